@@ -1,9 +1,11 @@
 // app.js - the application: login state, router, and functions that all pages share.
 import { CommandIndex, showModal, useComponent } from "./commands.js";
 import { announce, dialog, fill, h, toast } from "./dom.js";
-import { mustComeIn, operatorOnly } from "./access.js";
+import { currentToken, mustComeIn, operatorOnly } from "./accounts.js";
 import { Gateway } from "./gateway.js";
+import { LoginState } from "./login-state.js";
 import { deleteMessage, forward, messageMenu } from "./message-menu.js";
+import { explain } from "./missing-permission.js";
 import { watchMessages } from "./notifications.js";
 import { pickEmoji } from "./emoji-picker.js";
 import { Rest } from "./rest.js";
@@ -20,7 +22,8 @@ const PAGES = [
   [/^\/oauth2\/authorize/, () => import("./views/authorize.js")],
   [/^\/workbench(?:\/(\w+))?/, () => import("./views/workbench.js")],
   [/^\/settings(?:\/(\w+))?(?:\/(\w+))?/, () => import("./views/settings.js")],
-  [/^\/channels\/([^/]+)\/settings(?:\/(\w+))?/, () => import("./views/server-settings.js")],
+  [/^\/channels\/(\d+)\/(\d+)\/settings(?:\/(\w+))?/, () => import("./views/channel/settings.js")],
+  [/^\/channels\/([^/]+)\/settings(?:\/(\w+))?/, () => import("./views/server/settings.js")],
   [/^\/channels(?:\/([^/]+))?(?:\/(\d+))?(?:\/(\d+))?/, () => import("./views/chat.js")],
   [/^\/friends/, () => import("./views/chat.js")],
 ];
@@ -33,9 +36,12 @@ class App {
     this.problems = new Map();
     this.notices = new Map();
     this.rest = new Rest();
-    this.rest.onunauthorized = () => this.gateway && this.signOut(t("Your session has ended. Log in again."));
+    this.rest.onunauthorized = () => this.gateway && this.login.refused();
     this.store = new Store(this.rest);
+    this.login = new LoginState(this);
     this.rest.locale = () => this.store.settings.locale;
+    this.rest.onchanged = () => this.store.touch("acted");
+    this.rest.explain = (refusal, answer, ...asked) => explain(this.store, refusal, answer, asked);
     this.store.onmodal = (d) => showModal(this, d);
     this.voiceLine = new VoiceLine(this.store, () => this.store.touch("speaking"));
     this.store.onvoice = (d) => this.voiceLine.moved(d);
@@ -52,7 +58,7 @@ class App {
   /* --- login and logout --- */
 
   start() {
-    const token = sessionStorage.getItem("token");
+    const token = currentToken();
     if (token && !this.operatorOnly) this.connect(token);
     return this.show();
   }
@@ -67,7 +73,6 @@ class App {
     this.gateway?.close();
     this.voiceLine.end();
     this.rest.token = token;
-    sessionStorage.setItem("token", token);
     this.store.reset();
     this.gateway = new Gateway(token.replace(/^Bot /, ""), (type, d) => this.store.dispatch(type, d), {
       compress: sessionStorage.getItem("compress") === "1",
@@ -75,63 +80,45 @@ class App {
     this.gateway.addEventListener("state", (e) => this.connectionChanged(/** @type {CustomEvent} */ (e).detail));
   }
 
-  /**
-   * Sends a request that replaces the token. The gateway may refuse the old token before the response arrives.
-   * @param {Promise<any>} call
-   */
-  async renew(call) {
-    this.renewing = true;
-    try {
-      const answer = await call;
-      if (answer.token) this.connect(answer.token);
-      return answer;
-    } finally {
-      this.renewing = false;
-    }
-  }
-
-  signIn(token) {
-    this.connect(token);
-    const next = sessionStorage.getItem("next");
-    sessionStorage.removeItem("next");
-    return this.go(next || "/channels/@me");
-  }
-
-  /** Handles the response to a login: a token, or a request for a two-factor code. */
-  async entered(answer) {
-    while (!answer.token) {
-      const code = await this.ask(t("Two-factor authentication"), t("Six-digit code or backup code"), "", t("Log in"));
-      if (!code) return;
-      const path = /^\d{6}$/.test(code) ? "totp" : "backup";
-      const next = await this.tryCall(this.rest.post(`/auth/mfa/${path}`, { ticket: answer.ticket, code }));
-      if (next) answer = next;
-    }
-    return this.signIn(answer.token);
-  }
-
-  /** Closes the gateway session before the token is revoked; otherwise the login page would be drawn twice. */
-  async logOut() {
-    this.gateway?.close();
-    await this.rest.post("/auth/logout", {}).catch(() => {});
-    this.signOut();
-  }
-
-  signOut(words) {
-    if (!this.rest.token) return; // a REST request and the session may both be refused
+  disconnect() {
     this.gateway?.close();
     this.voiceLine.end();
     this.gateway = null;
     this.rest.token = undefined;
-    sessionStorage.removeItem("token");
     this.store.reset();
     this.bar.hidden = true;
-    if (words) toast(words, "bad");
-    this.go("/login");
+  }
+
+  /** Sends a request that replaces the token. @param {Promise<any>} call */
+  renew(call) {
+    return this.login.renew(call);
+  }
+
+  signIn(token, how) {
+    return this.login.enter(token, how);
+  }
+
+  /** Handles the response to a login: a token, or a request for a two-factor code. */
+  async entered(answer, how) {
+    while (!answer.token) {
+      const code = await this.ask(t("Two-factor authentication"), t("Six-digit code or backup code"), "", t("Log in"));
+      if (!code) return;
+      const path = /^\d{6}$/.test(code) ? "totp" : "backup";
+      const next = await this.tryCall(
+        this.rest.anonymously("POST", `/auth/mfa/${path}`, { ticket: answer.ticket, code }),
+      );
+      if (next) answer = next;
+    }
+    return this.signIn(answer.token, how);
+  }
+
+  logOut() {
+    return this.login.logOut();
   }
 
   connectionChanged({ state, until }) {
     clearInterval(this.countdown);
-    if (state === "refused") return this.renewing || this.signOut(t("Your session has ended. Log in again."));
+    if (state === "refused") return this.login.refused();
     if (state === "ready") {
       this.bar.hidden = true;
       this.refreshLogs();

@@ -18,7 +18,7 @@ export async function findCommandsFor(app, channel, line) {
   return found.map((leaf) => ({ leaf, group: leaf.app?.name }));
 }
 
-/** What a typed name may mean. @param {any} app @param {any} channel @param {string} word "@bo", "#gen", ":smi" */
+/** Suggestions for a typed name. @param {any} app @param {any} channel @param {string} word "@bo", "#gen", ":smi" */
 export async function findNames(app, channel, word) {
   const { store } = app,
     guild = store.guildOf(channel),
@@ -82,7 +82,7 @@ export function suggestionRow(app, guild, s) {
   ];
 }
 
-/** What stands in the field for a chosen suggestion. @param {import("./mention-names.js").MentionNames} names */
+/** The text in the field for a chosen suggestion. @param {import("./mention-names.js").MentionNames} names */
 export function suggestionText(names, s) {
   if (s.user) return `${names.user(s.user)} `;
   if (s.role) return `${names.role(s.role)} `;

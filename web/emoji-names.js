@@ -62,7 +62,10 @@ export async function findEmoji(text, most) {
   return ranked.flat().slice(0, most);
 }
 
-/** Replaces :name: by the emoji of that name, outside of code. @param {string} text @param {any[]} [own] of the server */
+/**
+ * Replaces :name: by the emoji of that name, outside of code.
+ * @param {string} text @param {any[]} [own] of the server
+ */
 export async function replaceNames(text, own = []) {
   if (!/:[\w+-]{2,}:/.test(text)) return text;
   const byName = new Map();

@@ -50,22 +50,35 @@ export function small(words, onclick, kind, key) {
 /**
  * A form made from rows; it shows the server's error messages at its fields.
  * @param {{name: string, label: string, value?: any, type?: string, options?: [any, string][], hint?: string,
- *   rows?: number}[]} rows
+ *   rows?: number, required?: boolean, props?: Record<string, any>,
+ *   custom?: {el: HTMLElement, value: () => any}}[]} rows props: more attributes; custom: an own control
  * @param {(values: any) => Promise<any>} send
  */
 export function quickForm(rows, action, send, kind) {
   const fields = rows.map((r) => {
+    if (r.custom) return customField(r.custom.el);
     const control = r.options
       ? h(
           "select",
-          null,
+          r.props || null,
           r.options.map(([v, words]) => h("option", { value: v, selected: String(v) === String(r.value) }, words)),
         )
       : r.rows
-        ? h("textarea", { rows: r.rows })
-        : h("input", { type: r.type || "text", autocomplete: "off", checked: r.type === "checkbox" && r.value });
+        ? h("textarea", { rows: r.rows, ...r.props })
+        : h("input", {
+            type: r.type || "text",
+            autocomplete: "off",
+            checked: r.type === "checkbox" && r.value,
+            ...r.props,
+          });
+    if (r.required) control.setAttribute("aria-required", "true");
     if (!r.options && r.type !== "checkbox" && r.type !== "file") control.value = r.value ?? "";
-    return field(r.label, control, r.hint);
+    const el = field(r.label, control, r.hint);
+    if (r.type === "checkbox") {
+      control.setAttribute("role", "switch");
+      el.classList.add("switch-field");
+    }
+    return el;
   });
   const problem = h("p.field-error", { role: "alert", hidden: true }),
     done = h("p.good", { role: "status" });
@@ -82,13 +95,23 @@ export function quickForm(rows, action, send, kind) {
         fields.forEach((f) => f.problem(""));
         const values = {};
         rows.forEach((r, i) => {
-          values[r.name] =
-            r.type === "checkbox"
+          values[r.name] = r.custom
+            ? r.custom.value()
+            : r.type === "checkbox"
               ? fields[i].control.checked
               : r.type === "file"
                 ? fields[i].control.files[0]
                 : fields[i].control.value;
         });
+        const empty = rows.filter((r, i) => {
+          const missing = r.required && !values[r.name]?.length && !(values[r.name] instanceof File);
+          if (missing) fields[i].problem(t("Please fill this in"));
+          return missing;
+        });
+        if (empty.length) {
+          fields[rows.indexOf(empty[0])].control.focus();
+          return;
+        }
         submit.disabled = true;
         try {
           const words = await send(values);
@@ -114,6 +137,22 @@ export function quickForm(rows, action, send, kind) {
   );
 }
 
+/**
+ * A control that is no input, with an error text below it.
+ * @param {HTMLElement} control @returns {import("./dom.js").Field}
+ */
+function customField(control) {
+  const error = h("p.field-error", { hidden: true });
+  const problem = (text) => {
+    error.hidden = !text;
+    error.textContent = text || "";
+  };
+  return Object.assign(h("div.field", null, control, error), {
+    control: /** @type {import("./dom.js").Control} */ (control),
+    problem,
+  });
+}
+
 /** Reads an image file as the data: URL that the API accepts. @param {File} file */
 export function dataUrl(file) {
   return new Promise((resolve, reject) => {
@@ -129,10 +168,13 @@ export function showCurrent(page) {
   page.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
-/** A page with tabs at the side. A tab is its path segment, its label, and its render function. */
+/**
+ * A page with tabs at the side. A tab is its path segment, its label, and its render function; an entry without a path
+ * segment is the heading of the tabs after it.
+ */
 export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   const body = h("main.settings-body", { tabindex: 0 });
-  const found = tabs.find(([id]) => id === active) || tabs[0];
+  const found = tabs.find(([id]) => id && id === active) || tabs.find(([id]) => id);
   fill(
     page,
     h(
@@ -144,7 +186,9 @@ export function tabbedPage(app, page, { base, title, tabs, active, back }) {
         h("a.channel", { href: back }, "← ", t("Back")),
         h("h2", null, title),
         tabs.map(([id, words]) =>
-          h("a.channel", { href: `${base}/${id}`, "aria-current": id === found[0] ? "page" : null }, words),
+          id
+            ? h("a.channel", { href: `${base}/${id}`, "aria-current": id === found[0] ? "page" : null }, words)
+            : h("h3", null, words),
         ),
       ),
       body,

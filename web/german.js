@@ -1,7 +1,10 @@
 // german.js - the German translation: English text, German text.
 // Names in braces are replaced by values.
 
+import { SERVER_TEXTS } from "./german-server.js";
+
 export const GERMAN = {
+  ...SERVER_TEXTS,
   "Log in": "Anmelden",
   Register: "Registrieren",
   "Use a token": "Mit Token",
@@ -457,8 +460,6 @@ export const GERMAN = {
   Servers: "Server",
   "Add a server": "Server hinzufügen",
   unread: "ungelesen",
-  "Name of the new server": "Name des neuen Servers",
-  "Or an invite link": "Oder ein Einladungslink",
   "New channel in {name}": "Neuer Kanal in {name}",
   "{n} unread": "{n} ungelesen",
   "{n} mention|{n} mentions": "{n} Erwähnung|{n} Erwähnungen",
@@ -538,7 +539,6 @@ export const GERMAN = {
   "Allow anyone to mention this role": "Allen erlauben, diese Rolle zu erwähnen",
   "Member since": "Mitglied seit",
   Kick: "Kicken",
-  "Kick {name}?": "{name} kicken?",
   Reason: "Grund",
   "Revoke ban": "Bann aufheben",
   Invite: "Einladung",
@@ -617,11 +617,7 @@ export const GERMAN = {
   "Note (only visible to you)": "Notiz (nur für dich sichtbar)",
   "{n} server in common|{n} servers in common": "{n} gemeinsamer Server|{n} gemeinsame Server",
   "Nickname in this server": "Spitzname auf diesem Server",
-  "Time out for 10 minutes": "10 Minuten Timeout",
-  "Member was timed out": "Mitglied ist im Timeout",
-  "Member was kicked": "Mitglied wurde gekickt",
   Ban: "Bannen",
-  "Member was banned": "Mitglied wurde gebannt",
   "Each code works once, if you lose your authenticator. Store the codes in another place.":
     "Jeder Code gilt einmal, falls du den Authenticator verlierst. Bewahre die Codes anderswo auf.",
   "Each login will also ask for a code. Add this key to your authenticator app and enter its code below.":
@@ -752,7 +748,6 @@ export const GERMAN = {
   "Request body": "Inhalt der Anfrage",
   "Friend request sent": "Freundschaftsanfrage gesendet",
   "Log in with this token": "Mit diesem Token anmelden",
-  "Create or join": "Erstellen oder beitreten",
   Action: "Aktion",
   Time: "Zeit",
   Interaction: "Interaktion",
@@ -769,7 +764,7 @@ export const GERMAN = {
   "{n} file|{n} files": "{n} Datei|{n} Dateien",
   "The files were not sent: {reason}": "Die Dateien wurden nicht gesendet: {reason}",
   Smileys: "Smileys",
-  People: "Menschen",
+  People: "Personen",
   "Animals and nature": "Tiere und Natur",
   Food: "Essen",
   Travel: "Reisen",
@@ -870,7 +865,6 @@ export const GERMAN = {
   "The voice message was not sent: {reason}": "Die Sprachnachricht wurde nicht gesendet: {reason}",
   Discard: "Verwerfen",
   "Notification settings": "Benachrichtigungseinstellungen",
-  "This channel has no pinned messages.": "Dieser Kanal hat keine angehefteten Nachrichten.",
   Jump: "Springen",
   Posts: "Beiträge",
   "Show more": "Mehr anzeigen",
@@ -883,7 +877,6 @@ export const GERMAN = {
   "All posts": "Alle Beiträge",
   Active: "Aktiv",
   "No post matches. Remove a filter.": "Kein Beitrag passt. Entferne einen Filter.",
-  "This forum has no posts yet. Write the first one.": "Dieses Forum hat noch keine Beiträge. Schreibe den ersten.",
   "The posts could not be loaded: {reason}": "Die Beiträge konnten nicht geladen werden: {reason}",
   locked: "gesperrt",
   followed: "gefolgt",
@@ -958,4 +951,113 @@ export const GERMAN = {
     "Die archivierten Threads konnten nicht geladen werden: {reason}",
   "Active threads": "Aktive Threads",
   "This channel has no active threads.": "Dieser Kanal hat keine aktiven Threads.",
+  "You have been logged out in another tab.": "Du wurdest in einem anderen Tab abgemeldet.",
+  "The server did not answer: end this session later in Settings, Sessions, from another login.":
+    "Der Server hat nicht geantwortet: Beende diese Sitzung später in den Einstellungen unter Sitzungen.",
+  "Do you run this server?": "Betreibst du diesen Server?",
+  "The configuration has registration = closed. Set invite and restart the server, or add an account:":
+    "In der Konfiguration steht registration = closed. Setze invite und starte neu, oder lege ein Konto an mit:",
+  "Create a code for five new accounts on the machine of the server:":
+    "Erstelle auf dem Rechner des Servers einen Code für fünf neue Konten:",
+  "Send the code, or the link {link} with the code at its end.":
+    "Verschicke den Code oder den Link {link} mit dem Code am Ende.",
+  "Unknown account": "Unbekanntes Konto",
+  "Switch accounts": "Konto wechseln",
+  "All tabs of this browser that stay logged in change to the account that you choose.":
+    "Alle Tabs dieses Browsers, die angemeldet bleiben, wechseln zu dem Konto, das du wählst.",
+  "This tab has a login of its own, which ends when the tab is closed.":
+    "Dieser Tab ist für sich angemeldet, bis er geschlossen wird.",
+  Accounts: "Konten",
+  "Add an account": "Konto hinzufügen",
+  "The account could not be logged out, so it was not removed: {reason}":
+    "Das Konto konnte nicht abgemeldet werden und wurde deshalb nicht entfernt: {reason}",
+  "current account": "aktuelles Konto",
+  "Switch to {name}": "Zu {name} wechseln",
+  Switch: "Wechseln",
+  "Remove {name}": "{name} entfernen",
+  "Stay logged in": "Angemeldet bleiben",
+  "If this is off, only this tab is logged in, until it is closed.":
+    "Sonst ist nur dieser Tab angemeldet, bis er geschlossen wird.",
+  "Log in or register": "Anmelden oder registrieren",
+  "Continue as": "Weiter als",
+  "The device is logged out at once.": "Das Gerät wird sofort abgemeldet.",
+  "The session has ended.": "Die Sitzung ist beendet.",
+  "Log out all other sessions": "Alle anderen Sitzungen abmelden",
+  "All other browsers and devices of your account are logged out at once. This one stays logged in.":
+    "Alle anderen Browser und Geräte deines Kontos werden sofort abgemeldet. Dieses bleibt angemeldet.",
+  "All other sessions have ended.": "Alle anderen Sitzungen sind beendet.",
+  "Log out everywhere": "Überall abmelden",
+  "All browsers and devices of your account, this one included, are logged out at once.":
+    "Alle Browser und Geräte deines Kontos werden sofort abgemeldet, auch dieses.",
+  "These browsers and devices are logged in to your account. End those that you do not know.":
+    "Diese Browser und Geräte sind bei deinem Konto angemeldet. Beende die, die du nicht kennst.",
+  "Create a server": "Server erstellen",
+  "Server name": "Name des Servers",
+  "{name}’s server": "Server von {name}",
+  "You can change the name later in the server settings.":
+    "Den Namen kannst du später in den Servereinstellungen ändern.",
+  "Join a server": "Server beitreten",
+  "Invite link": "Einladungslink",
+  "Ask a member of the server for a link. The code at its end is enough.":
+    "Bitte ein Mitglied des Servers um einen Link. Der Code am Ende genügt.",
+  "Enter an invite link.": "Gib einen Einladungslink ein.",
+  "This invite does not exist or has expired. Ask for a new one.":
+    "Diese Einladung gibt es nicht, oder sie ist abgelaufen. Bitte um eine neue.",
+  "A place for your group, with channels and roles.": "Ein Ort für deine Gruppe, mit Kanälen und Rollen.",
+  "With an invite link from one of its members.": "Mit einem Einladungslink von einem Mitglied.",
+  "First steps": "Erste Schritte",
+  "Welcome, {name}": "Willkommen, {name}",
+  "Conversations happen in servers. Create one, or join one with an invite.":
+    "Gespräche finden auf Servern statt. Erstelle einen, oder tritt mit einer Einladung einem bei.",
+  "No GIFs found. Try another word.": "Keine GIFs gefunden. Versuche ein anderes Wort.",
+  "Only people with an account can use it: registration is closed here.":
+    "Nur wer ein Konto hat, kann ihn verwenden: Die Registrierung ist hier geschlossen.",
+  "People without an account also need a registration code from the operator of this server.":
+    "Wer kein Konto hat, braucht außerdem einen Registrierungscode vom Betreiber dieses Servers.",
+  "There are no channels that you can see.": "Es gibt keine Kanäle, die du sehen kannst.",
+  "No conversations yet. Open a profile and choose Message.":
+    "Noch keine Gespräche. Öffne ein Profil und wähle Nachricht.",
+  "You have no friends here yet. Add friends first: a group is made of friends.":
+    "Du hast hier noch keine Freunde. Füge zuerst Freunde hinzu: Eine Gruppe besteht aus Freunden.",
+  "No pinned messages": "Keine angehefteten Nachrichten",
+  "To pin a message, open its menu and choose Pin.": "Um eine Nachricht anzuheften, öffne ihr Menü und wähle Anheften.",
+  "No text channel yet": "Noch kein Textkanal",
+  "Create a channel, then invite people.": "Erstelle einen Kanal und lade dann Leute ein.",
+  "You cannot see any text channel here. Ask a moderator for access.":
+    "Du siehst hier keinen Textkanal. Bitte einen Moderator um Zugang.",
+  "Nobody has written here yet, and you may only read.": "Hier hat noch niemand geschrieben, und du darfst nur lesen.",
+  "Say hello: write a message below.": "Sag hallo: Schreib unten eine Nachricht.",
+  "Nobody has written here yet. Write the first message below.":
+    "Hier hat noch niemand geschrieben. Schreib unten die erste Nachricht.",
+  "No posts yet": "Noch keine Beiträge",
+  "Choose New post to begin a conversation.": "Wähle Neuer Beitrag, um ein Gespräch zu beginnen.",
+  "No friends online": "Keine Freunde online",
+  "Friends appear here while they are online.": "Freunde erscheinen hier, solange sie online sind.",
+  "No friends yet": "Noch keine Freunde",
+  "Enter a username above to send a friend request.":
+    "Gib oben einen Benutzernamen ein, um eine Freundschaftsanfrage zu senden.",
+  "No pending requests": "Keine offenen Anfragen",
+  "Requests that you send or receive wait here for an answer.":
+    "Anfragen, die du sendest oder bekommst, warten hier auf Antwort.",
+  "No suggestions": "Keine Vorschläge",
+  "People with whom you share friends appear here.": "Leute, mit denen du Freunde teilst, erscheinen hier.",
+  "No game friends": "Keine Spielfreunde",
+  "Friends that you add in games that use this server appear here.":
+    "Freunde, die du in Spielen mit diesem Server hinzufügst, erscheinen hier.",
+  "Nobody is blocked": "Niemand ist blockiert",
+  "To block a friend, open the menu beside the name and choose Block.":
+    "Um jemanden zu blockieren, öffne das Menü neben dem Namen und wähle Blockieren.",
+  "Nobody is ignored": "Niemand wird ignoriert",
+  "To ignore a friend, open the menu beside the name and choose Ignore.":
+    "Um jemanden zu ignorieren, öffne das Menü neben dem Namen und wähle Ignorieren.",
+  "For developers": "Für Entwickler",
+  "Shown instead of your username; several people may have the same.":
+    "Wird statt deines Benutzernamens gezeigt; mehrere Leute können denselben haben.",
+  "Shown in your profile.": "Wird in deinem Profil gezeigt.",
+  "Without a picture, a pattern made from your account is shown.":
+    "Ohne Bild wird ein Muster gezeigt, das aus deinem Konto entsteht.",
+  "At least eight characters. All other sessions end.": "Mindestens acht Zeichen. Alle anderen Sitzungen enden.",
+  "People with whom you share nothing, too.": "Auch Leute, mit denen du nichts gemeinsam hast.",
+  "Applies to servers that you join from now on. Friends can always write to you.":
+    "Gilt für Server, denen du ab jetzt beitrittst. Freunde können dir immer schreiben.",
 };

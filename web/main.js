@@ -1,6 +1,6 @@
 // main.js - the first script: draws the login page at once and loads the application after the first paint.
 import { fill, h } from "./dom.js";
-import { mustComeIn } from "./access.js";
+import { currentToken, mustComeIn } from "./accounts.js";
 import { Rest } from "./rest.js";
 import * as enter from "./views/login.js";
 
@@ -18,17 +18,23 @@ function afterPaint(work) {
 function drawEntrance() {
   let coming;
   const behind = () =>
-    (coming ??= application().then((app) => {
-      app.adopt(enter);
-      return app;
-    }));
+    (coming ??= application().then(
+      (app) => {
+        app.adopt(enter);
+        return app;
+      },
+      (failure) => {
+        coming = undefined; // the next use tries again
+        throw failure;
+      },
+    ));
   const page = h("div.page");
   fill(document.getElementById("app"), page);
   enter.mount(
     {
       rest: new Rest(),
-      signIn: async (token) => (await behind()).signIn(token),
-      entered: async (answer) => (await behind()).entered(answer),
+      signIn: async (token, how) => (await behind()).signIn(token, how),
+      entered: async (answer, how) => (await behind()).entered(answer, how),
       tryCall: async (promise) => {
         promise.catch(() => {});
         return (await behind()).tryCall(promise);
@@ -36,8 +42,8 @@ function drawEntrance() {
     },
     page,
   );
-  afterPaint(behind);
+  afterPaint(() => behind().catch(() => {})); // a failure is shown when the application is needed
 }
 
-if (mustComeIn(sessionStorage.getItem("token"))) drawEntrance();
+if (mustComeIn(currentToken())) drawEntrance();
 else application().then((app) => app.start());

@@ -111,14 +111,14 @@ function nodes(list) {
 }
 
 /** The path of a link to a message or channel of this server; null for other links. @param {string} url */
-function ownPlace(url) {
+function ownPath(url) {
   const path = url.startsWith(`${location.origin}/`) ? url.slice(location.origin.length) : "";
   return /^\/channels\/(@me|\d{15,21})\/\d{15,21}(\/\d{15,21})?$/.test(path) ? path : null;
 }
 
 function link(url, children) {
-  const place = ownPlace(url);
-  if (place) return h("a", { href: place }, children);
+  const path = ownPath(url);
+  if (path) return h("a", { href: path }, children);
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, children);
 }
 

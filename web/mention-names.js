@@ -5,7 +5,7 @@ export class MentionNames {
   constructor(store, guild) {
     this.store = store;
     this.guild = guild;
-    /** What is sent for a name in the field. @type {Map<string, string>} */
+    /** The code that is sent for a name in the field. @type {Map<string, string>} */
     this.codes = new Map();
   }
 

@@ -6,8 +6,8 @@ import { suggest } from "./autocomplete.js";
 import { isForum, isVoice } from "./store.js";
 import { t } from "./translate.js";
 
-/** The place of a menu: below a button, or at the pointer. @param {Element|MouseEvent} at */
-export function placeOf(at) {
+/** The position of a menu: below a button, or at the pointer. @param {Element|MouseEvent} at */
+export function menuPosition(at) {
   if (at instanceof Element) return below(at);
   if (at.clientX || at.clientY) return { x: at.clientX, y: at.clientY };
   return below(/** @type {Element} */ (at.currentTarget || at.target));
@@ -68,33 +68,30 @@ export async function forward(app, channel, m) {
   };
   let target = null;
   const chosen = await dialog(t("Forward"), (close) => {
-    const place = field(
-        t("To"),
-        h("input", { autocomplete: "off", required: true, placeholder: t("Channel or person") }),
-      ),
+    const to = field(t("To"), h("input", { autocomplete: "off", required: true, placeholder: t("Channel or person") })),
       note = field(t("Message (optional)"), h("input", { maxlength: 2000 }));
-    const list = suggest(place.control, {
+    const list = suggest(to.control, {
       label: t("Channels"),
-      find: () => find(place.control.value.toLowerCase().replace(/^[#@]/, "")),
+      find: () => find(to.control.value.toLowerCase().replace(/^[#@]/, "")),
       row: (p) => [h("span.suggestion-main", null, h("strong", null, p.label)), h("span.faint", null, p.detail)],
       choose: (p) => {
         target = p.c;
-        place.control.value = p.label;
-        place.problem();
+        to.control.value = p.label;
+        to.problem();
       },
     });
-    place.control.addEventListener("input", () => (target = null));
-    place.append(list.list);
+    to.control.addEventListener("input", () => (target = null));
+    to.append(list.list);
     return h(
       "form.stack",
       {
         onsubmit: (e) => {
           e.preventDefault();
-          if (!target) return place.problem(t("Choose a channel or a person from the list."));
+          if (!target) return to.problem(t("Choose a channel or a person from the list."));
           close({ target, note: note.control.value.trim() });
         },
       },
-      place,
+      to,
       note,
       h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Send"))),
     );
@@ -114,10 +111,10 @@ export async function messageMenu(app, channel, m, at) {
   const { store } = app,
     own = m.author.id === store.me.id,
     manage = channel.guild_id && store.may(channel, "MANAGE_MESSAGES"),
-    place = placeOf(at);
+    position = menuPosition(at);
   const apps = await contextCommands(app, channel, 3, m.id).catch(() => []);
   menu(
-    place,
+    position,
     [
       ...apps,
       own && { label: t("Edit"), icon: "edit", run: () => app.editMessage(channel, m) },

@@ -61,7 +61,7 @@ export function pickGif(app, at, choose) {
                   path ? h("img", { src: path, alt: "", loading: "lazy" }) : g.title,
                 );
               })
-            : h("p.faint", null, t("Nothing here yet")),
+            : h("p.faint", null, t("No GIFs found. Try another word.")),
         );
       const chip = (word) =>
         h(

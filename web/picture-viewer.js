@@ -4,8 +4,8 @@ import { t } from "./translate.js";
 
 /** Opens the picture of a link, with the other pictures of the same list. @param {HTMLAnchorElement} link */
 export function showPicture(link) {
-  const place = link.closest(".messages, .attachments") || link.parentElement,
-    all = /** @type {HTMLAnchorElement[]} */ ([...place.querySelectorAll("a.attachment-picture")]);
+  const box = link.closest(".messages, .attachments") || link.parentElement,
+    all = /** @type {HTMLAnchorElement[]} */ ([...box.querySelectorAll("a.attachment-picture")]);
   let at = Math.max(0, all.indexOf(link)),
     large = false;
   const stage = h("div.viewer-stage"),

@@ -60,13 +60,21 @@ export class Rest {
   constructor(token) {
     this.token = token;
     this.onunauthorized = () => {};
+    /** Called after each request that changed something. */
+    this.onchanged = () => {};
     /** The user's language setting, which overrides the browser's language. @type {() => string|undefined} */
     this.locale = () => undefined;
+    /** Returns a better message for a refusal: cause and fix. @type {(...facts: any[]) => string|undefined} */
+    this.explain = () => undefined;
   }
-  /** @param {string} method @param {string} path @param {any} [body] JSON, or a FormData */
-  async call(method, path, body) {
+  /**
+   * @param {string} method @param {string} path @param {any} [body] JSON, or a FormData
+   * @param {string} [reason] for the audit log
+   */
+  async call(method, path, body, reason) {
     const headers = /** @type {Record<string, string>} */ ({});
     if (this.token) headers.Authorization = this.token;
+    if (reason) headers["X-Audit-Log-Reason"] = encodeURIComponent(reason);
     if (this.locale()) headers["X-Discord-Locale"] = this.locale();
     const form = body instanceof FormData;
     if (body !== undefined && !form) headers["Content-Type"] = "application/json";
@@ -78,13 +86,16 @@ export class Rest {
       });
       const json =
         text && (answer.headers.get("Content-Type") || "").startsWith("application/json") ? JSON.parse(text) : null;
+      if (answer.ok && method !== "GET") this.onchanged();
       if (answer.ok) return json;
       if (answer.status === 429 && tries < 3 && json?.retry_after <= LONGEST_WAIT_S) {
         await pause(json.retry_after);
         continue;
       }
       if (answer.status === 401 && this.token) this.onunauthorized();
-      throw new Refusal(answer.status, json);
+      const refusal = new Refusal(answer.status, json);
+      refusal.message = this.explain(refusal, json, method, path, body) || refusal.message;
+      throw refusal;
     }
   }
   /**

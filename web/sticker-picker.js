@@ -10,7 +10,9 @@ const LOTTIE = 3,
 export function pickSticker(app, guild, at, choose) {
   const { store } = app;
   // Stickers of another server need the permission USE_EXTERNAL_STICKERS, so the own server comes first.
-  const places = [guild, ...[...store.guilds.values()].filter((g) => g !== guild)].filter((g) => g?.stickers?.length);
+  const withStickers = [guild, ...[...store.guilds.values()].filter((g) => g !== guild)].filter(
+    (g) => g?.stickers?.length,
+  );
   popover(
     at,
     t("Stickers"),
@@ -35,7 +37,7 @@ export function pickSticker(app, guild, at, choose) {
       const draw = () => {
         const words = input.value.trim().toLowerCase();
         let left = MOST_SHOWN;
-        const groups = places
+        const groups = withStickers
           .map((g) => {
             const fits = (s) => `${s.name} ${s.tags || ""} ${s.description || ""}`.toLowerCase().includes(words);
             const found = g.stickers.filter((s) => s.available !== false && fits(s)).slice(0, left);
@@ -53,7 +55,7 @@ export function pickSticker(app, guild, at, choose) {
             : h(
                 "p.faint",
                 null,
-                places.length ? t("No sticker has this name.") : t("Your servers have no stickers yet."),
+                withStickers.length ? t("No sticker has this name.") : t("Your servers have no stickers yet."),
               ),
         );
       };

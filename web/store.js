@@ -2,6 +2,7 @@
 // unread states are in files of their own.
 import { Channels, DM, GROUP, isThread, older } from "./channel-types.js";
 import { allows, channelPermissions, guildPermissions } from "./permissions.js";
+import { SERVER_HANDLERS } from "./store-server.js";
 import { UnreadStore } from "./store-unread.js";
 import { t } from "./translate.js";
 
@@ -37,6 +38,8 @@ export class Store extends UnreadStore {
     this.interactions = new Map();
     this.stages = new Map();
     this.settings = {};
+    /** The role that a server is viewed as. @type {{guild: string, role: string}|null} */
+    this.viewAs = null;
     this.ready = false;
   }
 
@@ -69,18 +72,24 @@ export class Store extends UnreadStore {
     roles.sort((a, b) => b.position - a.position);
     return roles[0] ? `#${roles[0].color.toString(16).padStart(6, "0")}` : null;
   }
+  /** The own member; while the server is viewed as a role, a member with only this role. */
+  ownMember(guild) {
+    return this.viewAs?.guild === guild.id
+      ? { user: { id: "" }, roles: [this.viewAs.role] }
+      : guild.members.get(this.me.id);
+  }
   permissions(channel) {
     const guild = this.guildOf(channel);
     if (!guild) return ~0n;
     const base = isThread(channel) ? this.channels.get(channel.parent_id) : channel;
-    return channelPermissions(guild, guild.members.get(this.me.id), base);
+    return channelPermissions(guild, this.ownMember(guild), base);
   }
   may(channel, right) {
     const asked = right === "SEND_MESSAGES" && isThread(channel) ? "SEND_MESSAGES_IN_THREADS" : right;
     return allows(this.permissions(channel), asked);
   }
   mayInGuild(guild, right) {
-    return allows(guildPermissions(guild, guild.members.get(this.me.id)), right);
+    return allows(guildPermissions(guild, this.ownMember(guild)), right);
   }
   nameOfChannel(channel) {
     if (channel.name) return channel.name;
@@ -175,7 +184,7 @@ export class Store extends UnreadStore {
     this.events.push({ n: this.eventCount, at: Date.now(), type, d });
     if (this.events.length > MAX_EVENTS * 1.5) this.events.splice(0, this.events.length - MAX_EVENTS);
     this.touch("events");
-    HANDLERS[type]?.call(this, d, type);
+    (HANDLERS[type] || SERVER_HANDLERS[type])?.call(this, d, type);
   }
 }
 
@@ -276,11 +285,6 @@ const HANDLERS = {
   GUILD_EMOJIS_UPDATE(d) {
     const g = this.guilds.get(d.guild_id);
     if (g) g.emojis = d.emojis;
-    this.touch("guilds");
-  },
-  GUILD_STICKERS_UPDATE(d) {
-    const g = this.guilds.get(d.guild_id);
-    if (g) g.stickers = d.stickers;
     this.touch("guilds");
   },
   GUILD_MEMBER_ADD: memberChanged,

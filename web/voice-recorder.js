@@ -28,11 +28,11 @@ function reasonOf(e) {
 
 /**
  * Records into a line above the message field; Send posts the message, Discard drops it.
- * @param {any} app @param {any} channel @param {HTMLElement} place
+ * @param {any} app @param {any} channel @param {HTMLElement} box
  */
-export async function recordVoice(app, channel, place) {
-  const show = (...parts) => fill(place, h("div.recorder", { role: "group", "aria-label": t("Voice message") }, parts));
-  const end = () => fill(place);
+export async function recordVoice(app, channel, box) {
+  const show = (...parts) => fill(box, h("div.recorder", { role: "group", "aria-label": t("Voice message") }, parts));
+  const end = () => fill(box);
   const failed = (words) => show(h("p.field-error", { role: "alert" }, words), iconButton("close", t("Dismiss"), end));
   let stream;
   try {

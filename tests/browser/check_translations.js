@@ -12,6 +12,8 @@ import ts from "typescript";
 
 const [folder] = process.argv.slice(2);
 const TABLES = { "german.js": "GERMAN" };
+/** Parts of a table, which the table includes. */
+const PARTS = new Set(["german-server.js"]);
 
 /** Which arguments of these functions are displayed. @type {Record<string, (i: number) => boolean>} */
 const SHOWN_ARGUMENTS = {
@@ -27,7 +29,7 @@ const CODE_PROPERTIES = new Set(["rel", "type", "class", "href", "src", "icon", 
 
 /** Names that are equal in every language: of this program, of opcodes and methods, of units. */
 const NAMES = new Set(["Guildhall", "openapi.json", "English", "Deutsch", "APP", "HOOK", "GIF", "URL", "LIVE", "GET", "POST", "PUT", "PATCH", "DELETE", "platform_a", "platform_b",
-  "Heartbeat", "Identify", "Presence", "Voice state", "Resume", "Reconnect", "Request members", "Invalid session", "Hello", "Heartbeat ACK", "+1 min", "+15 min", "2xx", "4xx", "5xx", "call", "frame", "error", "too long for a QR code"]);
+  "Heartbeat", "Identify", "Presence", "Voice state", "Resume", "Reconnect", "Request members", "Invalid session", "Hello", "Heartbeat ACK", "+1 min", "+15 min", "2xx", "4xx", "5xx", "call", "frame", "error", "too long for a QR code", "sudo guildhall user add NAME", "sudo guildhall invite create 5"]);
 const NAMES_INSIDE = /\b(op|ms|min|KB|MB|KiB|MiB|curl|Guildhall|Bot|Bearer)\b|^\/\S*/g;
 
 const readsAsWords = (text) => /[A-Za-z]{2,}[,.:]? [A-Za-z(\d]/.test(text) || /^[A-Z][a-z]+[^-/]*$/.test(text);
@@ -84,7 +86,7 @@ function readTexts(source, received, lost) {
   walk(source);
 }
 
-const scripts = readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith(".js") && !(name in TABLES));
+const scripts = readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith(".js") && !(name in TABLES) && !PARTS.has(name));
 const used = new Set(), problems = [];
 for (const name of scripts) {
   const source = ts.createSourceFile(name, readFileSync(join(folder, name), "utf8"), ts.ScriptTarget.Latest, true);

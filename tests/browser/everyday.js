@@ -51,7 +51,7 @@ export const TESTS = {
     assert.equal(await field(page).inputValue(), `${asked} `);
     // It survives another channel and a reload as a draft.
     await page.getByRole("link", { name: "rules" }).click();
-    await page.getByRole("heading", { name: "rules" }).waitFor();
+    await page.getByRole("heading", { name: "rules", exact: true }).waitFor();
     assert.equal(await field(page).inputValue(), "");
     await page.turn(general());
     await page.getByRole("heading", { name: "general" }).first().waitFor();
@@ -142,7 +142,7 @@ export const TESTS = {
       const page = await enter("ada", kind), small = !!kind.viewport;
       await page.open(general());
       await field(page).waitFor();
-      const look = async (name) => {
+      const check = async (name) => {
         await frames(page);
         await page.screenshot({ path: `artefacts/everyday-${kind.colorScheme}${small ? "-390" : ""}-${name}.png` });
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -154,31 +154,31 @@ export const TESTS = {
         await session.detach();
       };
       await page.getByRole("button", { name: "Search", exact: true }).click();
-      await look("search");
+      await check("search");
       const input = page.getByRole("combobox", { name: "Search messages" });
       await input.fill("the");
       await input.press("Enter");
       await page.getByText(/\d+ results?/).waitFor();
-      await look("results");
+      await check("results");
       await page.getByRole("button", { name: "Close the search" }).click();
       await page.getByRole("button", { name: "Emoji", exact: true }).click();
       await page.getByRole("dialog", { name: "Emoji" }).getByRole("group", { name: "Groups" }).getByRole("button").nth(3).waitFor();
       const { y, height } = await page.getByRole("dialog", { name: "Emoji" }).boundingBox();
       assert.ok(y >= 0 && y + height <= 800, `the picker is at ${y}, ${height} high`);
-      await look("emoji");
+      await check("emoji");
       await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "Notification settings" }).click();
-      await look("notifications");
+      await check("notifications");
       await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "Threads" }).click();
-      await look("threads");
+      await check("threads");
       await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "Attach" }).click();
       await page.getByRole("menuitem", { name: "Create poll" }).click();
-      await look("poll");
+      await check("poll");
       await page.keyboard.press("Escape");
       await page.locator(".composer input[type=file]").setInputFiles({ name: "plan.png", mimeType: "image/png", buffer: Buffer.from(PNG, "base64") });
-      await look("upload");
+      await check("upload");
       await page.close();
     }
   },

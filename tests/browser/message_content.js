@@ -126,8 +126,9 @@ export const TESTS = {
     await page.getByRole("heading", { name: "A ladder" }).first().waitFor();
     await seen(page, "With nine rungs");
     await page.getByRole("button", { name: "Add a server" }).click();
-    await page.getByRole("dialog", { name: "Add a server" }).getByLabel("Name of the new server").fill("The Shed");
-    await late("/guilds", () => page.getByRole("dialog", { name: "Add a server" }).getByRole("button", { name: "Create or join" }).click());
+    await page.getByRole("dialog", { name: "Add a server" }).getByRole("button", { name: "Create a server" }).click();
+    await page.getByRole("dialog", { name: "Create a server" }).getByLabel("Server name").fill("The Shed");
+    await late("/guilds", () => page.getByRole("dialog", { name: "Create a server" }).getByRole("button", { name: "Create" }).click());
     await page.getByRole("button", { name: "The Shed" }).waitFor();
     await page.close();
   },

@@ -6,10 +6,12 @@ import { resolve } from "node:path";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { TESTS as apps } from "./apps.js";
+import { TESTS as community } from "./community.js";
 import { TESTS as history } from "./history.js";
 import { TESTS as everyday } from "./everyday.js";
 import { TESTS as hostile } from "./hostile.js";
 import { TESTS as load } from "./performance.js";
+import { TESTS as login } from "./login.js";
 import { TESTS as people } from "./everyday_use.js";
 import { TESTS as settings } from "./settings.js";
 import { BENCH_WALKS as benchWalks, CHAT_WALKS as chatWalks, TESTS as screens } from "./screens.js";
@@ -19,6 +21,7 @@ import { TESTS as search } from "./search.js";
 import { TESTS as talk } from "./message_content.js";
 import { TESTS as unread } from "./unread.js";
 import { TESTS as voice } from "./voice_media.js";
+import { TESTS as welcome } from "./welcome.js";
 import { TESTS as wire } from "./workbench.js";
 
 const [source, executable, chromiumPath, ...rest] = process.argv.slice(2);
@@ -30,7 +33,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, screens, wire, settings, talk, history, hostile, apps, search, unread, everyday, sharing, voice };
+const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, sharing, voice };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(worker, name, test) {
@@ -71,7 +74,10 @@ async function main() {
   options.browser = await chromium.launch({ executablePath: chromiumPath, args: FLAGS });
   const waiting = Object.entries(words.length ? { ...NIGHTLY, ...WORKERS } : nightly ? NIGHTLY : WORKERS);
   const work = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) failed += await runWorker(next);
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const more = await runWorker(next); // not in one expression: it would use the count from before the wait
+      failed += more;
+    }
   };
   try {
     await Promise.all(Array.from({ length: Math.min(MAX_WORKERS, availableParallelism() + 1) }, work));

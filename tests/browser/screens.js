@@ -11,7 +11,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const MOST_BYTES = 256 * 1024, WIDTHS = [1440, 768, 360], HEIGHT = 740;
 
 const SETTINGS = ["profile", "language", "privacy", "connections", "grants", "security", "sessions", "apps", "teams"];
-const OF_GUILDS = ["overview", "roles", "members", "bans", "invites", "integrations", "commands", "webhooks", "emoji", "log"];
+const OF_GUILDS = ["overview", "roles", "members", "bans", "invites", "integrations", "commands", "webhooks", "emoji", "stickers", "sounds", "events", "automod", "welcome", "onboarding", "template", "log"];
 const BENCH = ["traffic", "interactions", "events", "sessions", "trouble", "world", "health", "reference"];
 const signOfBench = (tab) => ({ traffic: ".wire", events: ".wire", health: ".chart", reference: ".operation" })[tab] || ".bench-scroll";
 
@@ -25,7 +25,7 @@ async function screens() {
     [general(), "article"], [`/channels/@me/${direct.id}`, ".composer"], ["/friends", ".person"],
     ...[[2, ".voice-controls"], [13, ".stage-topic"], [15, ".posts"]].filter(([type]) => kind(type)).map(([type, sign]) => [`/channels/${guild}/${kind(type)}`, sign]),
     ...SETTINGS.map((tab) => [`/settings/${tab}`, ".settings-body > div > *"]), [`/settings/apps/${app?.id}`, ".settings-body > div > *"],
-    ...OF_GUILDS.map((tab) => [`/channels/${guild}/settings/${tab}`, ".settings-body > div > *"]), ...BENCH.map((tab) => [`/workbench/${tab}`, signOfBench(tab)]),
+    ...OF_GUILDS.map((tab) => [`/channels/${guild}/settings/${tab}`, ".settings-body > div > *"]), ...["overview", "permissions"].map((tab) => [`/channels/${guild}/${server().channel}/settings/${tab}`, ".settings-body .button"]), ...BENCH.map((tab) => [`/workbench/${tab}`, signOfBench(tab)]),
     [`/invite/${invite.code}`, "h1"], ["/invite/nonsense", "h1"], [`/oauth2/authorize?client_id=${app?.id}&scope=bot+applications.commands&permissions=2048`, ".scopes"],
   ];
 }

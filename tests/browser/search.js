@@ -37,7 +37,7 @@ export const TESTS = {
       assert.equal(await results(page).count(), n, words);
     }
     await panel(page).getByText("No message matches").waitFor({ state: "detached" });
-    // What is typed wrongly is said where it is typed.
+    // A wrong filter is reported at the field.
     for (const [words, said] of [["from:nobody-at-all", "Nobody here is called"], ["before:soon", "is not a date"], ["has:legs", "does not know"], ["in:nowhere", "There is no channel"]]) {
       await query(page, words);
       await panel(page).getByRole("alert").getByText(said).waitFor();

@@ -129,7 +129,7 @@ export const TESTS = {
     await until("it is there", async () => (await newest()).content === "With a file");
     const [file] = (await newest()).attachments;
     assert.deepEqual([file.filename, file.description], ["SPOILER_one.png", "A single dot"]);
-    // Too large: said above the field, and the file is kept.
+    // Too large: an error above the field, and the file stays there.
     await picked(page).setInputFiles({ name: "large.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(26 * 1024 * 1024) });
     await field(page).press("Enter");
     await page.locator(".composer").getByRole("alert").getByText(/The files were not sent/).waitFor();

@@ -10,17 +10,17 @@ const link = (page, name) => page.getByRole("link", { name });
 
 /** The browser's notifications and tones, counted instead of shown. */
 function listen() {
-  const told = (window.told = { notes: [], tones: 0, asked: 0 });
+  const sent = (window.sent = { notes: [], tones: 0, asked: 0 });
   window.Notification = class {
     static permission = "default";
-    static async requestPermission() { told.asked++; return (this.permission = "granted"); }
-    constructor(title, more) { told.notes.push({ title, ...more }); window.lastNote = this; }
+    static async requestPermission() { sent.asked++; return (this.permission = "granted"); }
+    constructor(title, more) { sent.notes.push({ title, ...more }); window.lastNote = this; }
     close() {}
   };
   const start = OscillatorNode.prototype.start;
-  OscillatorNode.prototype.start = function (...args) { told.tones++; return start.apply(this, args); };
+  OscillatorNode.prototype.start = function (...args) { sent.tones++; return start.apply(this, args); };
 }
-const told = (page) => page.evaluate(() => window.told);
+const sent = (page) => page.evaluate(() => window.sent);
 
 export const TESTS = {
   async new_messages_stand_below_a_divider_and_are_marked_as_read() {
@@ -76,7 +76,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async muted_places_are_quiet_and_the_server_keeps_it() {
+  async muted_channels_are_quiet_and_the_server_stores_it() {
     const page = await enter("ada"), made = await newChannel("noise");
     await page.open(general());
     await link(page, "noise").click({ button: "right" });
@@ -95,7 +95,7 @@ export const TESTS = {
     await dialog.getByLabel("Mute").selectOption({ label: "For 1 hour" });
     await dialog.locator("option", { hasText: "Muted until" }).waitFor({ state: "attached" });
     await dialog.getByLabel("Only @mentions").check();
-    await until("the choice is kept", () => dialog.getByLabel("Only @mentions").isChecked());
+    await until("the choice is stored", () => dialog.getByLabel("Only @mentions").isChecked());
     await dialog.getByLabel("Mute").selectOption({ label: "Not muted" });
     await dialog.locator("option", { hasText: "Muted until" }).waitFor({ state: "detached" });
     await page.keyboard.press("Escape");
@@ -103,9 +103,9 @@ export const TESTS = {
       const again = await enter("ada");
       await again.open(`/channels/${server().guild}/${made.id}`);
       await again.getByRole("button", { name: "Notification settings" }).click();
-      const kept = await again.getByLabel("Only @mentions").isChecked();
+      const stored = await again.getByLabel("Only @mentions").isChecked();
       await again.close();
-      return kept;
+      return stored;
     });
     await page.close();
   },
@@ -116,12 +116,12 @@ export const TESTS = {
     await page.open(general());
     await field(page).waitFor();
     await field(page).click();
-    assert.equal((await told(page)).asked, 0); // never on load
+    assert.equal((await sent(page)).asked, 0); // never on load
     await page.getByRole("button", { name: "Notification settings" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Turn on" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).waitFor();
     await page.keyboard.press("Escape");
-    assert.equal((await told(page)).asked, 1);
+    assert.equal((await sent(page)).asked, 1);
     await link(page, "hush").click({ button: "right" });
     await page.getByRole("menuitem", { name: "Mute", exact: true }).click();
     await link(page, /hush, muted/).waitFor();
@@ -129,8 +129,8 @@ export const TESTS = {
     await seen(page, "Here, where it is open");
     await post("bob", quiet.id, { content: `<@${ada.id}> in the muted one` });
     await post("bob", made.id, { content: `<@${ada.id}> the **oak** is here` });
-    await until("there is a notification", async () => (await told(page)).notes.length > 0);
-    const { notes, tones } = await told(page);
+    await until("there is a notification", async () => (await sent(page)).notes.length > 0);
+    const { notes, tones } = await sent(page);
     assert.equal(notes.length, 1);
     assert.match(notes[0].title, /Bob.*#bell/);
     assert.match(notes[0].body, /@Ada.* the/);

@@ -1,9 +1,11 @@
 // channel-head.js - the header of a channel: name, topic, and the buttons for threads, notifications, pins, search.
 import { dialog, fill, h, icon, iconButton } from "../dom.js";
+import { emptyState } from "../first-steps.js";
 import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
 import { isForum, isThread } from "../store.js";
 import { t } from "../translate.js";
+import { maySetUp, settingsPath } from "./channel/menu.js";
 import { ICONS } from "./channel-list.js";
 import { channelNotifications } from "./notification-menu.js";
 import { searchButton } from "./search.js";
@@ -27,6 +29,12 @@ export function channelHead(chat, channel) {
       iconButton(store.isMuted(now) ? "bell-off" : "bell", t("Notification settings"), () =>
         channelNotifications(app, now),
       ),
+      maySetUp(store, now) &&
+        h(
+          "a.icon-button",
+          { href: settingsPath(now), "aria-label": t("Channel settings"), title: t("Channel settings") },
+          icon("gear"),
+        ),
       !isForum(now) && iconButton("pin", t("Pinned messages"), () => showPins(app, now)),
       now.guild_id && iconButton("people", t("Members"), () => chat.shell.classList.toggle("members-closed")),
       searchButton(chat),
@@ -35,7 +43,15 @@ export function channelHead(chat, channel) {
   let sign = "";
   const drawChanged = () => {
     const now = store.channels.get(channel.id) || channel,
-      next = JSON.stringify([now.name, now.topic, now.member, now.thread_metadata, store.isMuted(now)]);
+      next = JSON.stringify([
+        now.name,
+        now.topic,
+        now.type,
+        now.member,
+        now.thread_metadata,
+        store.isMuted(now),
+        maySetUp(store, now),
+      ]);
     if (next === sign) return;
     sign = next;
     draw();
@@ -61,7 +77,11 @@ async function showPins(app, channel) {
               return row;
             }),
           )
-        : h("p.faint", null, t("This channel has no pinned messages.")),
+        : emptyState({
+            icon: "pin",
+            title: t("No pinned messages"),
+            words: t("To pin a message, open its menu and choose Pin."),
+          }),
     { class: "wide" },
   );
 }

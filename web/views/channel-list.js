@@ -4,6 +4,8 @@ import { avatar } from "../images.js";
 import { statusDot } from "../status.js";
 import { ANNOUNCEMENT, CATEGORY, DM, STAGE, VOICE, isForum, isThread, isVoice } from "../store.js";
 import { t } from "../translate.js";
+import { orderedChannels, moveChannel, stepChannel } from "../channel-order.js";
+import { sortable } from "../sortable.js";
 import { addChannel, addGroup, invite } from "./new-place.js";
 import { channelMenu, guildEntries, onContext } from "./place-menu.js";
 
@@ -25,19 +27,15 @@ export class ChannelList {
     this.chat = chat;
     this.app = chat.app;
     this.store = chat.store;
-    this.el = h("div.side-list");
+    this.el = sortable(h("div.side-list"), {
+      drop: (id, target, where) => moveChannel(this.app, this.chat.guild, id, target, where),
+      step: (id, by) => stepChannel(this.app, this.chat.guild, id, by),
+      holds: (id) => this.store.channels.get(id)?.type === CATEGORY,
+    });
   }
 
   ordered() {
-    const all = this.store.channelsOf(this.chat.guild).filter((c) => !isThread(c));
-    const sort = (list) =>
-      list.sort((a, b) => Number(isVoice(a)) - Number(isVoice(b)) || a.position - b.position || (a.id < b.id ? -1 : 1));
-    const out = sort(all.filter((c) => c.type !== CATEGORY && !c.parent_id));
-    for (const category of sort(all.filter((c) => c.type === CATEGORY))) {
-      const inside = sort(all.filter((c) => c.parent_id === category.id));
-      if (inside.length || this.store.mayInGuild(this.chat.guild, "MANAGE_CHANNELS")) out.push(category, ...inside);
-    }
-    return out;
+    return orderedChannels(this.store, this.chat.guild);
   }
 
   draw() {
@@ -62,10 +60,19 @@ export class ChannelList {
         rows.push(
           h(
             "div.category",
-            null,
+            {
+              dataset: { sort: c.id },
+              draggable: manage ? "true" : null,
+              oncontextmenu: onContext((e) => channelMenu(this.app, c, e)),
+            },
             h(
               "button.plain",
-              { type: "button", "aria-expanded": String(!hidden), onclick: () => this.fold(c.id) },
+              {
+                type: "button",
+                dataset: { key: c.id },
+                "aria-expanded": String(!hidden),
+                onclick: () => this.fold(c.id),
+              },
               h("span.fold", { "aria-hidden": "true" }, hidden ? "▸" : "▾"),
               c.name,
             ),
@@ -92,7 +99,27 @@ export class ChannelList {
         h("span", { "aria-hidden": "true" }, "▾"),
       ),
     );
-    refill(this.el, head, arrowKeys(h("div.channel-list", null, rows), "a,button"));
+    if (!rows.length) rows.push(h("p.hint.pad", null, t("There are no channels that you can see.")));
+    refill(this.el, head, this.viewAsBar(), arrowKeys(h("div.channel-list", null, rows), "a,button"));
+  }
+
+  /** Says that the server is viewed as a role, and ends it. */
+  viewAsBar() {
+    const { guild } = this.chat,
+      role = this.store.viewAs?.guild === guild.id && guild.roles.get(this.store.viewAs.role);
+    const end = () => {
+      this.store.viewAs = null;
+      this.store.touch("channels", "members");
+    };
+    return (
+      role &&
+      h(
+        "div.view-as",
+        { role: "status" },
+        t("You see this server as {role}.", { role: role.name }),
+        h("button.button.secondary", { type: "button", onclick: end }, t("Stop")),
+      )
+    );
   }
 
   fold(id) {
@@ -109,7 +136,8 @@ export class ChannelList {
       "a.channel",
       {
         href: `/channels/${c.guild_id || "@me"}/${c.id}`,
-        dataset: { key: c.id },
+        dataset: { key: c.id, ...(kind ? {} : { sort: c.id }) },
+        draggable: !kind && this.chat.guild ? String(this.store.mayInGuild(this.chat.guild, "MANAGE_CHANNELS")) : null,
         class: [kind || "", unread ? "unread" : "", muted ? "muted" : ""].join(" "),
         oncontextmenu: onContext((e) => channelMenu(this.app, c, e)),
         "aria-current": c === this.chat.channel || c.id === this.chat.channel?.id ? "page" : null,
@@ -186,6 +214,8 @@ export class ChannelList {
             iconButton("plus", t("New group"), () => addGroup(this.app)),
           ),
           this.store.privateChannels().map((c) => this.privateRow(c)),
+          !this.store.privateChannels().length &&
+            h("p.hint.pad", null, t("No conversations yet. Open a profile and choose Message.")),
         ),
         "a,button",
       ),
@@ -230,6 +260,7 @@ export class ChannelList {
         },
         ...guildEntries(this.app, g),
         { label: t("Server settings"), icon: "gear", run: () => this.app.go(`/channels/${g.id}/settings`) },
+        { label: t("Events"), icon: "stage", run: () => this.app.go(`/channels/${g.id}/settings/events`) },
         may("MANAGE_CHANNELS") && {
           label: t("New channel"),
           icon: "plus",

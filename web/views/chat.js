@@ -7,6 +7,7 @@ import { t } from "../translate.js";
 import { setTitle } from "../unread-badge.js";
 import { channelHead } from "./channel-head.js";
 import { ChannelList } from "./channel-list.js";
+import { emptyServer } from "./empty-places.js";
 import { friendsPage } from "./friends.js";
 import { forumPage } from "./forum.js";
 import { MemberList } from "./member-list.js";
@@ -60,7 +61,10 @@ class Chat {
     fill(page, this.shell);
     const draw = {
       guilds: () => this.rail.draw(),
-      channels: () => this.side.draw(),
+      channels: () => {
+        this.followChannel();
+        this.side.draw();
+      },
       unread: () => {
         this.rail.draw();
         this.side.draw();
@@ -143,6 +147,14 @@ class Chat {
     this.open([guild, channel, message]);
   }
 
+  /** Takes over a changed object of the open channel; leaves a channel that was deleted. */
+  followChannel() {
+    if (!this.channel || !this.store.ready) return;
+    const now = this.store.channels.get(this.channel.id);
+    if (now) this.channel = now;
+    else this.app.go(`/channels/${this.guild?.id || "@me"}`, true);
+  }
+
   key(e) {
     if (!(e.ctrlKey || e.metaKey) || e.shiftKey || e.altKey || e.key.toLowerCase() !== "f") return;
     if (!this.log || document.querySelector("dialog[open]")) return;
@@ -187,7 +199,14 @@ class Chat {
           ["dnd", t("Do not disturb")],
           ["invisible", t("Invisible")],
         ].map(([s, label]) => ({ label, icon: "user", run: () => set(s) }))
-      ).concat([{ label: t("Log out"), icon: "leave", danger: true, run: () => this.app.logOut() }]),
+      ).concat([
+        {
+          label: t("Switch accounts"),
+          icon: "people",
+          run: async () => (await import("./account-switcher.js")).switchAccounts(this.app),
+        },
+        { label: t("Log out"), icon: "leave", danger: true, run: () => this.app.logOut() },
+      ]),
       t("Status"),
     );
   }
@@ -213,10 +232,11 @@ class Chat {
     this.store.read(channel?.id);
     if (channel?.guild_id) localStorage.setItem(`last:${channel.guild_id}`, channel.id);
     this.members.subscribe(channel);
-    setTitle(channel ? this.store.nameOfChannel(channel) : t("Friends"));
+    setTitle(channel ? this.store.nameOfChannel(channel) : this.guild?.name || t("Friends"));
     const head = channel && channelHead(this, channel);
     this.headEnd = head?.end;
-    if (!channel) this.pageEnd = friendsPage(this.app, this.main, () => this.burger());
+    if (!channel && this.guild) fill(this.main, emptyServer(this.app, this.guild, this.burger()));
+    else if (!channel) this.pageEnd = friendsPage(this.app, this.main, () => this.burger());
     else if (isVoice(channel)) this.pageEnd = voicePage(this.app, this.main, channel, head.el);
     else if (isForum(channel)) this.pageEnd = forumPage(this.app, this.main, channel, head.el);
     else this.openLog(channel, head.el, messageId);

@@ -1,7 +1,7 @@
 // email-links.js - the pages of emailed links: verify an address, set a new password.
 import { field, fill, h } from "../dom.js";
-import { form, input } from "../login-form.js";
 import { t } from "../translate.js";
+import { form, input } from "./login-forms.js";
 
 /** The token is in the fragment of the URL, so that it reaches neither logs nor Referer headers. */
 function takeToken() {

@@ -1,5 +1,6 @@
 // forum.js - the posts of a forum channel: search, tags, order, active and archived posts, new posts.
 import { fill, h, icon, refill } from "../dom.js";
+import { emptyState } from "../first-steps.js";
 import { ownPath } from "../images.js";
 import { emoji, relative } from "../markdown.js";
 import { isThread, timeOf } from "../store.js";
@@ -16,7 +17,7 @@ export function forumPage(app, main, channel, head) {
     guild = store.guildOf(channel),
     wanted = new Set();
   const list = h("ul.posts", { "aria-label": t("Posts") }),
-    note = h("p.faint", { role: "status" }),
+    note = h("div.faint", { role: "status" }),
     more = h(
       "button.button.secondary",
       { type: "button", hidden: true, onclick: () => load(posts.length) },
@@ -106,11 +107,18 @@ export function forumPage(app, main, channel, head) {
       });
       posts = offset ? [...posts, ...page] : page;
       more.hidden = !found.has_more;
-      note.textContent = posts.length
-        ? ""
-        : wanted.size || words.value.trim() || state.value
-          ? t("No post matches. Remove a filter.")
-          : t("This forum has no posts yet. Write the first one.");
+      const filtered = wanted.size || words.value.trim() || state.value;
+      fill(
+        note,
+        !posts.length &&
+          (filtered
+            ? t("No post matches. Remove a filter.")
+            : emptyState({
+                icon: "forum",
+                title: t("No posts yet"),
+                words: t("Choose New post to begin a conversation."),
+              })),
+      );
       draw();
     } catch (e) {
       if (mine !== turn) return;

@@ -1,8 +1,10 @@
 // friends.js - friends, friend requests, suggestions, blocked users, game friends.
 import { below, dialog, field, fill, h, icon, iconButton, menu, refill } from "../dom.js";
+import { firstSteps } from "../first-steps.js";
 import { avatar } from "../images.js";
 import { STATUS_WORDS } from "../status.js";
 import { t } from "../translate.js";
+import { emptyTab } from "./friends-empty.js";
 
 const FRIEND = 1,
   BLOCKED = 2,
@@ -29,6 +31,7 @@ export function friendsPage(app, main, burger) {
   const gameNames = new Map();
   const body = h("div.friends", { role: "tabpanel", "aria-label": t("Friends") }),
     tabs = h("div.tabs.inline", { role: "tablist", "aria-label": t("Friends") });
+  const steps = h("div");
   const online = (id) => ["online", "idle", "dnd"].includes(store.presences.get(id)?.status);
   const path = (id) => `/users/@me/relationships/${id}`;
 
@@ -279,8 +282,11 @@ export function friendsPage(app, main, burger) {
         .sort((a, b) => (store.nameOf(a.id) < store.nameOf(b.id) ? -1 : 1))
         .map((r) => person(r.user || store.user(r.id) || { id: r.id }, words(r), buttons(r)));
     }
-    refill(body, rows.length ? h("ul.people", null, rows) : h("p.empty.faint", null, t("Nothing here yet")));
+    refill(body, rows.length ? h("ul.people", null, rows) : emptyTab(tab, main));
   }
+
+  /** A person without a server is shown how to create or join one. */
+  const drawSteps = () => refill(steps, store.guilds.size === 0 && firstSteps(app));
 
   function addForm() {
     const name = field(t("Add friend"), h("input", { autocomplete: "off", placeholder: t("Username") }));
@@ -309,10 +315,11 @@ export function friendsPage(app, main, burger) {
   fill(
     main,
     h("header.main-head", null, burger(), icon("people"), h("h1", null, t("Friends")), tabs),
-    h("div.scroller.pad", { tabindex: 0, role: "region", "aria-label": t("Friends") }, addForm(), body),
+    h("div.scroller.pad", { tabindex: 0, role: "region", "aria-label": t("Friends") }, steps, addForm(), body),
   );
   draw();
+  drawSteps();
   loadSuggestions();
-  const off = [store.on("friends", draw), store.on("presence", draw)];
+  const off = [store.on("friends", draw), store.on("presence", draw), store.on("guilds", drawSteps)];
   return () => off.forEach((f) => f());
 }

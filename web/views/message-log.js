@@ -5,10 +5,14 @@ import { MessageList } from "../list.js";
 import { message } from "../message.js";
 import { older, timeOf } from "../store.js";
 import { locale, t } from "../translate.js";
+import { beginning } from "./empty-places.js";
 
 const clock = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 
-/** The first loaded message that was unread when the channel was opened. @param {import("../store-messages.js").Log} log */
+/**
+ * The first loaded message that was unread when the channel was opened.
+ * @param {import("../store-messages.js").Log} log
+ */
 function firstUnread(log, me) {
   let found = null;
   if (!log.readTo) return null;
@@ -165,17 +169,7 @@ export class MessageLog {
 
   draw() {
     const { log, list, channel, store } = this;
-    fill(
-      list.head,
-      this.problem ||
-        (log.start &&
-          h(
-            "div.beginning",
-            null,
-            h("h2", null, channel.guild_id ? `#${channel.name}` : store.nameOfChannel(channel)),
-            h("p.faint", null, t("This is the beginning of the conversation.")),
-          )),
-    );
+    fill(list.head, this.problem || (log.start && beginning(this.app, channel, log)));
     list.mark = firstUnread(log, store.me.id);
     list.detached = log.detached;
     list.set(log.list);

@@ -1,30 +1,9 @@
-// new-place.js - the dialogs for a new server, channel, group or invite.
+// new-place.js - the dialogs for a new channel, group or invite.
 import { dialog, field, h } from "../dom.js";
 import { avatar } from "../images.js";
+import { inviteRule } from "../registration-help.js";
 import { ANNOUNCEMENT, CATEGORY, STAGE, VOICE } from "../store.js";
 import { t } from "../translate.js";
-
-export async function addGuild(app) {
-  const done = await dialog(t("Add a server"), (close) => {
-    const name = field(t("Name of the new server"), h("input", { maxlength: 100 })),
-      code = field(t("Or an invite link"), h("input", { placeholder: `${location.origin}/invite/…` }));
-    return h(
-      "form.stack",
-      {
-        onsubmit: (e) => {
-          e.preventDefault();
-          close({ name: name.control.value.trim(), code: code.control.value.trim().split("/").pop() });
-        },
-      },
-      name,
-      code,
-      h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Create or join"))),
-    );
-  });
-  if (done?.code) return app.go(`/invite/${encodeURIComponent(done.code)}`);
-  const made = done?.name && (await app.tryCall(app.rest.post("/guilds", { name: done.name })));
-  if (made) app.openGuild(made.id);
-}
 
 export async function addGroup(app) {
   const friends = [...app.store.relationships.values()].filter((r) => r.type === 1);
@@ -45,9 +24,9 @@ export async function addGroup(app) {
           ? friends.map((r, i) =>
               h("label.choice", null, boxes[i], avatar(r.user, "", "tiny-avatar"), app.store.nameOf(r.id)),
             )
-          : t("Nothing here yet"),
+          : t("You have no friends here yet. Add friends first: a group is made of friends."),
       ),
-      h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Start"))),
+      friends.length > 0 && h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Start"))),
     );
   });
   if (!chosen?.length) return;
@@ -65,6 +44,7 @@ export async function invite(app, channel) {
       null,
       h("input", { value: url, readonly: true, "aria-label": t("Link"), onfocus: (e) => e.target.select() }),
       h("p.hint", null, t("The link is valid for seven days.")),
+      inviteRule(app),
     ),
   );
 }

@@ -136,11 +136,11 @@ export function channelNotifications(app, channel) {
 
 function channelForm(app, channel) {
   const { store } = app,
-    place = channel.guild_id || "@me";
+    guild = channel.guild_id || "@me";
   return liveForm((save) => {
     const { own } = store.settingsOf(channel),
       level = own?.message_notifications ?? INHERIT;
-    const change = (what) => save(store.changeGuildSettings(place, { channel_overrides: { [channel.id]: what } }));
+    const change = (what) => save(store.changeGuildSettings(guild, { channel_overrides: { [channel.id]: what } }));
     const names = levelNames();
     return [
       muteField(own, change),

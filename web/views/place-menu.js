@@ -1,8 +1,9 @@
 // place-menu.js - the context menus of channels and servers.
 import { menu } from "../dom.js";
-import { copyId, copyLink, placeOf } from "../message-menu.js";
+import { copyId, copyLink, menuPosition } from "../message-menu.js";
 import { CATEGORY, isThread } from "../store.js";
 import { t } from "../translate.js";
+import { manageEntries } from "./channel/menu.js";
 import { channelNotifications, guildNotifications, muteFor } from "./notification-menu.js";
 
 /** Opens a menu by right click or by the keyboard; Shift opens the browser's menu. */
@@ -24,7 +25,7 @@ export function channelMenu(app, channel, at) {
         : store.changeGuildSettings(channel.guild_id || "@me", { channel_overrides: { [channel.id]: change } }),
     );
   menu(
-    placeOf(at),
+    menuPosition(at),
     [
       channel.type !== CATEGORY &&
         store.unread.has(channel.id) && {
@@ -40,6 +41,7 @@ export function channelMenu(app, channel, at) {
       { label: t("Notification settings"), icon: "bell", run: () => channelNotifications(app, channel) },
       channel.type !== CATEGORY && { label: t("Copy link"), icon: "link", run: () => copyLink(channel) },
       { label: t("Copy ID"), icon: "hash", run: () => copyId(channel.id) },
+      ...manageEntries(app, channel),
     ].filter(Boolean),
     store.nameOfChannel(channel),
   );
@@ -63,7 +65,7 @@ export function guildEntries(app, guild) {
 /** @param {Element|MouseEvent} at */
 export function guildMenu(app, guild, at) {
   menu(
-    placeOf(at),
+    menuPosition(at),
     [...guildEntries(app, guild), { label: t("Copy ID"), icon: "hash", run: () => copyId(guild.id) }],
     guild.name,
   );
@@ -72,10 +74,10 @@ export function guildMenu(app, guild, at) {
 /** @param {Element|MouseEvent} at */
 export function personMenu(app, user, at) {
   const { store } = app,
-    place = placeOf(at),
+    position = menuPosition(at),
     el = at instanceof Element ? at : /** @type {Element} */ (at.currentTarget);
   menu(
-    place,
+    position,
     [
       { label: t("Profile"), icon: "user", run: () => app.showProfile(user.id, el) },
       user.id !== store.me.id && { label: t("Message"), icon: "reply", run: () => app.messagePerson(user.id) },

@@ -4,6 +4,7 @@ import { below, dialog, fill, h, iconButton, menu } from "../dom.js";
 import { markdown } from "../markdown.js";
 import { avatar } from "../images.js";
 import { t } from "../translate.js";
+import { ban, isAbove, kick, timeOut } from "./server/member-actions.js";
 
 export async function showProfile(app, id, at) {
   const { store, rest } = app;
@@ -117,7 +118,8 @@ async function moreMenu(app, at, { id, guild, channel, member, close }) {
   const { store, rest } = app,
     path = guild && `/guilds/${guild.id}/members/${id}`;
   const apps = await contextCommands(app, channel, 2, id).catch(() => []);
-  const may = (r) => guild && member && store.mayInGuild(guild, r);
+  const may = (r) => guild && member && store.mayInGuild(guild, r),
+    above = guild && member && isAbove(app, guild, member);
   const items = [
     ...apps,
     may("MANAGE_NICKNAMES") && {
@@ -128,27 +130,10 @@ async function moreMenu(app, at, { id, guild, channel, member, close }) {
         if (nick !== undefined) app.tryCall(rest.patch(path, { nick }));
       },
     },
-    may("MODERATE_MEMBERS") && {
-      label: t("Time out for 10 minutes"),
-      icon: "muted",
-      run: () =>
-        app.tryCall(
-          rest.patch(path, { communication_disabled_until: new Date(Date.now() + 600000).toISOString() }),
-          t("Member was timed out"),
-        ),
-    },
-    may("KICK_MEMBERS") && {
-      label: t("Kick"),
-      icon: "leave",
-      danger: true,
-      run: () => app.tryCall(rest.delete(path), t("Member was kicked")),
-    },
-    may("BAN_MEMBERS") && {
-      label: t("Ban"),
-      icon: "close",
-      danger: true,
-      run: () => app.tryCall(rest.put(`/guilds/${guild.id}/bans/${id}`, {}), t("Member was banned")),
-    },
+    above && may("MODERATE_MEMBERS") && { label: t("Time out"), icon: "muted", run: () => timeOut(app, guild, member) },
+    above &&
+      may("KICK_MEMBERS") && { label: t("Kick"), icon: "leave", danger: true, run: () => kick(app, guild, member) },
+    above && may("BAN_MEMBERS") && { label: t("Ban"), icon: "close", danger: true, run: () => ban(app, guild, member) },
   ].filter(Boolean);
   const run = (item) => ({
     ...item,

@@ -1,8 +1,8 @@
 // server-rail.js - the bar of servers at the left edge, with unread marks.
 import { arrowKeys, fillChanged, h, icon } from "../dom.js";
+import { addServer } from "../first-steps.js";
 import { guildIcon } from "../images.js";
 import { t } from "../translate.js";
-import { addGuild } from "./new-place.js";
 import { guildMenu, onContext } from "./place-menu.js";
 
 const badge = (n) => n > 0 && h("span.badge", null, n > 99 ? "99+" : n);
@@ -38,7 +38,7 @@ export class ServerRail {
             type: "button",
             "aria-label": t("Add a server"),
             title: t("Add a server"),
-            onclick: () => addGuild(this.app),
+            onclick: () => addServer(this.app),
           },
           h("span.guild-icon.add", null, icon("plus")),
         ),

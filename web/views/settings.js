@@ -1,8 +1,8 @@
 // settings.js - user settings: account, privacy, sessions, apps, teams.
 import { dialog, fill, h, toast } from "../dom.js";
 import { dataUrl, quickForm, small, tabbedPage, table } from "../forms.js";
-import { relative } from "../markdown.js";
 import { appIcon, avatar } from "../images.js";
+import { sessions } from "./sessions.js";
 import { security } from "./two-factor.js";
 import { currentLanguage, languages, setLanguage, t } from "../translate.js";
 
@@ -11,13 +11,17 @@ const section = (title, ...rest) => h("section", null, title && h("h2", null, ti
 export async function mount(app, page, [tab, id]) {
   await app.ready();
   const tabs = [
+    [null, t("Account")],
     ["profile", t("Profile"), (b) => profile(app, b)],
-    ["language", t("Language"), (b) => language(app, b)],
-    ["privacy", t("Privacy"), (b) => privacy(app, b)],
-    ["connections", t("Connections"), (b, r) => connections(app, b, r)],
-    ["grants", t("Authorised apps"), (b, r) => grants(app, b, r)],
     ["security", t("Two-factor authentication"), (b, r) => security(app, b, r)],
     ["sessions", t("Sessions"), (b, r) => sessions(app, b, r)],
+    [null, t("Privacy")],
+    ["privacy", t("Privacy"), (b) => privacy(app, b)],
+    ["grants", t("Authorised apps"), (b, r) => grants(app, b, r)],
+    ["connections", t("Connections"), (b, r) => connections(app, b, r)],
+    [null, t("Appearance")],
+    ["language", t("Language"), (b) => language(app, b)],
+    [null, t("For developers")],
     ["apps", t("My apps"), (b, r) => (id ? oneApp(app, b, id, r) : apps(app, b, r))],
     ["teams", t("Teams"), (b, r) => teams(app, b, r)],
   ];
@@ -41,9 +45,19 @@ function profile(app, body) {
       head,
       quickForm(
         [
-          { name: "global_name", label: t("Display name"), value: me.global_name },
-          { name: "bio", label: t("About me"), value: me.bio, rows: 3 },
-          { name: "avatar", label: t("Picture"), type: "file" },
+          {
+            name: "global_name",
+            label: t("Display name"),
+            value: me.global_name,
+            hint: t("Shown instead of your username; several people may have the same."),
+          },
+          { name: "bio", label: t("About me"), value: me.bio, rows: 3, hint: t("Shown in your profile.") },
+          {
+            name: "avatar",
+            label: t("Picture"),
+            type: "file",
+            hint: t("Without a picture, a pattern made from your account is shown."),
+          },
         ],
         t("Save"),
         async (v) => {
@@ -62,7 +76,12 @@ function profile(app, body) {
       quickForm(
         [
           { name: "password", label: t("Current password"), type: "password" },
-          { name: "new_password", label: t("New password"), type: "password" },
+          {
+            name: "new_password",
+            label: t("New password"),
+            type: "password",
+            hint: t("At least eight characters. All other sessions end."),
+          },
           ...(me.mfa_enabled ? [{ name: "code", label: t("Six-digit code or backup code") }] : []),
         ],
         t("Save"),
@@ -129,7 +148,13 @@ function privacy(app, body) {
       t("Who can send you friend requests"),
       quickForm(
         [
-          { name: "all", label: t("Everyone"), type: "checkbox", value: from.all },
+          {
+            name: "all",
+            label: t("Everyone"),
+            type: "checkbox",
+            value: from.all,
+            hint: t("People with whom you share nothing, too."),
+          },
           {
             name: "mutual_friends",
             label: t("Friends of friends"),
@@ -158,6 +183,7 @@ function privacy(app, body) {
             label: t("Block direct messages from members of new servers"),
             type: "checkbox",
             value: s.default_guilds_restricted,
+            hint: t("Applies to servers that you join from now on. Friends can always write to you."),
           },
           {
             name: "allow_game_friend_dms",
@@ -240,37 +266,6 @@ async function grants(app, body, redraw) {
             },
             "danger",
           ),
-        ]),
-      ),
-    ),
-  );
-}
-
-async function sessions(app, body, redraw) {
-  const all = (await app.rest.get("/auth/sessions")).user_sessions;
-  const end = (s) =>
-    dialog(t("Log out of this session"), (close) =>
-      quickForm([{ name: "password", label: t("Password"), type: "password" }], t("Log out"), async (v) => {
-        await app.rest.post("/auth/sessions/logout", { session_id_hashes: [s.id_hash], password: v.password });
-        await redraw();
-        close();
-      }),
-    );
-  const isThis = (s) => s.id_hash === app.store.login;
-  fill(
-    body,
-    section(
-      null,
-      table(
-        [t("Client"), t("Location"), t("Last used"), ""],
-        all.map((s) => [
-          [
-            `${s.client_info?.platform || "?"} ${s.client_info?.os || ""}`,
-            isThis(s) && h("span.chip", null, t("this session")),
-          ],
-          s.client_info?.location || "",
-          relative(new Date(s.approx_last_used_time)),
-          isThis(s) ? small(t("Log out"), () => app.logOut(), "danger") : small(t("Log out"), () => end(s), "danger"),
         ]),
       ),
     ),

@@ -1,0 +1,122 @@
+// accounts.js - the logins of this browser. A login with "Stay logged in" is in localStorage and is shared by all tabs;
+// a login without it is in sessionStorage and belongs to one tab. Also: which pages need a login.
+import { Rest } from "./rest.js";
+
+/**
+ * @typedef {{token: string, id?: string, username?: string, global_name?: string|null, avatar?: string|null,
+ *   typed?: boolean}} Account
+ * `typed` is true if the token was entered by hand: other programs may use it, too.
+ */
+
+const KEY = "login";
+const RENEWAL_MS = 5000; // time in which the response with a new token must arrive
+const MOST_ACCOUNTS = 10;
+
+/** @returns {{current: string|null, accounts: Account[]}} */
+function read() {
+  try {
+    const stored = JSON.parse(localStorage.getItem(KEY) || "{}");
+    const accounts = (Array.isArray(stored.accounts) ? stored.accounts : []).filter(
+      (a) => typeof a?.token === "string",
+    );
+    return { current: accounts.some((a) => a.token === stored.current) ? stored.current : null, accounts };
+  } catch {
+    return { current: null, accounts: [] };
+  }
+}
+
+function write(current, accounts) {
+  localStorage.setItem(KEY, JSON.stringify({ current, accounts: accounts.slice(-MOST_ACCOUNTS) }));
+}
+
+/** The stored accounts, in the order in which they were added. */
+export const storedAccounts = () => read().accounts;
+
+/** True if this tab has a login of its own, which other tabs do not share. */
+export const isTabLogin = () => !!sessionStorage.getItem("token");
+
+/** The token of this tab, or null. */
+export const currentToken = () => sessionStorage.getItem("token") || read().current;
+
+/**
+ * Stores a token and makes it the current one.
+ * @param {string} token @param {{stay?: boolean, typed?: boolean}} [how]
+ */
+export function storeToken(token, { stay = true, typed = false } = {}) {
+  if (!stay) return sessionStorage.setItem("token", token);
+  const { accounts } = read();
+  sessionStorage.removeItem("token");
+  if (!accounts.some((a) => a.token === token)) accounts.push({ token, ...(typed ? { typed } : {}) });
+  return write(token, accounts);
+}
+
+/** Replaces a token of the same account, for example after a change of the password. */
+export function replaceToken(old, token) {
+  if (isTabLogin()) return sessionStorage.setItem("token", token);
+  const { accounts } = read(),
+    found = accounts.find((a) => a.token === old);
+  if (found) found.token = token;
+  else accounts.push({ token });
+  localStorage.removeItem("renewing");
+  return write(token, accounts);
+}
+
+/**
+ * Stores who the token belongs to, for the account switcher. An older token of the same account is revoked, unless it
+ * was entered by hand.
+ * @param {string} token @param {any} user
+ */
+export function nameAccount(token, { id, username, global_name, avatar }) {
+  const { current, accounts } = read(),
+    found = accounts.find((a) => a.token === token);
+  if (!found) return;
+  const old = accounts.filter((a) => a.id === id && a !== found),
+    named = { ...found, id, username, global_name, avatar };
+  if (!old.length && JSON.stringify(named) === JSON.stringify(found)) return;
+  Object.assign(found, named);
+  write(
+    current,
+    accounts.filter((a) => !old.includes(a)),
+  );
+  for (const a of old) if (!a.typed) revoke(a.token).catch(() => {});
+}
+
+/** Removes a token from this browser. If it is the current one, no account is current. @param {string} token */
+export function forgetToken(token) {
+  const { current, accounts } = read();
+  if (sessionStorage.getItem("token") === token) sessionStorage.removeItem("token");
+  if (accounts.some((a) => a.token === token))
+    write(
+      current === token ? null : current,
+      accounts.filter((a) => a.token !== token),
+    );
+}
+
+/** Ends a token on the server. @param {string} token */
+export const revoke = (token) => new Rest(token).post("/auth/logout", {});
+
+/** Announces to the other tabs that the current token is about to be replaced. */
+export const announceRenewal = () => localStorage.setItem("renewing", String(Date.now()));
+
+/** True if another tab is replacing the token at this moment. */
+export const isRenewing = () => Math.abs(Date.now() - Number(localStorage.getItem("renewing") || 0)) < RENEWAL_MS;
+export const renewalTime = RENEWAL_MS;
+
+/** The account id of a stored token. @param {string|null|undefined} token */
+export const accountOf = (token) => read().accounts.find((a) => a.token === token)?.id;
+
+/** Calls a function when another tab has changed the logins. @param {() => void} changed */
+export function onOtherTab(changed) {
+  addEventListener("storage", (e) => (e.key === KEY || e.key === null) && changed());
+  // A page from the back/forward cache was frozen and received no events.
+  addEventListener("pageshow", (e) => e.persisted && changed());
+}
+
+/** Pages that need no login. */
+const OPEN = /^\/(invite\/|workbench(\/|$)|(verify|reset)$)/;
+
+/** True if operator.html was served, which marks a server with the workbench only. */
+export const operatorOnly = () => document.documentElement.dataset.pages === "operator";
+
+/** @param {string|null|undefined} token */
+export const mustComeIn = (token) => !token && !operatorOnly() && !OPEN.test(location.pathname);

@@ -1,0 +1,117 @@
+// first-steps.js - what a person without a server can do next: create a server or join one; and empty states.
+import { dialog, field, h, icon } from "./dom.js";
+import { t } from "./translate.js";
+
+/**
+ * A place without content: what it is, what to do next, and a button for it.
+ * @param {{icon?: string, title: string, words?: any, action?: string, run?: () => void}} what
+ */
+export function emptyState({ icon: name, title, words, action, run }) {
+  return h(
+    "div.empty-state",
+    null,
+    name && h("span.empty-icon", { "aria-hidden": "true" }, icon(name)),
+    h("p.empty-title", null, title),
+    words && h("p.faint", null, words),
+    action && h("button.button.primary", { type: "button", onclick: run }, action),
+  );
+}
+
+/** A dialog with one field; a refusal of the server is shown at the field. */
+function askOne(title, label, props, hint, action, send) {
+  return dialog(title, (close) => {
+    const input = field(label, h("input", { required: true, autocomplete: "off", ...props }), hint),
+      submit = h("button.button.primary", { type: "submit" }, action);
+    return h(
+      "form.stack",
+      {
+        novalidate: true,
+        onsubmit: async (e) => {
+          e.preventDefault();
+          submit.disabled = true;
+          input.problem("");
+          try {
+            close(await send(input.control.value.trim()));
+          } catch (refusal) {
+            input.problem(refusal.at?.("name") || refusal.message);
+            input.control.focus();
+          }
+          submit.disabled = false;
+        },
+      },
+      input,
+      h("div.actions", null, submit),
+    );
+  });
+}
+
+/** Asks for a name and opens the new server. @param {any} app */
+export async function createServer(app) {
+  const made = await askOne(
+    t("Create a server"),
+    t("Server name"),
+    { maxlength: 100, value: t("{name}’s server", { name: app.store.me.global_name || app.store.me.username }) },
+    t("You can change the name later in the server settings."),
+    t("Create"),
+    (name) => app.rest.post("/guilds", { name }),
+  );
+  if (made) app.openGuild(made.id);
+}
+
+/** Asks for an invite and opens its page. @param {any} app */
+export async function joinServer(app) {
+  const code = await askOne(
+    t("Join a server"),
+    t("Invite link"),
+    { placeholder: `${location.origin}/invite/…`, spellcheck: "false" },
+    t("Ask a member of the server for a link. The code at its end is enough."),
+    t("Continue"),
+    async (text) => {
+      const found = text.split(/[?#]/)[0].replace(/\/+$/, "").split("/").pop();
+      if (!found) throw new Error(t("Enter an invite link."));
+      await app.rest.get(`/invites/${encodeURIComponent(found)}`).catch((refusal) => {
+        throw refusal.status === 404
+          ? new Error(t("This invite does not exist or has expired. Ask for a new one."))
+          : refusal;
+      });
+      return found;
+    },
+  );
+  if (code) app.go(`/invite/${encodeURIComponent(code)}`);
+}
+
+const choice = (name, title, words, run) =>
+  h(
+    "button.first-choice",
+    { type: "button", onclick: run },
+    h("span.empty-icon", { "aria-hidden": "true" }, icon(name)),
+    h("span", null, h("strong", null, title), h("small.faint", null, words)),
+  );
+
+/** Both ways to a server. @param {any} app @param {() => void} [before] called when one of them is chosen */
+export const serverChoices = (app, before = () => {}) =>
+  h(
+    "div.first-choices",
+    null,
+    choice("plus", t("Create a server"), t("A place for your group, with channels and roles."), () => {
+      before();
+      createServer(app);
+    }),
+    choice("people", t("Join a server"), t("With an invite link from one of its members."), () => {
+      before();
+      joinServer(app);
+    }),
+  );
+
+/** The first page of a person without a server. @param {any} app */
+export const firstSteps = (app) =>
+  h(
+    "section.first-steps",
+    { "aria-label": t("First steps") },
+    h("h2", null, t("Welcome, {name}", { name: app.store.me.global_name || app.store.me.username })),
+    h("p.faint", null, t("Conversations happen in servers. Create one, or join one with an invite.")),
+    serverChoices(app),
+  );
+
+/** The dialog of the button "Add a server". @param {any} app */
+export const addServer = (app) => dialog(t("Add a server"), (close) => serverChoices(app, close));

@@ -1,0 +1,164 @@
+// login-state.js - keeps this tab in step with the logins of the browser: connect, log out, switch, expired tokens.
+import {
+  accountOf,
+  announceRenewal,
+  currentToken,
+  forgetToken,
+  isRenewing,
+  isTabLogin,
+  nameAccount,
+  onOtherTab,
+  renewalTime,
+  replaceToken,
+  revoke,
+  storeToken,
+} from "./accounts.js";
+import { toast } from "./dom.js";
+import { t } from "./translate.js";
+
+const HOME = "/channels/@me";
+
+export class LoginState {
+  /** @param {any} app */
+  constructor(app) {
+    this.app = app;
+    /** Why the login page is shown: one sentence, or nothing. */
+    this.reason = "";
+    this.renewing = false;
+    onOtherTab(() => this.followOtherTabs());
+    app.store.on("ready", () => this.remember());
+    app.store.on("me", () => this.remember());
+  }
+
+  remember() {
+    const { store, rest } = this.app;
+    if (store.me && rest.token) nameAccount(rest.token, store.me);
+  }
+
+  /**
+   * Logs in with a token. If somebody else is logged in, the page is loaded again, so that no state is left over.
+   * @param {string} token @param {{stay?: boolean, typed?: boolean}} [how]
+   */
+  enter(token, how) {
+    const { app } = this,
+      before = app.rest.token;
+    storeToken(token, how);
+    this.reason = "";
+    if (before && before !== token) return this.reload();
+    app.connect(token);
+    const next = sessionStorage.getItem("next");
+    sessionStorage.removeItem("next");
+    return app.go(next || HOME);
+  }
+
+  /** Makes a stored account the current one, in all tabs that share the login. @param {string} token */
+  switchTo(token) {
+    storeToken(token);
+    return this.reload();
+  }
+
+  reload() {
+    this.app.gateway?.close();
+    location.assign(HOME);
+  }
+
+  /**
+   * Sends a request that replaces the token. The gateway may refuse the old token before the response arrives.
+   * @param {Promise<any>} call
+   */
+  async renew(call) {
+    const old = this.app.rest.token;
+    this.renewing = true;
+    if (!isTabLogin()) announceRenewal();
+    try {
+      const answer = await call;
+      if (answer.token) {
+        replaceToken(old, answer.token);
+        this.app.connect(answer.token);
+      }
+      return answer;
+    } finally {
+      this.renewing = false;
+    }
+  }
+
+  /**
+   * Closes the gateway session before the token is revoked; otherwise the login page would be drawn twice. The token is
+   * forgotten before it is revoked, so that the other tabs know why the server refuses it.
+   */
+  async logOut() {
+    const token = this.app.rest.token;
+    this.app.gateway?.close();
+    forgetToken(token);
+    const failed = await revoke(token).then(
+      () => false,
+      (e) => e.status !== 401,
+    );
+    this.leave();
+    if (failed)
+      toast(t("The server did not answer: end this session later in Settings, Sessions, from another login."), "bad");
+  }
+
+  /** The server has refused the token. */
+  refused() {
+    const { app } = this,
+      token = app.rest.token;
+    if (this.renewing || !token) return;
+    if (!isTabLogin()) {
+      if (currentToken() !== token) return this.followOtherTabs();
+      if (isRenewing()) {
+        clearTimeout(this.waiting);
+        this.waiting = setTimeout(() => app.rest.token === token && this.ended(), renewalTime);
+        return;
+      }
+    }
+    this.ended();
+  }
+
+  ended() {
+    this.leave(t("Your session has ended. Log in again."), true);
+  }
+
+  /**
+   * Forgets the token of this tab and shows the login page.
+   * @param {string} [reason] @param {boolean} [comeBack] open the present page again after the login
+   */
+  leave(reason, comeBack) {
+    const token = this.app.rest.token;
+    if (!token) return; // a REST request and the gateway may both be refused
+    forgetToken(token);
+    this.show(reason, comeBack);
+  }
+
+  show(reason, comeBack) {
+    if (comeBack) sessionStorage.setItem("next", location.pathname + location.search);
+    else sessionStorage.removeItem("next");
+    this.reason = reason || "";
+    this.app.disconnect();
+    for (const open of document.querySelectorAll("dialog")) open.close();
+    this.app.go("/login");
+  }
+
+  /** Another tab has logged in, logged out, switched the account or replaced the token. */
+  followOtherTabs() {
+    const { app } = this,
+      token = app.rest.token,
+      now = currentToken();
+    if (app.operatorOnly || this.renewing || isTabLogin() || now === (token ?? null)) return;
+    clearTimeout(this.waiting);
+    if (!now) {
+      if (token) this.show(t("You have been logged out in another tab."));
+      return;
+    }
+    const same = token && accountOf(now) && accountOf(now) === app.store.me?.id;
+    if (same) app.connect(now);
+    else if (token) this.reload();
+    else {
+      this.reason = "";
+      app.connect(now);
+      const next = sessionStorage.getItem("next");
+      sessionStorage.removeItem("next");
+      app.go(/^\/(login|register)$/.test(location.pathname) ? next || HOME : location.pathname + location.search);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// registration-help.js - tells the operator of a server how people can register.
+import { fill, h } from "./dom.js";
+import { t } from "./translate.js";
+
+const COMMANDS = { closed: "sudo guildhall user add NAME", invite: "sudo guildhall invite create 5" };
+
+/** A closed explanation for the operator. @param {"closed"|"invite"} [rule] who may register now */
+export function registrationHelp(rule = "invite") {
+  const link = `${location.origin}/invite/reg-…`;
+  return h(
+    "details.operator-help",
+    null,
+    h("summary", null, t("Do you run this server?")),
+    rule === "closed"
+      ? h(
+          "p",
+          null,
+          t("The configuration has registration = closed. Set invite and restart the server, or add an account:"),
+        )
+      : h("p", null, t("Create a code for five new accounts on the machine of the server:")),
+    h("pre", { tabindex: 0 }, COMMANDS[rule]),
+    rule !== "closed" && h("p", null, t("Send the code, or the link {link} with the code at its end.", { link })),
+  );
+}
+
+/** Below an invite link: whether people without an account can use it. @param {any} app */
+export function inviteRule(app) {
+  const el = h("div.hint", { role: "status" });
+  app.rest
+    .get("/policies/instance/config")
+    .then((rule) => {
+      if (rule?.register_disabled)
+        fill(el, t("Only people with an account can use it: registration is closed here."), registrationHelp("closed"));
+      else if (rule?.register_requireInvite)
+        fill(
+          el,
+          t("People without an account also need a registration code from the operator of this server."),
+          registrationHelp(),
+        );
+    })
+    .catch(() => {}); // only a hint: the link works without it
+  return el;
+}

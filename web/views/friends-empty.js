@@ -1,0 +1,27 @@
+// friends-empty.js - tabs of the friends page without entries: what they are for and what to do next.
+import { emptyState } from "../first-steps.js";
+import { t } from "../translate.js";
+
+/** Title and advice of each tab without entries. */
+const EMPTY = {
+  online: [t("No friends online"), t("Friends appear here while they are online.")],
+  all: [t("No friends yet"), t("Enter a username above to send a friend request.")],
+  pending: [t("No pending requests"), t("Requests that you send or receive wait here for an answer.")],
+  suggestions: [t("No suggestions"), t("People with whom you share friends appear here.")],
+  games: [t("No game friends"), t("Friends that you add in games that use this server appear here.")],
+  blocked: [t("Nobody is blocked"), t("To block a friend, open the menu beside the name and choose Block.")],
+  ignored: [t("Nobody is ignored"), t("To ignore a friend, open the menu beside the name and choose Ignore.")],
+};
+
+/** @param {string} tab @param {HTMLElement} page the page with the form for a friend request */
+export function emptyTab(tab, page) {
+  const [title, words] = EMPTY[tab],
+    add = tab === "all" || tab === "online";
+  return emptyState({
+    icon: "people",
+    title,
+    words,
+    action: add ? t("Add friend") : undefined,
+    run: () => /** @type {HTMLElement|null} */ (page.querySelector(".add-friend input"))?.focus(),
+  });
+}

@@ -1,0 +1,211 @@
+// login-forms.js - the forms of the login page: log in, register, use a token, forgotten password.
+import { field, fill, h } from "../dom.js";
+import { Rest } from "../rest.js";
+import { t } from "../translate.js";
+
+/** A form that shows the server's error messages at its fields. `extra` is shown above the button. */
+export function form(fields, action, send, extra) {
+  const problem = h("p.field-error", { role: "alert", hidden: true });
+  const submit = h("button.button.primary.wide", { type: "submit" }, action);
+  return h(
+    "form.stack",
+    {
+      novalidate: true,
+      onsubmit: async (e) => {
+        e.preventDefault();
+        submit.disabled = true;
+        problem.hidden = true;
+        Object.values(fields).forEach((f) => f.problem(""));
+        try {
+          await send(Object.fromEntries(Object.entries(fields).map(([name, f]) => [name, f.control.value])));
+        } catch (refusal) {
+          let marked = false;
+          for (const [name, f] of Object.entries(fields)) {
+            const words = refusal.at?.(name);
+            if (!words) continue;
+            f.problem(words);
+            if (!marked) f.control.focus();
+            marked = true;
+          }
+          problem.hidden = marked;
+          problem.textContent = refusal.message;
+        }
+        submit.disabled = false;
+      },
+    },
+    Object.values(fields),
+    extra,
+    problem,
+    submit,
+  );
+}
+
+export const input = (props) => h("input", { required: true, ...props });
+
+/** The choice whether the browser stays logged in. */
+function stayChoice(choice) {
+  const box = h("input", { type: "checkbox", checked: choice.stay, onchange: () => (choice.stay = box.checked) });
+  return h(
+    "div.stay",
+    null,
+    h("label.choice", null, box, t("Stay logged in")),
+    h("p.hint", null, t("If this is off, only this tab is logged in, until it is closed.")),
+  );
+}
+
+/**
+ * The tabs with their forms.
+ * @param {any} app @param {{stay: boolean}} choice what the user chose, shared by all forms
+ * @param {string} [tab] the first tab
+ */
+export function loginPanel(app, choice, tab = "login") {
+  const panel = h("div");
+  const tabs = [
+    ["login", t("Log in")],
+    ["register", t("Register")],
+    ["token", t("Use a token")],
+  ];
+  const open = (id) => {
+    tab = id;
+    draw();
+    panel.querySelector("input")?.focus();
+  };
+  function draw() {
+    fill(
+      panel,
+      h(
+        "div.tabs",
+        { role: "tablist", "aria-label": t("Log in or register") },
+        tabs.map(([id, words]) =>
+          h(
+            "button",
+            {
+              type: "button",
+              role: "tab",
+              "aria-selected": String(id === tab),
+              "aria-controls": "enter-form",
+              onclick: () => open(id),
+            },
+            words,
+          ),
+        ),
+      ),
+      h(
+        "div",
+        { id: "enter-form", role: "tabpanel", "aria-label": tabs.find(([id]) => id === tab)?.[1] || t("New password") },
+        FORMS[tab](app, choice),
+      ),
+      tab === "login" &&
+        h("p", null, h("button.link", { type: "button", onclick: () => open("forgot") }, t("Forgot your password?"))),
+    );
+  }
+  draw();
+  return panel;
+}
+
+/** Shows who may register. If the request fails, the refusal of the registration shows it. */
+async function showRule(app, panel, invite) {
+  const rule = await app.rest.anonymously("GET", "/policies/instance/config").catch(() => null);
+  if (!rule?.register_requireInvite && !rule?.register_disabled) return;
+  const { registrationHelp } = await import("../registration-help.js"); // not part of the first paint
+  if (rule.register_requireInvite)
+    fill(
+      invite.querySelector(".hint"),
+      t("This server requires an invitation code. Ask the operator of the server for one."),
+      registrationHelp(),
+    );
+  if (rule.register_disabled)
+    fill(
+      panel,
+      h("p", { role: "status" }, t("Registration is closed on this server. Ask its operator for an account.")),
+      registrationHelp("closed"),
+    );
+}
+
+const FORMS = {
+  login: (app, choice) =>
+    form(
+      {
+        login: field(t("Username or email"), input({ autocomplete: "username" })),
+        password: field(t("Password"), input({ type: "password", autocomplete: "current-password" })),
+      },
+      t("Log in"),
+      async (v) => app.entered(await app.rest.anonymously("POST", "/auth/login", v), { stay: choice.stay }),
+      stayChoice(choice),
+    ),
+  forgot: (app) => {
+    const done = h("p", { role: "status" });
+    return h(
+      "div.stack",
+      null,
+      form(
+        { login: field(t("Username or email"), input({ autocomplete: "username" })) },
+        t("Send reset link"),
+        async (v) => {
+          await app.rest.anonymously("POST", "/auth/forgot", v);
+          done.textContent = t("If an account with this address exists, a link has been sent to it.");
+        },
+      ),
+      done,
+    );
+  },
+  register: (app, choice) => {
+    const linked =
+      new URLSearchParams(location.search).get("invite") ||
+      /^\/invite\/([^/]+)/.exec(sessionStorage.getItem("next") || "")?.[1] ||
+      "";
+    const invite = field(
+      t("Invitation code"),
+      h("input", { value: linked, autocomplete: "off", spellcheck: "false" }),
+      h("span", null, t("Optional: only if you received one")),
+    );
+    const panel = h(
+      "div",
+      null,
+      form(
+        {
+          username: field(t("Username"), input({ autocomplete: "username" })),
+          global_name: field(t("Display name"), h("input", { autocomplete: "nickname" })),
+          email: field(t("Email"), h("input", { type: "email", autocomplete: "email" })),
+          password: field(t("Password"), input({ type: "password", autocomplete: "new-password" })),
+          invite,
+        },
+        t("Register"),
+        async (v) => {
+          const code = v.invite.trim().split("/").pop(); // accept a whole link, too
+          app.signIn(
+            (
+              await app.rest.anonymously("POST", "/auth/register", {
+                username: v.username,
+                password: v.password,
+                ...(v.global_name ? { global_name: v.global_name } : {}),
+                ...(v.email ? { email: v.email } : {}),
+                ...(code ? { invite: code } : {}),
+              })
+            ).token,
+            { stay: choice.stay },
+          );
+        },
+        stayChoice(choice),
+      ),
+    );
+    showRule(app, panel, invite);
+    return panel;
+  },
+  token: (app, choice) =>
+    form(
+      {
+        token: field(
+          t("Token"),
+          input({ type: "password", autocomplete: "off" }),
+          t("A user token, for example one that the demo prints"),
+        ),
+      },
+      t("Log in with this token"),
+      async (v) => {
+        await new Rest(v.token.trim()).get("/users/@me");
+        app.signIn(v.token.trim(), { stay: choice.stay, typed: true });
+      },
+      stayChoice(choice),
+    ),
+};

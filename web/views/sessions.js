@@ -1,0 +1,65 @@
+// sessions.js - the settings page with the sessions of the account: end one, all others, or all.
+import { fill, h } from "../dom.js";
+import { small, table } from "../forms.js";
+import { relative } from "../markdown.js";
+import { t } from "../translate.js";
+
+const MOST_PER_REQUEST = 1000;
+
+export async function sessions(app, body, redraw) {
+  const all = (await app.rest.get("/auth/sessions")).user_sessions;
+  const isThis = (s) => s.id_hash === app.store.login;
+  const others = all.filter((s) => !isThis(s));
+  const end = async (list) => {
+    for (let i = 0; i < list.length; i += MOST_PER_REQUEST)
+      await app.rest.post("/auth/sessions/logout", {
+        session_id_hashes: list.slice(i, i + MOST_PER_REQUEST).map((s) => s.id_hash),
+      });
+  };
+  const endOne = async (s) => {
+    const sure = await app.confirm(t("Log out of this session"), t("The device is logged out at once."), t("Log out"));
+    if (sure && (await app.tryCall(end([s]), t("The session has ended.")))) redraw();
+  };
+  const endOthers = async () => {
+    const sure = await app.confirm(
+      t("Log out all other sessions"),
+      t("All other browsers and devices of your account are logged out at once. This one stays logged in."),
+      t("Log out"),
+    );
+    if (sure && (await app.tryCall(end(others), t("All other sessions have ended.")))) redraw();
+  };
+  const endAll = async () => {
+    const sure = await app.confirm(
+      t("Log out everywhere"),
+      t("All browsers and devices of your account, this one included, are logged out at once."),
+      t("Log out everywhere"),
+    );
+    if (sure && (await app.tryCall(end(others)))) await app.logOut();
+  };
+  fill(
+    body,
+    h(
+      "section",
+      null,
+      h("p.hint", null, t("These browsers and devices are logged in to your account. End those that you do not know.")),
+      table(
+        [t("Client"), t("Location"), t("Last used"), ""],
+        all.map((s) => [
+          [
+            `${s.client_info?.platform || "?"} ${s.client_info?.os || ""}`,
+            isThis(s) && h("span.chip", null, t("this session")),
+          ],
+          s.client_info?.location || "",
+          relative(new Date(s.approx_last_used_time)),
+          small(t("Log out"), () => (isThis(s) ? app.logOut() : endOne(s)), "danger"),
+        ]),
+      ),
+      h(
+        "div.actions",
+        null,
+        others.length > 0 && small(t("Log out all other sessions"), endOthers),
+        small(t("Log out everywhere"), endAll, "danger"),
+      ),
+    ),
+  );
+}
