@@ -184,7 +184,7 @@ struct relay_message {
         int64_t seq_ack; /* of RELAY_MESSAGE_ACK */
         struct {
             enum dave_opcode op;
-            unsigned transition; /* of opcodes 23 and 31 */
+            unsigned transition; /* transition id of opcodes 23 and 31 */
         } dave;
     };
     size_t n;

@@ -69,8 +69,7 @@ static void expect_prometheus(struct str text)
             expect(str_starts(type, STR("# TYPE ")));
             type = str_skip(type, 7);
             expect(str_eq(str_cut(&type, ' '), name));
-            expect(str_is(type, "counter") || str_is(type, "gauge") ||
-                   str_is(type, "histogram"));
+            expect(str_is(type, "counter") || str_is(type, "gauge") || str_is(type, "histogram"));
             histogram = str_is(type, "histogram");
             continue;
         }
