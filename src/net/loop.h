@@ -19,7 +19,7 @@ struct loop;
 
 /* Starts `count` threads. Each calls on_iteration_end (may be NULL) at the end of a loop iteration,
  * before it waits for events. */
-struct loops *loops_start(unsigned count, void (*on_iteration_end)(struct loop *, void *),
+struct loops *loops_start(unsigned count, void (*iteration_end_callback)(struct loop *, void *),
                           void *arg);
 /* Stops every loop once its handles are closed, and waits for the threads. Servers, fetchers and
  * deadlines of the loops must be freed before. */

@@ -224,7 +224,7 @@ enum { STORE_LOG_ROWS_RETAINED = 20000 };
 void tx_set_log_event(struct tx *tx, struct str body);
 /* Registers a callback for log positions whose transaction was aborted; call it before the first
  * commit. The callback may run on any thread, as soon as the abort is certain. */
-void store_on_position_aborted(struct store *s, void (*voided)(void *arg, int64_t position),
+void store_on_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
                                void *arg);
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };

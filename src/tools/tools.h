@@ -104,9 +104,9 @@ int send_operator_command_or_fail(const struct command_settings *s,
                                   struct str *ret);
 /* Removes a line from the reply and splits it. The number of cells; missing cells are empty. */
 enum { MAX_REPLY_COLUMNS = 16, OPERATOR_REPLY_TIMEOUT_S = 60 };
-int parse_reply_row(struct str *answer, struct str cells[MAX_REPLY_COLUMNS]);
+int parse_reply_row(struct str *reply, struct str cells[MAX_REPLY_COLUMNS]);
 /* Prints a reply: a line of column names, tab-separated, and a line of cells per row. */
-void print_reply_rows(const struct command_settings *s, struct str answer);
+void print_reply_rows(const struct command_settings *s, struct str reply);
 
 /* Prints why the server on this folder is unreachable (error of control_request); the exit status.
  */

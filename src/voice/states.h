@@ -108,7 +108,7 @@ extern const struct job_kind
 /* moderation.c: check_voice_moderation checks permissions first, then ERR_NOT_IN_VOICE;
  * apply_voice_moderation applies the change. */
 enum err check_voice_moderation(struct call *call, const struct voice_moderation *in);
-enum err apply_voice_moderation(struct call *call, const struct voice_moderation *order);
+enum err apply_voice_moderation(struct call *call, const struct voice_moderation *change);
 
 /* --- automatic changes ---------------------------------------------------------------- */
 

@@ -184,7 +184,7 @@ def exclusive_node_and_duplicate_node_number_are_refused(executable):
     with Ring(executable, nodes=1) as ring:
         command = [executable, "serve", "--listen", "127.0.0.1:0", "--data",
                    os.path.join(ring.folder, "data"), "--store", ring.store]
-        for flags, words in ((["--node", "1", "--bus", "poll"], "another server is node 1"),
+        for flags, words in ((["--node", "1", "--bus", "poll"], "another server with node number 1"),
                              (["--node", "2"], "another server (node 1) runs on this database")):
             done = subprocess.run(command + flags, capture_output=True, text=True, timeout=PATIENCE)
             expect(done.returncode == 1 and words in done.stderr,

@@ -160,7 +160,7 @@ def node_with_another_log_format_is_refused(executable):
         ring.wait_ready()
         ring.sql("update nodes set frames = 1")
         said = refused(ring, 2)
-        expect("node 1 writes to the log in another way" in said, said)
+        expect("node 1 uses another format of the event log" in said, said)
 
 
 def register_with(port, name, code):

@@ -20,8 +20,8 @@ enum { PERMISSION_DELETIONS_PER_STEP = 400 };
 
 /* Deletes permission rows of a command and subtracts them from *room. tell: emit an event with an
  * empty list to each guild. */
-enum err delete_command_permissions(struct call *call, const struct command_row *k, bool notify,
-                                    int64_t *room);
+enum err delete_command_permissions(struct call *call, const struct command_row *k,
+                                    bool emit_events, int64_t *room);
 /* For offline tools: deletes all rows in one step and emits no events. */
 enum err delete_all_command_permissions(struct tx *tx, snowflake command_id);
 

@@ -92,8 +92,8 @@ struct slow_writer {
     uint64_t permissions; /* permissions of the writer in the channel */
 };
 /* *ret_ms: milliseconds until slow mode allows the writer's next message or thread; 0: now. */
-enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_writer *who, enum slow_kind kind,
-                                int64_t *ret_ms);
+enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_writer *writer,
+                                enum slow_kind kind, int64_t *ret_ms);
 /* Variant of slow_mode_remaining_ms for the caller; bots never wait. */
 enum err slow_mode_remaining_for_caller(struct call *call, const struct channel *c,
                                         enum slow_kind kind, int64_t *ret_ms);

@@ -43,7 +43,7 @@ struct emoji_user {
     uint64_t permissions;     /* permissions in the channel */
 };
 /* Finds an emoji. ERR_UNKNOWN_EMOJI also if this account may not use the emoji there. */
-enum err emoji_find_usable(struct tx *tx, const struct emoji_user *who, snowflake id,
+enum err emoji_find_usable(struct tx *tx, const struct emoji_user *account, snowflake id,
                            struct emoji *ret);
 
 /* --- bodies that guilds and applications share ----------------------------------------- */

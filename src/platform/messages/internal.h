@@ -91,7 +91,7 @@ bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct aren
 enum err own_reaction_offsets_read(struct call *call, const struct own_reaction_offsets *marks,
                                    struct list *ret);
 /* Appends a copy of the page in which the values at these offsets are true. */
-void copy_page_with_own_reactions(struct buf *out, struct str page, const struct list *positions);
+void copy_page_with_own_reactions(struct buf *out, struct str page, const struct list *offset_list);
 
 /* --- page_cache.c: cache of encoded pages ----------------------------------------------- */
 
@@ -109,8 +109,8 @@ bool page_cache_store_and_reply(struct call *call, const struct message_page *as
 size_t count_uploads(const struct call *call);
 /* Checks the file sizes. Each attachment that the body names (struct attachment_draft, at path
  * `here`) must be uploaded or in the list `present` (struct attachment). */
-enum err uploads_validate(struct call *call, const struct json_path *here, const struct list *words,
-                          const struct list *present);
+enum err uploads_validate(struct call *call, const struct json_path *here,
+                          const struct list *drafts, const struct list *present);
 /* Stores the bytes as an attachment with this file name. Call in a compute stage. */
 enum err upload_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
                             struct attachment *ret);
@@ -120,7 +120,7 @@ void attachment_apply_draft(struct attachment *a, const struct attachment_draft 
  * body names, which are consumed. ERR_UPLOAD_NOT_FOUND. In cloud_uploads.c. */
 enum err uploads_consume_named(struct call *call, snowflake owner_id, struct list *ret);
 /* Stores the uploaded files; *ret: struct attachment. Call in a compute stage. */
-enum err uploads_store(struct call *call, const struct list *words, struct list *ret);
+enum err uploads_store(struct call *call, const struct list *drafts, struct list *ret);
 
 /* --- media.c -------------------------------------------------------------------------- */
 

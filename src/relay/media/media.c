@@ -253,11 +253,13 @@ static bool is_dave_frame(const struct packet_work *w, const struct relay_partic
  * has no such limit: it refuses only a packet whose sequence number was used before. */
 static bool send_or_disconnect(struct packet_work *w, struct relay_participant *to, size_t n)
 {
+    bool browser = to->media.webrtc;
+
     if (n)
         media_socket_queue(w->socket, &to->media.address, n);
-    else if (!to->media.webrtc)
-        participant_disconnect(to, RELAY_INVALID_SESSION);
-    return n || to->media.webrtc;
+    else if (!browser)
+        participant_disconnect(to, RELAY_INVALID_SESSION); /* frees it */
+    return n || browser;
 }
 
 /* Returns the payload type with which a receiver gets the packet: browsers choose their own

@@ -65,7 +65,7 @@ bool query_cache_next_row(struct rows *r, struct sqlite_cursor *cursor);
 enum err query_cache_close_cursor(struct rows *r, struct sqlite_cursor *cursor);
 /* Starts to collect the rows of the cursor, if they can be cached. */
 void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
-                                  const struct query_cache_request *question,
+                                  const struct query_cache_request *request,
                                   const struct value *values, size_t count, const struct rows *ret);
 void query_cache_collect_row(struct rows *r, const struct sqlite_cursor *cursor);
 /* Stores the collected rows; call it after the last row was read without error. */

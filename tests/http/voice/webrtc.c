@@ -319,8 +319,8 @@ static void malformed_offers_are_refused(struct world *w)
         "{'protocol': 'webrtc', 'data': '" SDP_START "a=fingerprint:sha-256 00:11'}",
         "{'protocol': 'webrtc', 'data': '" SDP_START
         "a=fingerprint:sha-256 00:11', 'codecs': [{'name': 'opus', 'payload_type': 128}]}",
-        "{'protocol': 'webrtc', 'data': 'a=ice-ufrag:abc\\na=ice-pwd:0123456789012345678901\\n"
-        "a=fingerprint:sha-256 00:11\\na=rtpmap:111 opus/48000/2'}",
+        ("{'protocol': 'webrtc', 'data': 'a=ice-ufrag:abc\\na=ice-pwd:0123456789012345678901\\n"
+         "a=fingerprint:sha-256 00:11\\na=rtpmap:111 opus/48000/2'}"),
     };
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
