@@ -328,7 +328,7 @@ server {{
     listen 127.0.0.1:{port};
     location / {{ proxy_pass http://127.0.0.1:{m.port}; }}
 }}
-"""), lambda m, path: [program, "-p", m.root, "-c", path], "sign: HTTP/1.0")
+"""), lambda m, path: [program, "-p", m.root, "-c", path], "header: HTTP/1.0")
 
 
 def clients_of_an_unconfigured_haproxy_are_not_local(executable):
@@ -356,7 +356,7 @@ def clients_of_an_unconfigured_caddy_are_not_local(executable):
 
     check_proxied_clients_are_not_local(executable, write, lambda m, path: [
         "env", f"HOME={m.root}", f"XDG_CONFIG_HOME={m.root}", program, "run", "--adapter",
-        "caddyfile", "--config", path], "sign: X-Forwarded-For")
+        "caddyfile", "--config", path], "header: X-Forwarded-For")
 
 
 if __name__ == "__main__":

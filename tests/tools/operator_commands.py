@@ -201,7 +201,7 @@ def invalid_operator_commands_give_error_messages(executable):
                 (["guild", "show", huge], "no guild", 1),
                 (["guild", "show", "ada"], "no guild", 1),
                 (["guild", "owner", guild["id"], guild["id"]], "no such account", 1),
-                (["guild", "delete"], "guild is one of", 2),
+                (["guild", "delete"], "the forms of guild are", 2),
                 (["guild", "delete", guild["id"]], "--yes", 2),
                 (["guild", "delete", "1", "--yes"], "no guild", 1),
                 (["app", "show", guild["id"]], "no application", 1),
@@ -217,8 +217,8 @@ def invalid_operator_commands_give_error_messages(executable):
                 (["report", "show", "1"], "no report", 1),
                 (["ban", "add", "evil.example"], "write a range as", 1),
                 (["ban", "lift", "1"], "no ban", 1),
-                (["stats", "all"], "stats is one of", 2),
-                (["log", "all"], "log is one of", 2),
+                (["stats", "all"], "the forms of stats are", 2),
+                (["log", "all"], "the forms of log are", 2),
                 (["frob"], "no such command", 2)):
             done = s.run(*words, stdin="")
             expect(done.returncode == status and problem in done.stderr and not done.stdout,
@@ -471,7 +471,7 @@ def registration_requires_an_invitation(executable):
         code = s.order("invite", "create")[0]["code"]
         expect(attempt("ada", invite=code)[0] == 400, "a taken name was accepted")
         expect(attempt("cyd", invite=code)[0] in (200, 201), "the invitation was used up")
-        expect("1-100000" in s.refusal("invite", "create", "0"), "for nobody")
+        expect("from 1 to 100000" in s.refusal("invite", "create", "0"), "an invitation without uses was created")
     with Server(executable, "--registration", "closed") as s:
         client = Client(s.port)
         status, answer = client.call("POST", "/auth/register", {"username": "ada"})
