@@ -102,7 +102,7 @@ client.once('clientReady', async () => {
   await client.application.fetch();
   say('ready', client.guilds.cache.map((g) => g.name).sort().join());
 });
-client.on('applicationCommandPermissionsUpdate', (p) => say('heard', p.id));
+client.on('applicationCommandPermissionsUpdate', (p) => say('told', p.id));
 client.login(token).catch((e) => {
   say('error', e.message);
   process.exit(1);

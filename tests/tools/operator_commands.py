@@ -207,7 +207,7 @@ def invalid_operator_commands_give_error_messages(executable):
                 (["app", "show", guild["id"]], "no application", 1),
                 (["app", "token", "x", "--yes"], "no application", 1),
                 (["token", "revoke", "nobody"], "no such account", 1),
-                (["invite", "create", "many"], "1-100000", 1),
+                (["invite", "create", "many"], "from 1 to 100000", 1),
                 (["invite", "revoke", "reg-nothing"], "no such code", 1),
                 (["message", "show", "x"], "no such message", 1),
                 (["message", "delete", channel, channel, "--yes"], "no such message", 1),
