@@ -160,7 +160,7 @@ class Waiting:
 
     def row_waiting(self, bench):
         world = Largest(bench, self.quick)
-        # One loop, so that no client is on another one.
+        # The server has one loop, so that all clients share it.
         server = bench.watch(start_guildhall(bench.guildhall, world.folder, "--loops", "1"))
         read = Prober(server.port, world.writer, "GET", "/api/v10/voice/regions")
         write = Prober(server.port, world.writer, "PATCH", "/api/v10/users/@me",

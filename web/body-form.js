@@ -96,7 +96,7 @@ function propertyRow(doc, name, schema, required) {
 }
 
 /**
- * One field per property, or one field with the whole body as JSON.
+ * Fields for the properties, or one field with the whole body as JSON.
  * @returns {{el: HTMLElement, text: () => string}} text() throws if a field cannot be parsed
  */
 export function bodyForm(doc, schema) {

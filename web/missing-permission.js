@@ -1,5 +1,5 @@
 // missing-permission.js - explains refusals: which permission is missing, or how long to wait.
-import { RIGHT_WORDS } from "./permission-labels.js";
+import { PERMISSION_LABELS } from "./permission-labels.js";
 import { t } from "./translate.js";
 
 const MISSING_PERMISSIONS = 50013;
@@ -55,7 +55,7 @@ function needed(method, path, body) {
 }
 
 /** The names of the permissions, as a list for people. @param {string[]} names */
-export const permissionList = (names) => names.map((name) => `“${RIGHT_WORDS[name]}”`).join(", ");
+export const permissionList = (names) => names.map((name) => `“${PERMISSION_LABELS[name]}”`).join(", ");
 
 /**
  * A sentence with cause and fix for a refusal; undefined: the server's message is good enough.

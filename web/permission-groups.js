@@ -1,5 +1,5 @@
 // permission-groups.js - the permissions in groups, in the order of the role editor.
-import { RIGHT_WORDS } from "./permission-labels.js";
+import { PERMISSION_LABELS } from "./permission-labels.js";
 import { PERMISSIONS } from "./permissions.js";
 import { CATEGORY, STAGE, isVoice } from "./store.js";
 import { t } from "./translate.js";
@@ -76,4 +76,4 @@ export function channelGroups(c) {
 
 /** True if a permission is found by this search text. */
 export const matches = (name, text) =>
-  !text || RIGHT_WORDS[name].toLowerCase().includes(text) || name.toLowerCase().replaceAll("_", " ").includes(text);
+  !text || PERMISSION_LABELS[name].toLowerCase().includes(text) || name.toLowerCase().replaceAll("_", " ").includes(text);

@@ -3,7 +3,7 @@ import { PERMISSIONS } from "./permissions.js";
 import { t } from "./translate.js";
 
 /** @type {Record<keyof typeof PERMISSIONS, string>} */
-export const RIGHT_WORDS = {
+export const PERMISSION_LABELS = {
   CREATE_INSTANT_INVITE: t("Create invites"),
   KICK_MEMBERS: t("Kick members"),
   BAN_MEMBERS: t("Ban members"),
@@ -60,7 +60,7 @@ export const RIGHT_WORDS = {
 
 /** The labels of all bits of a permission number; an unknown bit is shown by its number. @param {string|null} bits */
 export function rightNames(bits) {
-  const names = new Map(Object.entries(PERMISSIONS).map(([name, n]) => [n, RIGHT_WORDS[name]]));
+  const names = new Map(Object.entries(PERMISSIONS).map(([name, n]) => [n, PERMISSION_LABELS[name]]));
   const all = BigInt(bits || 0),
     set = Array.from(all.toString(2))
       .reverse()

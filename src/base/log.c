@@ -115,7 +115,7 @@ void log_write(enum log_level level, const char *fmt, ...)
     struct buf line;
     buf_init(&line, MAX_LINE_BYTES * 7);
     format_log_line(&line, level, message);
-    /* One write call per line, so that lines of different threads do not mix. */
+    /* Each line is one write call, so that lines of different threads do not mix. */
     ssize_t n = write(out.fd, line.p, line.n);
     (void)n;
     buf_clear(&line);

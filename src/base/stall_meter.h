@@ -11,7 +11,8 @@
 
 enum { STALL_LIMIT_MS = 20 }; /* for one loop iteration or one unit of work of the writer */
 
-/* One meter per thread. Names of parts must be string literals, because the pointers are stored. */
+/* Each thread has one meter. Names of parts must be string literals, because the pointers are
+ * stored. */
 struct stall_meter {
     const char *kind;         /* "turn" (loop iteration) or "write" */
     const char *part;         /* current part; NULL: none */

@@ -41,7 +41,7 @@ static enum err refuse_option_value(struct call *call, struct str name)
         name);
 }
 
-/* One option while it is parsed: its definition, the submitted value, and the value for the app. */
+/* An option while it is parsed: its definition, the submitted value, and the value for the app. */
 struct option_parser {
     struct call *call;
     const struct command_option *def;

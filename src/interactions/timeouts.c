@@ -1,6 +1,6 @@
 /* timeouts.c - timeouts of interactions, and deletion of old rows and files, as stored jobs.
  *
- * One job per 250 ms fails all unanswered interactions of that slice; it finds them by id, because
+ * A job per 250 ms fails all unanswered interactions of that slice; it finds them by id, because
  * ids contain the creation time. Acknowledging an interaction therefore changes no job. */
 #include "interactions/invoke.h"
 

@@ -1,7 +1,8 @@
 /* decode.c - decodes JSON text into structs by a schema.
  *
- * One pass: each value is read, validated and stored before the next one. Errors do not stop the
- * decoder, so that all are reported at once. Nested schemas recurse, limited by JSON_MAX_DEPTH.
+ * The decoder works in one pass: each value is read, validated and stored before the next one.
+ * Errors do not stop the decoder, so that all are reported at once. Nested schemas recurse, limited
+ * by JSON_MAX_DEPTH.
  *
  * plan.h and fast_decode.h are the fast path for common input; this file is the slow path, which
  * also reports the errors. Both paths give the same result. */

@@ -22,7 +22,7 @@ enum plan_step_kind {
     STEP_OTHER,
 };
 
-/* One field of a plan. The field's name is compared together with its quotes, its colon and the
+/* A field of a plan. The field's name is compared together with its quotes, its colon and the
  * comma before it: the first eight bytes (masked if shorter), the last eight, and those between.
  * Names above STEP_KEY_BYTES bytes use the slow path. */
 enum { STEP_KEY_BYTES = 32 };

@@ -35,7 +35,7 @@ enum kind {
     KIND_OBJECT,     /* struct of .schema: embedded in lists, a pointer in struct members */
 };
 
-/* One value of an enumeration; the list ends with .doc == NULL. */
+/* A value of an enumeration; the list ends with .doc == NULL. */
 struct choice {
     int64_t value;
     const char *text; /* for strings; NULL for integers */

@@ -141,7 +141,7 @@ struct codec_offer {
     struct codec_numbers numbers;
 };
 
-/* One video layer of op 12. */
+/* A video layer of op 12. */
 struct offered_video_layer {
     int64_t ssrc, rtx_ssrc; /* rtx_ssrc 0: no retransmissions */
     unsigned char quality;
@@ -366,7 +366,7 @@ struct participant_outbox {
     size_t ring_bytes;
 };
 
-/* One participant of a room. Only the relay's thread uses it. */
+/* A participant of a room. Only the relay's thread uses it. */
 struct relay_participant {
     struct relay *relay;
     struct relay_room *room;

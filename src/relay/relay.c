@@ -162,7 +162,7 @@ struct broadcast_queue {
     struct broadcast_receiver to[BROADCAST_RECEIVERS_MAX];
 };
 
-/* One message for many sockets of a loop. A room that fills with 1,000 participants causes half a
+/* A message for many sockets of a loop. A room that fills with 1,000 participants causes half a
  * million arrival messages: a post for each would take ten times the memory. */
 struct relay_broadcast {
     struct loop_message post;

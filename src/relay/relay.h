@@ -44,7 +44,7 @@ struct voice_state_key {
     unsigned char salt[VOICE_SALT_BYTES];
 };
 
-/* One simulcast layer of a video. */
+/* A simulcast layer of a video. */
 struct relay_layer {
     char rid[RELAY_RID_MAX];
     unsigned char quality; /* 0 to 100 */

@@ -90,7 +90,7 @@ struct store {
     void *position_aborted_arg;
 };
 
-/* One attempt to run one work item. */
+/* An attempt to run a work item. */
 struct tx {
     struct store *store;
     struct work_item *work;

@@ -79,7 +79,7 @@ bool store_disk_is_full(struct store *s);
 
 /* --- work items ----------------------------------------------------------------------- */
 
-/* One transaction to run. Embed it in the caller's struct; it must exist until done was called. */
+/* A transaction to run. Embed it in the caller's struct; it must exist until done was called. */
 struct work_item {
     enum store_mode mode;
     bool in_background; /* a read of unbounded length: runs on a background thread */

@@ -9,7 +9,7 @@
 #include "integrations/integrations.h"
 #include "tools/tools.h"
 
-/* One request: the arguments of the command line, or a line of an import file. */
+/* A request: the arguments of the command line, or a line of an import file. */
 struct platform_request {
     struct auth *auth;
     enum platform platform;

@@ -49,7 +49,7 @@ export const TESTS = {
     await field(page).pressSequentially("in #rul");
     await page.getByRole("option", { name: /rules/ }).first().click();
     assert.equal(await field(page).inputValue(), `${asked} `);
-    // It survives another channel and a reload as a draft.
+    // The text survives a change of the channel and a reload as a draft.
     await page.getByRole("link", { name: "rules" }).click();
     await page.getByRole("heading", { name: "rules", exact: true }).waitFor();
     assert.equal(await field(page).inputValue(), "");

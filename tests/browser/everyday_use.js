@@ -84,7 +84,7 @@ export const TESTS = {
       await page.getByText("Registration is closed on this server.").waitFor();
       assert.equal(await page.getByRole("button", { name: "Register" }).count(), 0);
     } finally {
-      await page.close(); // it may still be loading the application
+      await page.close(); // the page may still be loading the application
       await closed.end();
     }
   },

@@ -55,7 +55,7 @@ export const TESTS = {
     await panel(page).getByRole("button", { name: "Jump" }).click();
     await page.getByRole("heading", { name: "sawmill", exact: true }).waitFor();
     await page.locator(".log .flash").getByText("No zebrawood is left").waitFor();
-    await panel(page).waitFor(); // it stays open in the same server
+    await panel(page).waitFor(); // the panel stays open in the same server
     await page.keyboard.press("Control+f");
     await input.press("Escape");
     await page.keyboard.press("Escape");
@@ -109,7 +109,7 @@ export const TESTS = {
     await say(page, `See ${link}`);
     await page.locator("article").filter({ hasText: "See " }).last().getByRole("link").click();
     await page.locator(`.flash[data-id="${made[10].id}"]`).waitFor();
-    // One that is gone is said so, and the channel is shown.
+    // A deleted message is reported, and the channel is shown.
     await page.turn(`/channels/${server().guild}/${server().channel}/1572381641102327808`);
     await page.getByRole("alert").getByText("The message was not found").waitFor();
     await field(page).waitFor();

@@ -120,7 +120,7 @@ export const TESTS = {
     await field(page).press("Enter");
     await page.getByRole("progressbar", { name: "one.png" }).waitFor();
     await page.getByRole("button", { name: "Cancel the upload" }).click();
-    await page.locator(".upload-card").waitFor(); // it is put back
+    await page.locator(".upload-card").waitFor(); // the file is put back into the field
     await until("the text is put back", async () => (await field(page).inputValue()) === "With a file");
     assert.equal((await newest()).id, before);
     hold = false;

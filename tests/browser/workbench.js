@@ -179,7 +179,7 @@ export const TESTS = {
   async button_click_works_while_its_table_is_redrawn() {
     const page = await enter("ada");
     await page.open("/workbench/sessions");
-    await page.getByRole("row", { name: /^helper bot/ }).first().getByRole("button", { name: "Reset…" }).hover(); // it may have several
+    await page.getByRole("row", { name: /^helper bot/ }).first().getByRole("button", { name: "Reset…" }).hover(); // the bot may have several sessions
     await page.mouse.down();
     await (await page.waitForResponse(/\/console\/sessions$/)).finished();
     await frames(page);

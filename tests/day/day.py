@@ -72,7 +72,7 @@ class Scene:
         self.clock = Clock(folder)
         shim = os.path.join(os.path.dirname(executable), "..", "bench", "jump_clock.so")
         expect(os.path.exists(shim), f"{shim} is not built")
-        # One loop: every request wakes it, and it sees that the clock has moved.
+        # The server has one loop: every request wakes it, and it reads the moved clock.
         self.server = Process(serve_command(executable, self.data, "--loops", "1", "--voice-port", "0"),
                               env={"LD_PRELOAD": shim, "JUMP_CLOCK_FILE": self.clock.path})
         self.servers = {1: self.server}  # the attribute that Phone expects

@@ -6,7 +6,7 @@
 
 enum { READS_PER_ROUND_TRIP = 8 };
 
-/* One read of a batch; the test chooses its queries. */
+/* A read of a batch; the test chooses its queries. */
 struct asked {
     struct test_work one;
     struct batch *batch;

@@ -26,7 +26,7 @@ void expect_channel_silence_at(const char *file, int line, struct channel_events
 /* Sends a message and returns its id. */
 const char *say_text(struct client *c, const char *channel, const char *text);
 
-/* One part of a multipart body; filename NULL: a plain field. */
+/* A part of a multipart body; filename NULL: a plain field. */
 struct upload {
     const char *name, *filename;
     struct str bytes;

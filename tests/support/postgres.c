@@ -156,7 +156,7 @@ void test_postgres_drop_model(void)
 
 /* --- a reused schema ------------------------------------------------------------------ */
 
-/* One schema is used by all tests in turn, because creating its tables and connections takes
+/* All tests use the same schema in turn, because creating its tables and connections takes
  * longer than most tests. */
 static char *retained;
 static PGconn *sweeper;

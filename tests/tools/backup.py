@@ -631,7 +631,7 @@ def intact_files_of_a_damaged_backup_are_restored(executable):
             world.is_whole(server.port)
         finally:
             server.stop()
-        # One file line has a wrong size, and one file looks like a part of a backup.
+        # A file line has a wrong size, and a file looks like a part of a backup.
         line = whole.rindex(b"file ", 0, at)
         with open(saved, "wb") as f:
             f.write(whole[:line] + b"file 9" + whole[line + 5:at] +

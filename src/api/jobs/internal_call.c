@@ -49,7 +49,7 @@ void internal_call_start(struct api *api, struct loop *loop, const struct intern
 
     r->definition = *e;
     r->row = (struct route){
-        .name = e->name ? e->name : "errand",
+        .name = e->name ? e->name : "internal-call",
         .store = e->store == ROUTE_STORE_READ ? ROUTE_STORE_READ : ROUTE_STORE_WRITE,
         .handle = e->run,
     };

@@ -6,7 +6,7 @@
 
 enum { CLIENT_NAME_BYTES = 64 }; /* largest "os|browser|device" with its NUL */
 
-/* One per process, protected by the gateway's lock. */
+/* Exists once per process, protected by the gateway's lock. */
 struct client_names {
     struct map map; /* hash -> struct client_name */
 };

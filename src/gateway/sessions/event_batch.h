@@ -1,8 +1,8 @@
 /* event_batch.h - the events of one commit, shared by all loops that deliver them.
  *
- * One allocation has the list of events and one parcel per loop, so that the publisher (usually
- * the writer thread) needs no allocation and no post per event and loop. The batch owns the
- * events until the last loop has released its parcel. */
+ * A single allocation has the list of events and one parcel per loop, so that the publisher
+ * (usually the writer thread) needs no allocation and no post per event and loop. The batch owns
+ * the events until the last loop has released its parcel. */
 #ifndef GATEWAY_SESSIONS_EVENT_BATCH_H
 #define GATEWAY_SESSIONS_EVENT_BATCH_H
 

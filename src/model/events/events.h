@@ -167,7 +167,7 @@ static inline struct audience audience_of_session(uint64_t number)
 
 struct event_routing;
 
-/* One event to publish; the payload is encoded once for all recipients. */
+/* An event to publish; the payload is encoded once for all recipients. */
 struct emitted_event {
     enum event event;
     struct audience to;

@@ -37,7 +37,7 @@ struct str mailer_sender_domain(const struct mailer *m);
 /* Returns true if SMTP can carry the address: printable ASCII without quoting characters. */
 bool mail_address_is_sendable(struct str address);
 
-/* One mail to send. The caller embeds it and must not free it before `posted` runs. */
+/* A mail to send. The caller embeds it and must not free it before `posted` runs. */
 struct mail {
     const char *to;
     struct str text;            /* headers and body; lines end with CRLF */

@@ -13,7 +13,7 @@
 
 enum { MULTIPART_MAX_PARTS = 64, MULTIPART_MAX_PART_HEAD = 4096, MULTIPART_MAX_BOUNDARY = 70 };
 
-/* One part of a form. Names and types are valid UTF-8 without control characters. */
+/* A part of a form. Names and types are valid UTF-8 without control characters. */
 struct multipart_part {
     char *name;         /* NUL-terminated, "files[0]" */
     char *filename;     /* NULL for a plain field; as received, so it is not a safe path */

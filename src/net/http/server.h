@@ -28,7 +28,7 @@ struct websocket_handler;
 struct tls_context;    /* tls.h */
 struct proxy_networks; /* proxies.h */
 
-/* One request and its response. Lives in its arena until http_respond. If the client disconnects
+/* A request and its response. It lives in its arena until http_respond. If the client disconnects
  * before, the exchange stays and its response is dropped. */
 struct exchange {
     struct arena *arena;

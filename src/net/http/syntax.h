@@ -48,7 +48,7 @@ static inline bool all_octets_in_class(struct str s, int kind)
 
 int hex_octet_value(char c);
 
-/* One parameter "; name=value" of a header value. */
+/* A parameter "; name=value" of a header value. */
 struct header_parameter {
     struct str name, value; /* value without quotes; escapes are not decoded */
     bool quoted;

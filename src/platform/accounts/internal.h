@@ -132,7 +132,7 @@ extern const struct user_settings settings_defaults; /* All defaults except the 
 
 /* --- password_attempts.c: wrong passwords --------------------------------------------- */
 
-/* One password attempt. hash: the hash to match (p == NULL: nothing matches). login: key of the
+/* A password attempt. hash: the hash to match (p == NULL: nothing matches). login: key of the
  * attempt counters, either the login that the client sent or the account's username. */
 struct password_attempt {
     struct str login, hash, password;

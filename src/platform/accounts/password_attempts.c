@@ -21,7 +21,7 @@ static const struct rate_limit limit_wrong_by_address_and_login = {
     .name = "wrong-password-here", .count = 10, .window_s = 1800, .strict = true
 };
 static const struct rate_limit limit_wrong_by_login = {
-    .name = "wrong-password-strangers", .count = 60, .window_s = 1800, .strict = true
+    .name = "wrong-password-anonymous", .count = 60, .window_s = 1800, .strict = true
 };
 
 /* --- addresses ------------------------------------------------------------------------ */

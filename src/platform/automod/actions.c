@@ -20,7 +20,7 @@ bool automod_rules_have_action(const struct list *rules, enum automod_action_typ
 
 /* --- the execution event and the alert ------------------------------------------------ */
 
-/* One rule that a text or name broke, with the match. */
+/* A rule that a text or name violates, with the match. */
 struct broken_rule {
     const struct automod_offence *offence;
     const struct automod_rule *rule;

@@ -255,7 +255,8 @@ size_t keyword_automaton_cost(const struct keyword_automaton *w)
 
 /* --- matching ------------------------------------------------------------------------- */
 
-/* One pass over a text. If a rule has an allow list, a first pass finds the allowed ranges. */
+/* Matches a text in one pass. If a rule has an allow list, a first pass finds the allowed ranges.
+ */
 struct text_scan {
     const struct keyword_automaton *words;
     struct str text;

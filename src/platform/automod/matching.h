@@ -30,7 +30,7 @@ bool is_word_boundary(struct str text, size_t at);
 
 /* --- keyword_automaton.c -------------------------------------------------------------- */
 
-/* One keyword of the automaton. */
+/* A keyword of the automaton. */
 struct keyword_entry {
     struct str text;             /* folded, without leading and trailing "*" */
     bool begins_word, ends_word; /* the keyword matches only at a word boundary */

@@ -15,7 +15,7 @@ struct automod_set *automod_set_new(const struct list *rules);
 struct automod_set *automod_set_ref(struct automod_set *s);
 void automod_set_unref(struct automod_set *s); /* accepts NULL */
 
-/* One match of a rule in a text. */
+/* A match of a rule in a text. */
 struct automod_hit {
     snowflake rule_id;
     struct opt_str keyword, content; /* null: the rule matched without a specific text */

@@ -143,7 +143,7 @@ struct audit_options {
     struct opt_str auto_moderation_rule_name, auto_moderation_rule_trigger_type;
     struct opt_str status;
 };
-/* One changed field; the values are JSON. Entries of invites list code and limits as changes. */
+/* A changed field; the values are JSON. Entries of invites list code and limits as changes. */
 struct audit_change {
     struct str key;
     struct opt_str old_value, new_value;

@@ -61,7 +61,7 @@ struct user_guilds_query {
     int64_t limit;
     bool with_counts;
 };
-/* One entry of GET /users/@me/guilds. */
+/* An entry of GET /users/@me/guilds. */
 struct user_guild {
     snowflake id;
     struct str name, features;

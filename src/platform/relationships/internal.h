@@ -56,7 +56,7 @@ struct friend_request_statistics {
     int64_t age_us;
     int64_t sent, accepted;
 };
-bool is_spam(const struct friend_request_statistics *r, bool stranger);
+bool is_spam(const struct friend_request_statistics *r, bool has_no_common_contact);
 
 /* Replaces line breaks by single spaces and trims. Returns p == NULL if nothing is left. */
 struct str collapse_line_breaks(struct arena *arena, struct str note);

@@ -9,7 +9,7 @@
 #include "model/relationship.h"
 #include "platform/accounts/accounts.h"
 
-/* One side of a relationship, as its owner sees it. */
+/* A side of a relationship, as its owner sees it. */
 struct relationship_side {
     int64_t type; /* enum relationship_type */
     bool ignored;

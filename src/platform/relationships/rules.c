@@ -170,7 +170,7 @@ bool accepts_friend_request(int64_t sources, const struct acquaintance *a, bool 
 }
 
 /* Spam: 20 requests per day with less than 10 % accepted, or a new account that is unknown. */
-bool is_spam(const struct friend_request_statistics *r, bool stranger)
+bool is_spam(const struct friend_request_statistics *r, bool has_no_common_contact)
 {
     const int64_t day_us = INT64_C(24) * 3600 * 1000000;
 
@@ -178,7 +178,7 @@ bool is_spam(const struct friend_request_statistics *r, bool stranger)
         return true;
     if (r->sent >= 20 && r->accepted * 10 < r->sent)
         return true;
-    return stranger && r->age_us < day_us;
+    return has_no_common_contact && r->age_us < day_us;
 }
 
 /* --- text ----------------------------------------------------------------------------- */

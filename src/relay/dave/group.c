@@ -13,7 +13,7 @@ enum {
     TRANSITION_MAX = UINT16_MAX,
     PROPOSALS_APPEND = 0,
     PROPOSALS_REVOKE = 1,
-    /* One Add and one Remove per member. */
+    /* Each member has at most one Add and one Remove. */
     PROPOSALS_MAX = 2 * DAVE_MEMBERS_MAX,
     PAYLOAD_MAX = PROPOSALS_MAX * MLS_PROPOSAL,
 };
@@ -668,7 +668,7 @@ enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, 
     if (m->proposed) {
         proposal_revoke(room, m);
     } else if (!room->established && proposal_find_add(room, m)) {
-        group_reset(room); /* it left and returned; some clients have its old Add, some do not */
+        group_reset(room); /* the member returned; some clients have its old Add, some do not */
         return DAVE_OUTDATED;
     }
     m->leaf = NO_LEAF;

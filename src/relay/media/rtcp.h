@@ -9,7 +9,7 @@
 
 enum { RTCP_HEADER_SIZE = 8, RTCP_MAX_PARTS = 16 };
 
-/* One packet of a compound RTCP datagram. */
+/* A packet of a compound RTCP datagram. */
 struct rtcp_packet {
     struct str bytes;
     uint32_t sender;            /* SSRC of the packet's sender */

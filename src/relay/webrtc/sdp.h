@@ -12,7 +12,6 @@
 
 enum {
     SDP_MAX = 64 * 1024,
-    SDP_MAX_FINGERPRINTS = 4,
     SDP_FINGERPRINT_TEXT = 800, /* size of all fingerprints together */
     SDP_MIN_UFRAG = 4,
     SDP_MIN_PASSWORD = 22,

@@ -36,7 +36,7 @@ static const struct profile_row profiles[] = {
     { PROFILE_GCM_256, 32, 12, GCM_TAG, true, EVP_aes_256_gcm, EVP_aes_256_ctr },
 };
 
-/* One direction of RTP or RTCP. */
+/* The cipher of one direction of RTP or RTCP. */
 struct srtp_cipher {
     EVP_CIPHER_CTX *cipher;
     EVP_MAC_CTX *mac; /* without AEAD only */

@@ -18,7 +18,7 @@ const struct option_row sessions_option_rows[] = {
     { 0 },
 };
 
-/* One gateway session or voice connection. */
+/* A gateway session or voice connection. */
 struct session_entry {
     snowflake user_id, channel_id;
     struct str name, address, transport, client, mode;

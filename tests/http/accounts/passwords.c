@@ -20,7 +20,7 @@
 
 enum { LINE = 6 };
 
-/* One thread, and one hash takes some tenths of a second. */
+/* The server has one hashing thread, and a hash takes some tenths of a second. */
 static void configure_slow_hashing(struct config *config)
 {
     config->password_memory_mib = 64;

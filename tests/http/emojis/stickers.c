@@ -11,7 +11,7 @@
 #define STICKER  STICKERS "/%s"
 #define MESSAGES "/channels/%s/messages"
 
-/* One pixel. */
+/* A picture of one pixel. */
 static const char GIF[] = "GIF89a\x01\0\x01\0\0\0\0"
                           "!\xf9\x04\0\x0a\0\0\0"
                           ",\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;";

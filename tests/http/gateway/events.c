@@ -67,7 +67,7 @@ static void open_sessions(struct world *w, struct listeners *h)
     h->gates[PERSON] = conn_session(h->ada, "v=10", "");
     h->gates[OUTSIDER] = conn_session(h->eve, "v=10", "");
     read_initial_presences(h);
-    /* One object of every type, so that every event finds its object. */
+    /* The guild has an object of every type, so that every event finds its object. */
     h->payload = str_printf(world_arena(w),
                             "{\"id\":\"%s\",\"type\":0,\"user\":{\"id\":\"1\"},\"role_id\":\"5\","
                             "\"role\":{\"id\":\"5\",\"permissions\":\"0\"},\"roles\":[],"

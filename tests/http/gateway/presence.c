@@ -482,7 +482,7 @@ static void approximate_presence_count_counts_visible_members(struct world *w)
     expect_status(client_patch(ada, "{'enabled': true}", "/guilds/%s/widget", guild), 200);
     expect(read_count(world_anonymous(w), TEXT(w, "/guilds/%s/widget.json", guild),
                       "presence_count") == 2);
-    /* One of two sessions closes; the other one is invisible, then online. */
+    /* The first of two sessions closes; the other one is invisible, then online. */
     conn_close(again, 1000);
     conn_send(b, "{'op':3,'d':{'status':'invisible','activities':[],'since':null,'afk':false}}");
     expect_soon(read_presence_count(ada, guild) == 1);

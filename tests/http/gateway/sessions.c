@@ -99,7 +99,7 @@ static void session_is_found_only_by_its_user_while_it_lives(struct world *w)
     expect(!find_session(ada, other, &number));
     expect(number == 7);
     conn_lose(g);
-    expect(find_session(ada, id, &number)); /* it can resume and gets the event then */
+    expect(find_session(ada, id, &number)); /* the session can resume and gets the event then */
     announce_to_session(w, number, 5);
     struct gateway_conn *back = conn_open(ada, PLAIN);
     expect_op(back, 10);

@@ -182,7 +182,7 @@ static void removing_one_of_two_subscribed_connections_keeps_member(struct world
     link_new(s.ada, PLATFORM_A, "second");
     expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/second"), 204);
     expect(is_member(other, s.ada));
-    /* One subscribed connection of two is enough. */
+    /* A single subscribed connection of two is enough. */
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     link_new(s.bob, PLATFORM_A, "bob2");
     subscribe(w, PLATFORM_A, "streamer", "bob2");

@@ -253,7 +253,7 @@ static void update_message_callback_edits_the_components_message(struct world *w
         "{'id': '%s'}", message);
     interaction_answered(&nothing, "{'type': 7}");
     expect_channel_silence(&s.room);
-    /* It is an edit: null removes a field, as discord.py expects. */
+    /* The callback is an edit: null removes a field, as discord.py expects. */
     interaction_answered(&cleared,
                          "{'type': 7, 'data': {'content': null, 'embeds': [{'title': 'T'}]}}");
     expect_channel_event(&s.room, "MESSAGE_UPDATE", "{'content': '', 'embeds': [{'title': 'T'}]}");

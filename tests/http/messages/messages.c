@@ -737,7 +737,7 @@ static void replies_and_forwards_hide_content_without_the_flag(struct world *w)
                 "{'referenced_message': {'content': 'secret'}}");
 }
 
-/* One bot replies to a message and mentions the other, which would get the content of both. */
+/* A bot replies to a message and mentions the other, which would get the content of both. */
 static void reply_mentioning_another_bot_hides_the_referenced_content(struct world *w)
 {
     struct client *ada = world_client(w, "ada");

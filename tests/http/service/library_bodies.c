@@ -7,7 +7,7 @@
 #define JSON "application/json"
 #define FORM "application/x-www-form-urlencoded"
 
-/* One request. In path and body, $C is the channel, $G the guild, $A the application, $H the
+/* A request. In path and body, $C is the channel, $G the guild, $A the application, $H the
  * webhook with its token, $R a role, $M a message of the caller, $U the caller's id. */
 struct library_body {
     const char *library, *method, *path, *type, *body;

@@ -283,7 +283,7 @@ static void observers_do_not_count_and_receive_nothing(struct world *w)
     expect_no_dave(&observer);
     expect_no_dave(&ada);
     expect(read_metric(w, "encrypted_rooms") == 1);
-    /* It counts once it sends media. */
+    /* The client counts once it sends media. */
     observer.fd = voice_client_socket();
     voice_client_say(&observer, "hello");
     expect_audio(&ada, &observer, "hello");
@@ -513,7 +513,7 @@ static void resumed_client_gets_the_messages_of_a_new_epoch(struct world *w)
     expect(number_at(expect_op(ada.gate, DAVE_PROPOSALS), "seq") == seq + 2);
     expect(number_at(expect_op(ada.gate, DAVE_ANNOUNCE_COMMIT), "seq") == seq + 3);
     expect(number_at(expect_op(ada.gate, DAVE_EXECUTE_TRANSITION), "seq") == seq + 4);
-    /* It takes part in the next epoch. */
+    /* The client takes part in the next epoch. */
     leave_voice(&h, user, NULL);
     voice_client_await(&ada, DAVE_PROPOSALS);
     commit(&ada, strtoull(h.voice, NULL, 10), 2, 0);

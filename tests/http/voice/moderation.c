@@ -146,7 +146,7 @@ static void moving_a_member_applies_the_new_channels_camera_limit(struct world *
     expect(dom_at(moved, "d.self_video")->truth);
     expect(whole_number(dom_at(moved, "d.connected_at")) >= since + 10);
     expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
-    /* One camera more than allowed. */
+    /* Cameras exceed the limit by one. */
     world_sql(w, "update voice_states set channel_id = %s where session_id = 'x'", h.voice);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_video': true");
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'self_video': true}", h.ada->id);

@@ -217,10 +217,10 @@ static void position_of_a_rolled_back_transaction_is_skipped(void **state)
 {
     struct fixture *f = *state;
     struct cluster *c = follow_log(f);
-    PGconn *gone = server_open(f), *other = server_open(f), *stranger = hand_open(f);
+    PGconn *gone = server_open(f), *other = server_open(f), *unrelated = hand_open(f);
 
     /* A session that is no node may keep its transaction open. */
-    acquire_transaction_id(stranger);
+    acquire_transaction_id(unrelated);
     acquire_transaction_id(gone);
     insert_frame_at_next_position(gone, 1);
     acquire_transaction_id(other);
@@ -235,7 +235,7 @@ static void position_of_a_rolled_back_transaction_is_skipped(void **state)
         cluster_stats(c, &s);
     while (!s.aborted && clock_monotonic_ns() < until);
     assert_int_equal(s.aborted, 1);
-    pq.finish(stranger);
+    pq.finish(unrelated);
     pq.finish(gone);
     pq.finish(other);
     cluster_close(c);

@@ -27,7 +27,7 @@ static void every_error_has_status_code_and_message(void **state)
         assert_true(has_own_status((enum err)e));
         assert_true(i->code >= 0);
         assert_true(strlen(i->message) > 0);
-        /* One code may have several adjacent messages if its limit depends on the object. */
+        /* A code may have several adjacent messages if its limit depends on the object. */
         for (int other = OK + 1; i->code && other < e - 1; other++)
             if (error_info((enum err)other)->code == i->code)
                 assert_int_equal(error_info((enum err)(other + 1))->code, i->code);

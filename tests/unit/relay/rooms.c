@@ -583,7 +583,7 @@ static void participant_that_missed_too_many_messages_cannot_resume(void **state
 
 enum { PICTURE = 8, PICTURE_TYPE = 101 };
 
-/* One participant sends video and the other wants to receive it. */
+/* The first participant sends video and the other wants to receive it. */
 static void let_film(struct loop *l, void *arg)
 {
     struct two_seats *t = arg;

@@ -58,7 +58,7 @@ static void submit_background_read(struct fixture *f, struct test_work *one, str
     store_submit(f->store, &one->work);
 }
 
-/* One thread stays blocked, so that the others run in the order of one thread. */
+/* A thread stays blocked, so that the others run in the order of one thread. */
 static void background_reads_alternate_between_owners_and_urgent_reads_run_first(void **state)
 {
     enum { GREEDY = 40, MODEST = GREEDY, URGENT, ALL };

@@ -1,6 +1,6 @@
 // overwrite-editor.js - the three states (deny, inherit, allow) of the permissions of one role or member in a channel.
 import { fill, h } from "../../dom.js";
-import { RIGHT_WORDS } from "../../permission-labels.js";
+import { PERMISSION_LABELS } from "../../permission-labels.js";
 import { channelGroups, matches } from "../../permission-groups.js";
 import { rightBit } from "../../permissions.js";
 import { t } from "../../translate.js";
@@ -26,8 +26,8 @@ export function overwriteEditor(app, channel, overwrite, on) {
       own = app.store.may(channel, name);
     return h(
       "div.tri",
-      { role: "radiogroup", "aria-label": RIGHT_WORDS[name], dataset: { permission: name } },
-      h("span.tri-name", null, RIGHT_WORDS[name]),
+      { role: "radiogroup", "aria-label": PERMISSION_LABELS[name], dataset: { permission: name } },
+      h("span.tri-name", null, PERMISSION_LABELS[name]),
       h(
         "span.tri-states",
         null,

@@ -1,7 +1,7 @@
 // view-as.js - the permissions that a role has in a channel, and the server seen as this role.
 import { field, fill, h } from "../../dom.js";
 import { small } from "../../forms.js";
-import { RIGHT_WORDS } from "../../permission-labels.js";
+import { PERMISSION_LABELS } from "../../permission-labels.js";
 import { channelGroups } from "../../permission-groups.js";
 import { allows, channelPermissions } from "../../permissions.js";
 import { t } from "../../translate.js";
@@ -50,7 +50,7 @@ export function viewAsRole(app, g, id, watch) {
                 "li",
                 { class: may ? "allow" : "deny" },
                 h("span", { "aria-hidden": "true" }, may ? "✓ " : "✕ "),
-                RIGHT_WORDS[name],
+                PERMISSION_LABELS[name],
                 h("span.hidden-text", null, may ? t("allowed") : t("denied")),
               );
             }),

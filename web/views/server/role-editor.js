@@ -1,7 +1,7 @@
 // role-editor.js - name, colour and permissions of a role, in a dialog.
 import { dialog, h } from "../../dom.js";
 import { quickForm } from "../../forms.js";
-import { RIGHT_WORDS } from "../../permission-labels.js";
+import { PERMISSION_LABELS } from "../../permission-labels.js";
 import { matches, roleGroups } from "../../permission-groups.js";
 import { rightBit } from "../../permissions.js";
 import { t } from "../../translate.js";
@@ -17,7 +17,7 @@ function permissionBoxes(permissions, own) {
         disabled: !own(name),
       });
       boxes.set(name, box);
-      return { name, el: h("label.check", null, box, RIGHT_WORDS[name]) };
+      return { name, el: h("label.check", null, box, PERMISSION_LABELS[name]) };
     });
     return {
       labels,

@@ -149,7 +149,7 @@ static void etf_nesting_depth_is_limited(void **state)
     struct buf out;
     buf_init(&out, 1000);
     deep[2] = 1;
-    /* One level less is accepted. */
+    /* A message with one level less is accepted. */
     deep[2 * 63 + 1] = 106;
     assert_true(etf_to_json(str_slice(deep, 2 * 63 + 2), &out));
     buf_clear(&out);

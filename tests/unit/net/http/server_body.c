@@ -320,7 +320,7 @@ static void request_bodies_share_a_memory_budget(void **state)
 
     (void)state;
     app_start(&small);
-    /* One caller gets at most a third of the budget: a body that can never fit is too long. */
+    /* A caller gets at most a third of the budget: a body that can never fit is too long. */
     first = app_connect();
     send_body(first, "/echo", 448 * 1024 + 1, 0);
     peer_expect(first, 413, "{\"refused\":413}");

@@ -252,7 +252,7 @@ static void frames_sent_together_with_the_handshake_are_processed(void **state)
     close(w.fd);
 }
 
-/* One client library loses bytes that arrive together with the handshake. */
+/* A client library loses bytes that arrive together with the handshake. */
 static void handshake_response_is_sent_in_a_separate_write(void **state)
 {
     struct http_server_stats s;

@@ -174,7 +174,7 @@ static void loop_reads_continue_after_their_connection_ended(void **state)
     loops_stop(loops);
 }
 
-/* One of the reads has an invalid query: it fails, and the others complete. */
+/* A read of the batch has an invalid query: that read fails, and the others complete. */
 static enum err query_invalid_sql(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
