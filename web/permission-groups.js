@@ -76,4 +76,6 @@ export function channelGroups(c) {
 
 /** True if a permission is found by this search text. */
 export const matches = (name, text) =>
-  !text || PERMISSION_LABELS[name].toLowerCase().includes(text) || name.toLowerCase().replaceAll("_", " ").includes(text);
+  !text ||
+  PERMISSION_LABELS[name].toLowerCase().includes(text) ||
+  name.toLowerCase().replaceAll("_", " ").includes(text);

@@ -123,6 +123,8 @@ export const TESTS = {
     const first = await top(), second = first === "Upper" ? "Lower" : "Upper";
     await page.getByRole("button", { name: `Move ${second} up` }).click();
     await until("it is the highest", async () => (await top()) === second);
+    const shown = async () => (await page.getByRole("row", { name: /^(Upper|Lower)/ }).allInnerTexts())[0];
+    await until("the page shows it first", async () => (await shown()).startsWith(second));
     await row(new RegExp(`^${first}`)).dragTo(row(new RegExp(`^${second}`)), { targetPosition: { x: 20, y: 3 } });
     await until("it was dragged to the top", async () => (await top()) === first);
     await row(/^Upper/).getByRole("button", { name: "Edit" }).click();
