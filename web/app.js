@@ -11,7 +11,7 @@ import { pickEmoji } from "./emoji-picker.js";
 import { Rest } from "./rest.js";
 import { Store } from "./store.js";
 import { TroubleBar } from "./fault-banner.js";
-import { VoiceLine } from "./voice-gateway.js";
+import { Voice } from "./voice.js";
 import { t } from "./translate.js";
 import { watchUnread } from "./unread-badge.js";
 
@@ -43,8 +43,7 @@ class App {
     this.rest.onchanged = () => this.store.touch("acted");
     this.rest.explain = (refusal, answer, ...asked) => explain(this.store, refusal, answer, asked);
     this.store.onmodal = (d) => showModal(this, d);
-    this.voiceLine = new VoiceLine(this.store, () => this.store.touch("speaking"));
-    this.store.onvoice = (d) => this.voiceLine.moved(d);
+    this.voice = new Voice(this);
     this.commands = new CommandIndex(this);
     watchUnread(this.store);
     watchMessages(this);
@@ -71,7 +70,7 @@ class App {
 
   connect(token) {
     this.gateway?.close();
-    this.voiceLine.end();
+    this.voice.end();
     this.rest.token = token;
     this.store.reset();
     this.gateway = new Gateway(token.replace(/^Bot /, ""), (type, d) => this.store.dispatch(type, d), {
@@ -82,7 +81,7 @@ class App {
 
   disconnect() {
     this.gateway?.close();
-    this.voiceLine.end();
+    this.voice.end();
     this.gateway = null;
     this.rest.token = undefined;
     this.store.reset();

@@ -178,6 +178,14 @@ const PATHS = {
   mic: "M12 14a3 3 0 0 0 3-3V6a3 3 0 0 0-6 0v5a3 3 0 0 0 3 3M6 11a6 6 0 0 0 12 0M12 17v4",
   muted: "M9 9v2a3 3 0 0 0 5 2M15 10V6a3 3 0 0 0-6-1M6 11a6 6 0 0 0 9 5M18 11a6 6 0 0 1-.5 2.5M12 17v4M4 4l16 16",
   deaf: "M4 15v-3a8 8 0 0 1 13-6M20 12v3M4 15h3v5H4zM17 15h3v5h-3zM4 4l16 16",
+  headphones: "M4 15v-3a8 8 0 0 1 16 0v3M4 15h3v5H4zM17 15h3v5h-3z",
+  camera: "M4 7h11v10H4zM15 11l5-3v8l-5-3",
+  "camera-off": "M9 7h6v6M15 11l5-3v8l-5-3M13 17H4V7h1M4 4l16 16",
+  screen: "M3 5h18v11H3zM9 20h6M12 13V8M9.5 10.5 12 8l2.5 2.5",
+  music: "M9 18V6l10-2v12M9 18a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0M19 16a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0",
+  phone: "M6 4h3l2 5-2.5 1.5a11 11 0 0 0 5 5L15 13l5 2v3a2 2 0 0 1-2 2A14 14 0 0 1 4 6a2 2 0 0 1 2-2",
+  hangup: "M3 14c0-3 4-5 9-5s9 2 9 5l-1 2-4-1v-3a12 12 0 0 0-8 0v3l-4 1z",
+  signal: "M5 20v-4M12 20v-9M19 20V4",
   leave: "M14 4h5v16h-5M4 12h10M10 8l4 4-4 4",
   wrench: "M14 6a4 4 0 0 1 5 5l-9 9-5-5 9-9M14 6l4-2 2 2-2 4",
   gif: "M4 6h16v12H4zM10 10H7v4h3v-2M13 10v4M17 14v-4h2M17 12h2",
@@ -295,7 +303,8 @@ export function foremost() {
 
 /**
  * Opens a context menu. The entries get the click, because Shift may change what they do.
- * @param {{label: string, icon?: string, danger?: boolean, run: (e?: any) => void}[]} items
+ * @param {({label: string, icon?: string, danger?: boolean, run: (e?: any) => void}|{el: HTMLElement})[]} items
+ *   el: a control of its own
  */
 export function menu(at, items, label) {
   document.querySelector(".menu")?.remove();
@@ -310,24 +319,26 @@ export function menu(at, items, label) {
     "div.menu",
     { role: "menu", "aria-label": label },
     items.map((item) =>
-      h(
-        "button",
-        {
-          role: "menuitem",
-          type: "button",
-          class: item.danger ? "danger" : "",
-          onclick: (e) => {
-            end();
-            item.run(e);
-          },
-        },
-        item.icon && icon(item.icon),
-        item.label,
-      ),
+      "el" in item
+        ? item.el
+        : h(
+            "button",
+            {
+              role: "menuitem",
+              type: "button",
+              class: item.danger ? "danger" : "",
+              onclick: (e) => {
+                end();
+                item.run(e);
+              },
+            },
+            item.icon && icon(item.icon),
+            item.label,
+          ),
     ),
   );
   el.addEventListener("keydown", (e) => {
-    const all = /** @type {HTMLElement[]} */ ([...el.children]),
+    const all = /** @type {HTMLElement[]} */ ([...el.querySelectorAll("button, input")]),
       here = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
     if (e.key === "Escape") end();
     else if (e.key === "ArrowDown") all[(here + 1) % all.length].focus();
@@ -341,7 +352,7 @@ export function menu(at, items, label) {
   el.style.left = `${Math.max(4, Math.min(at.x, innerWidth - box.width - 8))}px`;
   el.style.top = `${Math.max(4, Math.min(at.y, innerHeight - box.height - 8))}px`;
   document.addEventListener("mousedown", gone, true);
-  /** @type {HTMLElement|null} */ (el.firstElementChild)?.focus();
+  /** @type {HTMLElement|null} */ (el.querySelector("button, input"))?.focus();
 }
 
 /** The position of a menu for an element. @param {Element} el */

@@ -17,8 +17,10 @@ export class Store extends UnreadStore {
     super(rest);
     this.events = [];
     this.eventCount = 0;
-    /** Listeners for modals and for voice events: (data) => void. */
-    this.onmodal = this.onvoice = /** @type {((d: any) => void)|null} */ (null);
+    /** Listens for modals. @type {((d: any) => void)|null} */
+    this.onmodal = null;
+    /** Listens for events of voice servers, streams and effects. @type {((type: string, d: any) => void)|null} */
+    this.onvoice = null;
     this.reset();
   }
 
@@ -37,6 +39,8 @@ export class Store extends UnreadStore {
     this.resetUnread();
     this.interactions = new Map();
     this.stages = new Map();
+    /** Calls of private channels by channel. */
+    this.calls = new Map();
     this.settings = {};
     /** The role that a server is viewed as. @type {{guild: string, role: string}|null} */
     this.viewAs = null;
@@ -217,6 +221,17 @@ function relationshipChanged(d) {
   if (d.user) this.keepUser(d.user);
   this.relationships.set(d.id, { ...this.relationships.get(d.id), ...d });
   this.touch("friends");
+}
+
+function voiceEvent(d, type) {
+  this.onvoice?.(type, d);
+}
+
+function callChanged(d) {
+  const voice_states = d.voice_states || [];
+  voice_states.forEach((v) => this.voice.set(v.user_id, { ...v, channel_id: d.channel_id }));
+  this.calls.set(d.channel_id, { ringing: [], ...this.calls.get(d.channel_id), ...d });
+  this.touch("calls", "voice");
 }
 
 function outcome(d, type) {
@@ -413,8 +428,15 @@ const HANDLERS = {
     else this.voice.delete(d.user_id);
     this.touch("voice");
   },
-  VOICE_SERVER_UPDATE(d) {
-    this.onvoice?.(d);
+  VOICE_SERVER_UPDATE: voiceEvent,
+  STREAM_CREATE: voiceEvent,
+  STREAM_SERVER_UPDATE: voiceEvent,
+  STREAM_DELETE: voiceEvent,
+  CALL_CREATE: callChanged,
+  CALL_UPDATE: callChanged,
+  CALL_DELETE(d) {
+    this.calls.delete(d.channel_id);
+    this.touch("calls");
   },
   STAGE_INSTANCE_CREATE(d) {
     this.stages.set(d.channel_id, d);
@@ -428,8 +450,9 @@ const HANDLERS = {
     this.stages.delete(d.channel_id);
     this.touch("voice");
   },
-  VOICE_CHANNEL_EFFECT_SEND(d) {
+  VOICE_CHANNEL_EFFECT_SEND(d, type) {
     this.effect = d;
+    this.onvoice?.(type, d);
     this.touch("effects");
   },
   PRESENCE_UPDATE(d) {

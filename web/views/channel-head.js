@@ -5,6 +5,7 @@ import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
 import { isForum, isThread } from "../store.js";
 import { t } from "../translate.js";
+import { callButton } from "../voice-places.js";
 import { maySetUp, settingsPath } from "./channel/menu.js";
 import { ICONS } from "./channel-list.js";
 import { channelNotifications } from "./notification-menu.js";
@@ -24,6 +25,7 @@ export function channelHead(chat, channel) {
       icon(ICONS[now.type] || (now.guild_id ? "hash" : "user")),
       h("h1", null, store.nameOfChannel(now)),
       topic ? h("p.topic.clip", { title: topic }, inline(topic, contextOf(app, now))) : h("span.grow"),
+      !now.guild_id && callButton(app, now),
       threadsButton(app, now),
       isThread(now) && threadButtons(app, now),
       iconButton(store.isMuted(now) ? "bell-off" : "bell", t("Notification settings"), () =>

@@ -165,7 +165,7 @@ export class ChannelList {
           {
             type: "button",
             dataset: { speaker: v.user_id },
-            class: this.app.voiceLine.speaking.has(v.user_id) ? "speaking" : "",
+            class: this.app.voice.speaking.has(v.user_id) ? "speaking" : "",
             onclick: (e) => this.app.showProfile(v.user_id, e.currentTarget),
           },
           avatar(this.store.user(v.user_id), this.store.nameOf(v.user_id, this.chat.guild), "tiny-avatar"),
@@ -180,7 +180,7 @@ export class ChannelList {
 
   markSpeakers() {
     for (const el of /** @type {NodeListOf<HTMLElement>} */ (this.el.querySelectorAll("[data-speaker]")))
-      el.classList.toggle("speaking", this.app.voiceLine.speaking.has(el.dataset.speaker));
+      el.classList.toggle("speaking", this.app.voice.speaking.has(el.dataset.speaker));
   }
 
   drawPrivate() {

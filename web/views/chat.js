@@ -1,5 +1,5 @@
 // chat.js - the main page: servers, channels, messages, members.
-import { below, fill, h, icon, iconButton, menu, refill } from "../dom.js";
+import { below, fill, h, icon, iconButton, menu } from "../dom.js";
 import { avatar } from "../images.js";
 import { statusDot } from "../status.js";
 import { ANNOUNCEMENT, isForum, isVoice } from "../store.js";
@@ -14,7 +14,7 @@ import { MemberList } from "./member-list.js";
 import { MessageLog } from "./message-log.js";
 import { openSearch } from "./search.js";
 import { ServerRail } from "./server-rail.js";
-import { voiceBar, voicePage } from "./voice.js";
+import { VoicePlaces } from "../voice-places.js";
 
 let view = null;
 
@@ -48,13 +48,13 @@ class Chat {
     /** The open search panel. @type {any} */
     this.searchPanel = null;
     this.self = h("div.self");
-    this.voiceBar = h("div");
+    this.voice = new VoicePlaces(app);
     this.main = h("main.main");
     this.shell = h(
       "div.shell",
       null,
       this.rail.el,
-      h("nav.side", { "aria-label": t("Channels") }, this.side.el, this.voiceBar, this.self),
+      h("nav.side", { "aria-label": t("Channels") }, this.side.el, this.voice.bar, this.self),
       this.main,
       this.members.el,
     );
@@ -71,8 +71,9 @@ class Chat {
       },
       voice: () => {
         this.side.draw();
-        this.drawVoice();
+        this.voice.drawBar();
       },
+      call: () => this.voice.drawBar(),
       speaking: () => this.side.markSpeakers(),
       members: () => this.members.draw(),
       presence: () => this.members.draw(),
@@ -92,7 +93,7 @@ class Chat {
       this.log?.composer.files([...e.dataTransfer.files]);
     };
     this.drawSelf();
-    this.drawVoice();
+    this.voice.drawBar();
   }
 
   end() {
@@ -211,10 +212,6 @@ class Chat {
     );
   }
 
-  drawVoice() {
-    refill(this.voiceBar, voiceBar(this.app));
-  }
-
   /* --- the open channel --- */
 
   closeMain() {
@@ -237,14 +234,16 @@ class Chat {
     this.headEnd = head?.end;
     if (!channel && this.guild) fill(this.main, emptyServer(this.app, this.guild, this.burger()));
     else if (!channel) this.pageEnd = friendsPage(this.app, this.main, () => this.burger());
-    else if (isVoice(channel)) this.pageEnd = voicePage(this.app, this.main, channel, head.el);
+    else if (isVoice(channel)) this.pageEnd = this.voice.page(this.main, channel, head.el);
     else if (isForum(channel)) this.pageEnd = forumPage(this.app, this.main, channel, head.el);
     else this.openLog(channel, head.el, messageId);
   }
 
   openLog(channel, head, messageId) {
-    const log = (this.log = new MessageLog(this.app, channel));
-    fill(this.main, head, log.el, log.typing, log.composer.el);
+    const log = (this.log = new MessageLog(this.app, channel)),
+      call = channel.guild_id ? null : this.voice.panel(channel);
+    this.pageEnd = call?.end;
+    fill(this.main, head, call?.el, log.el, log.typing, log.composer.el);
     if (messageId) {
       log.jumpTo(messageId).then((found) => {
         if (!found && this.log === log) log.load();

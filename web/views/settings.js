@@ -21,6 +21,7 @@ export async function mount(app, page, [tab, id]) {
     ["connections", t("Connections"), (b, r) => connections(app, b, r)],
     [null, t("Appearance")],
     ["language", t("Language"), (b) => language(app, b)],
+    ["voice", t("Voice and video"), async (b) => fill(b, (await import("../voice-settings.js")).voiceSettings(app))],
     [null, t("For developers")],
     ["apps", t("My apps"), (b, r) => (id ? oneApp(app, b, id, r) : apps(app, b, r))],
     ["teams", t("Teams"), (b, r) => teams(app, b, r)],

@@ -1,0 +1,77 @@
+// voice_page.js - tests voice in the pages, with the fake devices of the browser: sound and video between two users,
+// mute, deafen, push to talk, volumes, streams, private calls, refused devices.
+import assert from "node:assert/strict";
+import { call, enter, frames, picture, server, worker } from "./harness.js";
+import { until } from "./demo_server.js";
+
+const SILENT = 0.001;
+
+/** Runs in the page before its scripts: measures the sound that it plays, and keeps its connections. */
+function listen() {
+  const connect = AudioNode.prototype.connect, meters = [];
+  AudioNode.prototype.connect = function (to, ...rest) {
+    if (to instanceof AudioDestinationNode) {
+      const meter = new AnalyserNode(this.context, { fftSize: 8192 });
+      meters.push(meter);
+      connect.call(this, meter);
+    }
+    return connect.call(this, to, ...rest);
+  };
+  /** The loudest sample of the last 170 ms. */
+  globalThis.loudness = () => Math.max(0, ...meters.map((m) => {
+    const samples = new Float32Array(m.fftSize);
+    m.getFloatTimeDomainData(samples);
+    return samples.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  }));
+  const Peer = globalThis.RTCPeerConnection, peers = [];
+  globalThis.RTCPeerConnection = class extends Peer {
+    constructor(...args) {
+      super(...args);
+      peers.push(this);
+    }
+  };
+  globalThis.rtp = async (type, field) => {
+    let sum = 0;
+    for (const p of peers) if (p.connectionState !== "closed") for (const s of (await p.getStats()).values()) if (s.type === type) sum += s[field] || 0;
+    return sum;
+  };
+}
+
+const rtp = (page, type, field) => page.evaluate(([a, b]) => globalThis.rtp(a, b), [type, field]);
+/** The fake microphone beeps once per second, so the sound is sampled for longer than that. */
+const loudest = (page, ms = 1300) => page.evaluate(async (time) => {
+  let most = 0;
+  for (const end = performance.now() + time; performance.now() < end; await new Promise((go) => setTimeout(go, 50))) most = Math.max(most, globalThis.loudness());
+  return most;
+}, ms);
+const hears = (page, words) => until(words, async () => (await page.evaluate(() => globalThis.loudness())) > 0.02);
+const roomOf = async (name) => (await call("ada", "GET", `/guilds/${server().guild}/channels`)).find((c) => c.name === name).id;
+const button = (page, name) => page.getByRole("button", { name, exact: true }).first();
+const connected = (page) => page.locator(".voice-bar").getByText("Voice connected").waitFor();
+const tile = (page, name) => page.locator(".voice-tile").filter({ hasText: name });
+
+async function visitor(name, path, kind) {
+  const page = await enter(name, kind);
+  await page.addInitScript(listen);
+  await page.open(path);
+  return page;
+}
+
+async function join(name, room, kind) {
+  const page = await visitor(name, `/channels/${server().guild}/${room}`, kind);
+  await button(page, "Join voice").click();
+  await connected(page);
+  return page;
+}
+
+export const TESTS = {
+  async two_pages_hear_each_other() {
+    const room = await roomOf("Tea table"), [ada, bob] = await Promise.all([join("ada", room), join("bob", room)]);
+    await Promise.all([hears(ada, "Ada hears Bob"), hears(bob, "Bob hears Ada")]);
+    assert.ok((await rtp(bob, "inbound-rtp", "packetsReceived")) > 10);
+    await tile(bob, "Ada").and(bob.locator(".speaking")).waitFor();
+    await picture(bob, "voice-dark");
+    await ada.close();
+    await bob.close();
+  },
+};

@@ -1,0 +1,221 @@
+// voice-call.js - sound and video of the joined channel: the connection, the microphone, the camera.
+import { toast } from "./dom.js";
+import { VoiceConnection, pathOf } from "./voice-connection.js";
+import { VoiceInput } from "./voice-input.js";
+import { VoiceOutput } from "./voice-output.js";
+import { preferences, setVolumeOf } from "./voice-preferences.js";
+import { VoiceStreams } from "./voice-streams.js";
+import { deviceProblem, noRoute, noVoice, refusal } from "./voice-words.js";
+
+const LONGEST_PAUSE_MS = 8000;
+
+export class VoiceCall {
+  /** @param {any} app @param {import("./voice.js").Voice} voice */
+  constructor(app, voice) {
+    this.app = app;
+    this.store = app.store;
+    this.voice = voice;
+    /** Video by user, or "stream:" and the user. @type {Map<string, MediaStream>} */
+    this.videos = new Map();
+    this.streams = new VoiceStreams(this);
+    /** Gets the level of the microphone. @type {((level: number, speaks: boolean) => void)|null} */
+    this.onlevel = null;
+    this.failures = 0;
+    this.reset();
+  }
+
+  reset() {
+    /** @type {""|"connecting"|"connected"} */
+    this.state = "";
+    /** What the user has to know: cause and remedy. */
+    this.problem = "";
+    /** @type {{ms: number, loss: number}|null} */
+    this.quality = null;
+    this.joined = false;
+    this.level = 0;
+  }
+
+  changed() {
+    this.store.touch("call");
+  }
+
+  /** Opens the microphone and the loudspeakers; called by a click. */
+  begin() {
+    this.problem = "";
+    if (!this.input) {
+      this.input = new VoiceInput((level, open) => this.heard(level, open));
+      this.output = new VoiceOutput();
+      this.restartInput();
+    }
+    if (!this.state) this.state = "connecting";
+    this.changed();
+  }
+
+  async restartInput() {
+    await this.input?.start();
+    this.apply(this.voice.own());
+    this.changed();
+  }
+
+  /* --- the connection --- */
+
+  /** VOICE_SERVER_UPDATE: connects, also after a move to another channel. */
+  moved(d) {
+    this.connection?.end();
+    clearTimeout(this.retry);
+    if (!this.input) this.begin();
+    const own = this.store.ownVoice(),
+      path = pathOf(d.endpoint);
+    this.state = "connecting";
+    if (path && d.token) {
+      const place = {
+        path,
+        server: d.guild_id || d.channel_id,
+        user: this.store.me.id,
+        session: own?.session_id || this.store.session,
+        token: d.token,
+      };
+      const connection = (this.connection = new VoiceConnection(place, {
+        state: (state, code) => connection === this.connection && this.connectionChanged(state, code),
+        speaking: (user, bits) => this.voice.setSpeaking(user, bits !== 0),
+        media: (user, kind, stream) => this.show(user, kind, stream),
+        quality: (quality) => {
+          this.quality = quality;
+          this.changed();
+        },
+      }));
+      if (this.camera) connection.put("video", this.camera.getVideoTracks()[0]);
+      this.apply(own);
+    } else this.problem = noVoice();
+    this.changed();
+  }
+
+  connectionChanged(state, code) {
+    if (state === "connected") {
+      this.state = state;
+      this.failures = 0;
+      this.problem = "";
+    } else if (state === "noroute") this.problem = noRoute();
+    else {
+      this.voice.speaking.clear();
+      this.store.touch("speaking");
+      this.problem = refusal(code);
+      if (this.problem) {
+        const words = this.problem;
+        this.voice.leave();
+        this.problem = words;
+        toast(words, "bad");
+      } else if (code !== 4014) this.reconnect(); // 4014: moved, or removed from the channel
+    }
+    this.changed();
+  }
+
+  /** Repeats the request to join; the server sends VOICE_SERVER_UPDATE once more. */
+  reconnect() {
+    this.state = "connecting";
+    this.quality = null;
+    this.retry = setTimeout(
+      () => {
+        const own = this.voice.own();
+        if (own) this.voice.request(this.store.channels.get(own.channel_id));
+        this.reconnect();
+      },
+      Math.min(LONGEST_PAUSE_MS, 300 * 2 ** this.failures++),
+    );
+  }
+
+  take(type, d) {
+    if (type === "VOICE_CHANNEL_EFFECT_SEND") {
+      if (d.sound_id && d.channel_id === this.voice.own()?.channel_id && !this.output?.deaf)
+        this.output?.play(`/soundboard-sounds/${d.sound_id}`, d.sound_volume ?? 1).catch(() => {});
+    } else this.streams.take(type, d);
+  }
+
+  /** The own voice state changed: by this window, by a moderator, or by another device. */
+  update() {
+    const own = this.voice.own();
+    if (own) {
+      this.joined = true;
+      if (this.voice.channel) this.voice.channel = own.channel_id;
+      this.apply(own);
+    } else if (this.joined) this.voice.end();
+    this.streams.update();
+  }
+
+  /* --- sound --- */
+
+  /** Applies a voice state to microphone and loudspeakers. */
+  apply(own) {
+    if (!own || !this.input) return;
+    const deaf = own.self_deaf || own.deaf,
+      invited = own.request_to_speak_timestamp; // to speak on a stage, and not accepted yet
+    const silent = !!(deaf || own.self_mute || own.mute || own.suppress || invited);
+    this.silent = silent;
+    this.output.setVolumes(deaf);
+    this.connection?.put("audio", silent ? null : this.input.track).catch(() => {});
+    if (silent) this.heard(0, false);
+  }
+
+  /** @param {number} level @param {boolean} open whether the microphone passes sound */
+  heard(level, open) {
+    const speaks = open && !this.silent && this.state === "connected";
+    this.level = level;
+    this.onlevel?.(level, speaks);
+    if (speaks === this.speaks) return;
+    this.speaks = speaks;
+    this.connection?.speak(speaks ? 1 : 0);
+    this.voice.setSpeaking(this.store.me.id, speaks);
+  }
+
+  setVolume(user, volume) {
+    setVolumeOf(user, volume);
+    this.output?.setVolumes();
+  }
+
+  /* --- video --- */
+
+  show(name, kind, stream) {
+    if (kind === "audio") return this.output?.set(name, stream);
+    if (stream) this.videos.set(name, stream);
+    else this.videos.delete(name);
+    this.changed();
+  }
+
+  /** Switches the camera on or off. @returns {Promise<string>} "" or why it does not work */
+  async setCamera(on) {
+    this.camera?.getTracks().forEach((track) => track.stop());
+    this.camera = null;
+    try {
+      const { camera } = preferences,
+        size = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
+      if (on)
+        this.camera = await navigator.mediaDevices.getUserMedia({
+          video: { ...size, deviceId: camera ? { ideal: camera } : undefined },
+        });
+    } catch (e) {
+      on = false;
+      return deviceProblem(e, "camera");
+    } finally {
+      const track = this.camera?.getVideoTracks()[0];
+      if (track) track.onended = () => this.setCamera(false);
+      await this.connection?.put("video", track || null);
+      this.show(this.store.me.id, "video", this.camera);
+      this.voice.change({ self_video: on });
+    }
+    return "";
+  }
+
+  end() {
+    clearTimeout(this.retry);
+    this.streams.end();
+    this.connection?.end();
+    this.camera?.getTracks().forEach((track) => track.stop());
+    this.input?.end();
+    this.output?.end();
+    this.connection = this.camera = this.input = this.output = null;
+    this.videos.clear();
+    this.speaks = false;
+    this.reset();
+    this.changed();
+  }
+}

@@ -1,0 +1,101 @@
+// voice-input.js - the microphone: its level, voice activity and push to talk.
+import { preferences } from "./voice-preferences.js";
+import { deviceProblem } from "./voice-words.js";
+
+let context = /** @type {AudioContext|null} */ (null),
+  gate;
+
+/** The audio context of all voice. It runs after a click. @returns {AudioContext} */
+export function audioContext() {
+  context ??= new AudioContext({ latencyHint: "interactive" });
+  if (context.state === "suspended") context.resume().catch(() => {});
+  return context;
+}
+
+const typing = (e) =>
+  e.key.length === 1 && e.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);
+
+export class VoiceInput {
+  /** @param {(level: number, open: boolean) => void} onlevel gets the loudness, and whether the sound is sent */
+  constructor(onlevel) {
+    this.onlevel = onlevel;
+    /** Why the microphone cannot be used. */
+    this.problem = "";
+    this.out = new MediaStreamAudioDestinationNode(audioContext());
+    this.pressed = false;
+    this.key = (e) => {
+      if (!preferences.push || e.code !== preferences.key || (e.type === "keydown" && typing(e))) return;
+      if (!e.repeat) this.press(e.type === "keydown");
+      e.preventDefault();
+    };
+    this.blur = () => this.press(false);
+    addEventListener("keydown", this.key);
+    addEventListener("keyup", this.key);
+    addEventListener("blur", this.blur);
+  }
+
+  /** What is sent: silence without a microphone. */
+  get track() {
+    return this.out.stream.getAudioTracks()[0];
+  }
+
+  /** Opens the chosen microphone, again after a change of the preferences. */
+  async start() {
+    const turn = (this.turn = (this.turn || 0) + 1);
+    this.release();
+    try {
+      const { input, echo, noise } = preferences;
+      const stream = await navigator.mediaDevices.getUserMedia({
+        audio: {
+          deviceId: input ? { ideal: input } : undefined,
+          echoCancellation: echo,
+          noiseSuppression: noise,
+          autoGainControl: noise,
+        },
+      });
+      gate ??= audioContext().audioWorklet.addModule(new URL("./voice-gate.js", import.meta.url).href);
+      await gate;
+      if (turn !== this.turn) return stream.getTracks().forEach((track) => track.stop());
+      this.problem = "";
+      this.stream = stream;
+      this.source = audioContext().createMediaStreamSource(stream);
+      this.node = new AudioWorkletNode(audioContext(), "gate");
+      this.node.port.onmessage = (e) => this.onlevel(e.data.level, e.data.open);
+      this.source.connect(this.node).connect(this.out);
+      stream.getTracks()[0].onended = () => this.start(); // the device was removed: takes another one
+      this.setRule();
+    } catch (e) {
+      if (turn === this.turn) this.problem = deviceProblem(e, "microphone");
+    }
+  }
+
+  press(pressed) {
+    if (this.pressed === pressed) return;
+    this.pressed = pressed;
+    this.setRule();
+  }
+
+  /** Tells the audio thread when to let sound pass. */
+  setRule() {
+    const { push, sensitivity } = preferences;
+    this.node?.port.postMessage({ threshold: 10 ** (sensitivity / 20), talk: push ? this.pressed : null });
+  }
+
+  release() {
+    this.stream?.getTracks().forEach((track) => {
+      track.onended = null;
+      track.stop();
+    });
+    this.source?.disconnect();
+    this.node?.disconnect();
+    this.stream = this.node = undefined;
+  }
+
+  end() {
+    this.turn = (this.turn || 0) + 1;
+    this.release();
+    removeEventListener("keydown", this.key);
+    removeEventListener("keyup", this.key);
+    removeEventListener("blur", this.blur);
+  }
+}

@@ -1,0 +1,58 @@
+// voice-output.js - plays the sound of other users and of the soundboard, each with its own volume.
+import { audioContext } from "./voice-input.js";
+import { preferences, volumeOf } from "./voice-preferences.js";
+
+export class VoiceOutput {
+  constructor() {
+    /** By user, or "stream:" and the user. @type {Map<string, {gain: GainNode, source: AudioNode, pump: HTMLAudioElement}>} */
+    this.people = new Map();
+    this.master = new GainNode(audioContext());
+    this.master.connect(audioContext().destination);
+    this.setDevice();
+  }
+
+  /** @param {string} name @param {MediaStream|null} stream */
+  set(name, stream) {
+    const before = this.people.get(name);
+    before?.source.disconnect();
+    before?.gain.disconnect();
+    if (before) before.pump.srcObject = null;
+    this.people.delete(name);
+    if (!stream) return;
+    // Chromium decodes the sound of a connection only if an element plays it.
+    const pump = new Audio();
+    pump.muted = true;
+    pump.srcObject = stream;
+    pump.play().catch(() => {});
+    const source = audioContext().createMediaStreamSource(stream),
+      gain = new GainNode(audioContext(), { gain: volumeOf(name) });
+    source.connect(gain).connect(this.master);
+    this.people.set(name, { gain, source, pump });
+  }
+
+  setVolumes(deaf = this.deaf) {
+    this.deaf = deaf;
+    this.master.gain.value = deaf ? 0 : preferences.volume;
+    for (const [name, one] of this.people) one.gain.gain.value = volumeOf(name);
+  }
+
+  /** Chromium can choose the output device of an audio context; other browsers use the device of the system. */
+  setDevice() {
+    const audio = /** @type {any} */ (audioContext());
+    if (preferences.output || audio.sinkId) audio.setSinkId?.(preferences.output).catch(() => {});
+  }
+
+  /** Plays a file. @param {string} url @param {number} volume */
+  async play(url, volume) {
+    const bytes = await (await fetch(url)).arrayBuffer(),
+      buffer = await audioContext().decodeAudioData(bytes),
+      source = new AudioBufferSourceNode(audioContext(), { buffer });
+    source.connect(new GainNode(audioContext(), { gain: volume })).connect(this.master);
+    source.start();
+  }
+
+  end() {
+    for (const name of [...this.people.keys()]) this.set(name, null);
+    this.master.disconnect();
+  }
+}

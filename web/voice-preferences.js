@@ -1,0 +1,44 @@
+// voice-preferences.js - the choices for voice in this browser: devices, how to speak, volumes of people.
+
+const KEY = "voice",
+  MOST_VOLUMES = 300;
+
+/** @type {{input: string, output: string, camera: string, push: boolean, key: string, sensitivity: number,
+ *   echo: boolean, noise: boolean, volume: number, volumes: Record<string, number>}} */
+const DEFAULTS = {
+  input: "",
+  output: "",
+  camera: "",
+  push: false, // push to talk
+  key: "Backquote",
+  sensitivity: -50, // dB; quieter sound is not sent
+  echo: true,
+  noise: true,
+  volume: 1,
+  volumes: {},
+};
+
+function read() {
+  try {
+    return { ...DEFAULTS, ...JSON.parse(localStorage.getItem(KEY) || "{}") };
+  } catch {
+    return { ...DEFAULTS };
+  }
+}
+
+export const preferences = read();
+
+/** @param {Partial<typeof DEFAULTS>} changes */
+export function prefer(changes) {
+  Object.assign(preferences, changes);
+  localStorage.setItem(KEY, JSON.stringify(preferences));
+}
+
+export const volumeOf = (user) => preferences.volumes[user] ?? 1;
+
+/** @param {string} user @param {number} volume 1: unchanged */
+export function setVolumeOf(user, volume) {
+  const { [user]: _, ...others } = preferences.volumes;
+  const kept = Object.entries(others).slice(1 - MOST_VOLUMES);
+  prefer({ volumes: { ...Object.fromEntries(kept), ...(volume === 1 ? {} : { [user]: volume }) } });
+}

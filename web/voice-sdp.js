@@ -1,0 +1,77 @@
+// voice-sdp.js - reads the browser's SDP offer, and writes the answer of the server to it.
+
+const MAX_AUDIO = 128000;
+
+/** @param {string} sdp @param {RegExp} re @returns {number} the number that a line names, or 0 */
+const number = (sdp, re) => Number(re.exec(sdp)?.[1] || 0);
+
+/** Payload types of the codecs in an offer. @param {string} sdp */
+export function codecsOf(sdp) {
+  const opus = number(sdp, /^a=rtpmap:(\d+) opus/m),
+    vp8 = number(sdp, /^a=rtpmap:(\d+) VP8/m);
+  return { opus, vp8, rtx: number(sdp, new RegExp(`^a=fmtp:(\\d+) apt=${vp8}\\b`, "m")) };
+}
+
+/** The description of the browser that the voice gateway takes. @param {string} sdp */
+export const fragmentOf = (sdp) =>
+  [
+    ...new Set(
+      sdp.split("\r\n").filter((l) => /^a=(extmap|ice-(ufrag|pwd)|fingerprint:|rtpmap:\d+ (opus|VP8))/.test(l)),
+    ),
+  ].join("\n");
+
+const sectionsOf = (sdp) => sdp.split(/^(?=m=)/m).slice(1);
+const midOf = (section) => /^a=mid:(.*?)\r?$/m.exec(section)[1];
+
+/** The SSRCs that the browser sends with in a section: media and retransmission. */
+export function ssrcsOf(sdp, mid) {
+  const section = sectionsOf(sdp).find((s) => midOf(s) === mid) || "",
+    group = /^a=ssrc-group:FID (\d+) (\d+)/m.exec(section);
+  return group ? [Number(group[1]), Number(group[2])] : [number(section, /^a=ssrc:(\d+)/m), 0];
+}
+
+/**
+ * Writes the answer. Each section receives one SSRC of one user.
+ * @param {string} offer @param {string} server the lines of SDP that the server sent
+ * @param {Map<string, number>} sources SSRCs by the mid of the section that receives them
+ */
+export function answerTo(offer, server, sources) {
+  const port = /^m=audio (\d+)/m.exec(server)[1],
+    { opus, vp8, rtx } = codecsOf(offer);
+  const transport = [...new Set(server.split("\n").filter((l) => /^(c=|a=(ice-|candidate|fingerprint))/.test(l)))];
+  const video = [
+    `a=rtpmap:${vp8} VP8/90000`,
+    ...(rtx ? [`a=rtpmap:${rtx} rtx/90000`, `a=fmtp:${rtx} apt=${vp8}`] : []),
+    ...["nack", "nack pli", "ccm fir", "transport-cc"].map((f) => `a=rtcp-fb:${vp8} ${f}`),
+  ];
+  const audio = [
+    `a=rtpmap:${opus} opus/48000/2`,
+    `a=fmtp:${opus} minptime=10;useinbandfec=1;usedtx=1;stereo=1;maxaveragebitrate=${MAX_AUDIO}`,
+    `a=rtcp-fb:${opus} transport-cc`,
+  ];
+  const sections = sectionsOf(offer).map((section) => {
+    const isVideo = section.startsWith("m=video"),
+      mid = midOf(section),
+      ssrc = sources.get(mid);
+    const types = isVideo ? `${vp8}${rtx ? ` ${rtx}` : ""}` : opus,
+      direction = section.includes("a=sendonly") ? "recvonly" : ssrc ? "sendonly" : "inactive";
+    const named = !ssrc
+      ? []
+      : isVideo
+        ? [`a=ssrc-group:FID ${ssrc} ${ssrc + 1}`, `a=ssrc:${ssrc} cname:${ssrc}`, `a=ssrc:${ssrc + 1} cname:${ssrc}`]
+        : [`a=ssrc:${ssrc} cname:${ssrc}`];
+    return [
+      `m=${isVideo ? "video" : "audio"} ${port} UDP/TLS/RTP/SAVPF ${types}`,
+      ...transport,
+      "a=rtcp-mux",
+      "a=setup:passive",
+      `a=mid:${mid}`,
+      `a=${direction}`,
+      ...section.split("\r\n").filter((l) => /^a=extmap:\d+ .*transport-wide-cc/.test(l)),
+      ...(isVideo ? video : audio),
+      ...named,
+    ];
+  });
+  const group = /^a=group:BUNDLE.*$/m.exec(offer)[0].trim();
+  return ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", group, ...sections.flat(), ""].join("\r\n");
+}
