@@ -128,6 +128,15 @@ export function refill(el, ...children) {
   });
 }
 
+const signs = new WeakMap();
+/** Redraws an element if its sign changed. @param {HTMLElement} el @param {any} sign @param {() => any} make */
+export function refillChanged(el, sign, make) {
+  const next = JSON.stringify(sign);
+  if (signs.get(el) === next) return;
+  signs.set(el, next);
+  refill(el, make());
+}
+
 /**
  * Redraws a long list; an item whose sign is unchanged keeps its element.
  * @param {HTMLElement} el @param {Map<string, {sign: string, el: Element}>} made the current elements

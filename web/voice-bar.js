@@ -1,8 +1,11 @@
 // voice-bar.js - the panel below the channel list while this window is in voice.
-import { h, icon, iconButton } from "./dom.js";
+import { h, icon, iconButton, refillChanged } from "./dom.js";
 import { t } from "./translate.js";
 import { deafButton, muteButton } from "./voice-controls.js";
 import { qualityClass, qualityWords } from "./voice-words.js";
+
+const box = h("div.voice-bar", { role: "group" }, h("div.voice-bar-row"), h("p.voice-problem"), h("div.voice-bar-row")),
+  [top, problem, buttons] = /** @type {HTMLElement[]} */ ([...box.children]);
 
 /** @param {any} app @returns {HTMLElement|null} */
 export function voiceBar(app) {
@@ -13,40 +16,30 @@ export function voiceBar(app) {
   const connected = media.state === "connected",
     words = media.problem || media.input?.problem;
   const state = connected ? t("Voice connected") : media.problem ? t("No sound") : t("Connecting…");
-  return h(
-    "div.voice-bar",
-    { role: "group", "aria-label": t("Voice") },
+  const quality = media.quality && qualityWords(media.quality),
+    path = `/channels/${channel.guild_id || "@me"}/${channel.id}`,
+    name = app.store.nameOfChannel(channel);
+  box.setAttribute("aria-label", t("Voice"));
+  problem.hidden = !words;
+  problem.textContent = words || "";
+  refillChanged(top, [state, quality, path, name], () => [
     h(
-      "div.voice-bar-row",
-      null,
-      h(
-        "span.quality",
-        {
-          class: connected ? qualityClass(media.quality) : "poor",
-          title: media.quality ? qualityWords(media.quality) : state,
-        },
-        icon("signal"),
-      ),
-      h(
-        "a.clip",
-        { href: `/channels/${channel.guild_id || "@me"}/${channel.id}` },
-        h("strong.clip", { class: connected ? "good" : "" }, state),
-        h(
-          "small.clip",
-          null,
-          app.store.nameOfChannel(channel),
-          media.quality && h("span.quality-words", null, ` · ${qualityWords(media.quality)}`),
-        ),
-      ),
-      iconButton("hangup", t("Leave voice"), () => app.voice.leave(), { class: "danger" }),
+      "span.quality",
+      { class: connected ? qualityClass(media.quality) : "poor", title: quality || state },
+      icon("signal"),
     ),
-    words && h("p.voice-problem", { role: "status" }, words),
     h(
-      "div.voice-bar-row",
-      null,
-      muteButton(app, own, "icon-button"),
-      deafButton(app, own, "icon-button"),
-      iconButton("gear", t("Voice settings"), async () => (await import("./voice-settings.js")).openVoiceSettings(app)),
+      "a.clip",
+      { href: path },
+      h("strong.clip", { class: connected ? "good" : "" }, state),
+      h("small.clip", null, name, quality && ` · ${quality}`),
     ),
-  );
+    iconButton("hangup", t("Leave voice"), () => app.voice.leave(), { class: "danger" }),
+  ]);
+  refillChanged(buttons, own, () => [
+    muteButton(app, own, "icon-button"),
+    deafButton(app, own, "icon-button"),
+    iconButton("gear", t("Voice settings"), async () => (await import("./voice-settings.js")).openVoiceSettings(app)),
+  ]);
+  return box;
 }

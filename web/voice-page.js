@@ -1,5 +1,5 @@
 // voice-page.js - the page of a voice channel or stage, and the panel of a call above its messages.
-import { h, icon, refill } from "./dom.js";
+import { h, icon, refillChanged } from "./dom.js";
 import { STAGE } from "./store.js";
 import { t } from "./translate.js";
 import { voiceControls } from "./voice-controls.js";
@@ -65,9 +65,14 @@ export function voicePage(app, channel) {
     heading.hidden = !listeners.length;
     if (audience) audience.el.hidden = !listeners.length;
     heading.textContent = t("Audience – {n}", { n: listeners.length });
-    refill(head, stage && stageTopic(), own && encryption());
-    refill(problems, problemLines(app, own));
-    refill(controls, voiceControls(app, channel, own));
+    const { media } = voice,
+      rights = String(store.permissions(channel)),
+      live = store.stages.get(channel.id)?.topic;
+    refillChanged(head, [!!own, live, rights, channel.topic], () => [stage && stageTopic(), own && encryption()]);
+    refillChanged(problems, [own?.mute, own?.deaf, !!own, media?.problem, media?.input?.problem], () =>
+      problemLines(app, own),
+    );
+    refillChanged(controls, [own, found, rights, !!media?.streams.screen], () => voiceControls(app, channel, own));
   }
 
   function effect() {

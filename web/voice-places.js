@@ -1,5 +1,5 @@
 // voice-places.js - the places of voice in the chat page; the code is loaded when it is needed.
-import { fill, h, iconButton, refill } from "./dom.js";
+import { fill, h, iconButton } from "./dom.js";
 import { t } from "./translate.js";
 
 export class VoicePlaces {
@@ -14,7 +14,8 @@ export class VoicePlaces {
   async drawBar() {
     if (!this.bar.firstChild && !this.app.voice.own()) return;
     const { voiceBar } = await import("./voice-bar.js");
-    refill(this.bar, voiceBar(this.app));
+    const bar = voiceBar(this.app);
+    if (bar !== this.bar.firstChild) fill(this.bar, bar);
   }
 
   /** Fills the page of a voice channel. @returns {() => void} ends it */
