@@ -2,9 +2,11 @@
 // Names in braces are replaced by values.
 
 import { SERVER_TEXTS } from "./german-server.js";
+import { VOICE_TEXTS } from "./german-voice.js";
 
 export const GERMAN = {
   ...SERVER_TEXTS,
+  ...VOICE_TEXTS,
   "Log in": "Anmelden",
   Register: "Registrieren",
   "Use a token": "Mit Token",
@@ -72,7 +74,6 @@ export const GERMAN = {
   "Connecting…": "Verbinde…",
   "Jump to…": "Springe zu…",
   "New messages": "Neue Nachrichten",
-  Join: "Beitreten",
   Leave: "Verlassen",
   Today: "Heute",
   Yesterday: "Gestern",
@@ -689,11 +690,8 @@ export const GERMAN = {
   Deafen: "Taubschalten",
   "Leave voice": "Sprachkanal verlassen",
   "Stream of {name}": "Übertragung von {name}",
-  speaking: "spricht",
   muted: "stumm",
   deafened: "taub",
-  streaming: "überträgt",
-  video: "Video",
   "hand raised": "meldet sich",
   "Actions for {name}": "Aktionen für {name}",
   "Invite to speak": "Zum Sprechen einladen",
@@ -742,9 +740,6 @@ export const GERMAN = {
     "Du bist bereits angemeldet. Melde dich ab, um damit ein weiteres Konto zu registrieren.",
   "Registration is closed on this server. Ask its operator for an account.":
     "Die Registrierung ist auf diesem Server geschlossen. Bitte den Betreiber um ein Konto.",
-  "Voice does not work in browsers yet. Others see you in this channel, but no sound is sent or received.":
-    "Sprache geht in Browsern noch nicht. Andere sehen dich im Kanal, aber es wird kein Ton übertragen.",
-  "No sound in browsers": "Kein Ton in Browsern",
   "Request body": "Inhalt der Anfrage",
   "Friend request sent": "Freundschaftsanfrage gesendet",
   "Log in with this token": "Mit diesem Token anmelden",

@@ -28,7 +28,7 @@ export class VoiceConnection {
   constructor(place, on) {
     this.place = place;
     this.on = on;
-    /** What is received. @type {{user: string, kind: "audio"|"video", ssrc: number, used: number, line: RTCRtpTransceiver}[]} */
+    /** @type {{user: string, kind: "audio"|"video", ssrc: number, used: number, line: RTCRtpTransceiver}[]} */
     this.received = [];
     this.last = { received: 0, lost: 0 };
     this.bits = 0;

@@ -25,6 +25,7 @@ export function personMenu(app, channel, v, at) {
 function volumeSlider(app, user) {
   const input = h("input", {
     type: "range",
+    "aria-label": t("User volume"),
     min: 0,
     max: 200,
     step: 5,
@@ -34,8 +35,8 @@ function volumeSlider(app, user) {
       shown.textContent = `${input.value} %`;
     },
   });
-  const shown = h("output", null, `${Math.round(volumeOf(user) * 100)} %`);
-  return h("label.menu-slider", null, h("span", null, t("User volume"), shown), input);
+  const shown = h("b", null, `${Math.round(volumeOf(user) * 100)} %`);
+  return h("div.menu-slider", null, h("span", null, t("User volume"), shown), input);
 }
 
 function moderation(app, channel, guild, v) {

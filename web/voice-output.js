@@ -4,7 +4,10 @@ import { preferences, volumeOf } from "./voice-preferences.js";
 
 export class VoiceOutput {
   constructor() {
-    /** By user, or "stream:" and the user. @type {Map<string, {gain: GainNode, source: AudioNode, pump: HTMLAudioElement}>} */
+    /**
+     * By user, or "stream:" and the user.
+     * @type {Map<string, {gain: GainNode, source: AudioNode, pump: HTMLAudioElement}>}
+     */
     this.people = new Map();
     this.master = new GainNode(audioContext());
     this.master.connect(audioContext().destination);

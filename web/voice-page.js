@@ -105,10 +105,7 @@ function encryption() {
     h(
       "p",
       null,
-      t(
-        "Sound and video are encrypted between you and the server, but the server could decode them. Calls in which " +
-          "everybody uses an app with DAVE are end-to-end encrypted; this page does not support it.",
-      ),
+      t("The server could listen: sound and video are encrypted only between you and it. This page has no DAVE."),
     ),
   );
 }

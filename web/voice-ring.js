@@ -34,7 +34,7 @@ export function ringer(app) {
       box,
       avatar(caller, name, "large-avatar"),
       h("strong.clip", null, name),
-      h("p.faint", null, t("Incoming call…")),
+      h("p.faint", null, t("Incoming call")),
       h(
         "div.ring-actions",
         null,

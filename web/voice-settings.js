@@ -66,7 +66,7 @@ export function voiceSettings(app) {
   };
   const lists = /** @type {(() => any)[]} */ ([]);
   const slider = (name, label, min, max, show, scale = 1) => {
-    const shown = h("output", null, show(preferences[name])),
+    const shown = h("span", null, show(preferences[name])),
       el = h("input", { type: "range", min, max, value: String(preferences[name] * scale) });
     el.oninput = () => {
       set(name, Number(el.value) / scale);

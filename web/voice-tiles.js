@@ -155,8 +155,8 @@ export function marks(v) {
   return [
     v.request_to_speak_timestamp && mark("hand", t("hand raised")),
     v.mute
-      ? mark("muted", t("muted by a moderator"), "forced")
+      ? mark("muted", t("Muted by a moderator"), "forced")
       : (v.self_mute || v.suppress) && mark("muted", t("muted")),
-    v.deaf ? mark("deaf", t("deafened by a moderator"), "forced") : v.self_deaf && mark("deaf", t("deafened")),
+    v.deaf ? mark("deaf", t("Deafened by a moderator"), "forced") : v.self_deaf && mark("deaf", t("deafened")),
   ];
 }

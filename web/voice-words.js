@@ -32,15 +32,13 @@ export function refusal(code) {
 }
 
 export const noRoute = () =>
-  t(
-    "No sound arrives: a firewall blocks UDP between you and the voice server. Ask the operator, or use another network.",
-  );
+  t("No sound arrives: a firewall blocks UDP to the voice server. Ask the operator, or use another network.");
 export const noVoice = () => t("This server carries no sound. Its operator can set voice-port to turn voice on.");
 
 /** @param {string} reason of STREAM_DELETE */
 export function streamProblem(reason) {
   if (reason === "stream_full") return t("The stream has no room for another viewer.");
-  if (reason === "unauthorized") return t("You need the permission Stream in this channel.");
+  if (reason === "unauthorized") return t("You need the permission Video and screen sharing here.");
   if (reason === "invalid_channel") return t("In this channel, no screens can be shared.");
   return "";
 }

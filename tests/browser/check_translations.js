@@ -13,7 +13,7 @@ import ts from "typescript";
 const [folder] = process.argv.slice(2);
 const TABLES = { "german.js": "GERMAN" };
 /** Parts of a table, which the table includes. */
-const PARTS = new Set(["german-server.js"]);
+const PARTS = new Set(["german-server.js", "german-voice.js"]);
 
 /** Which arguments of these functions are displayed. @type {Record<string, (i: number) => boolean>} */
 const SHOWN_ARGUMENTS = {
@@ -29,7 +29,7 @@ const CODE_PROPERTIES = new Set(["rel", "type", "class", "href", "src", "icon", 
 
 /** Names that are equal in every language: of this program, of opcodes and methods, of units. */
 const NAMES = new Set(["Guildhall", "openapi.json", "English", "Deutsch", "APP", "HOOK", "GIF", "URL", "LIVE", "GET", "POST", "PUT", "PATCH", "DELETE", "platform_a", "platform_b",
-  "Heartbeat", "Identify", "Presence", "Voice state", "Resume", "Reconnect", "Request members", "Invalid session", "Hello", "Heartbeat ACK", "+1 min", "+15 min", "2xx", "4xx", "5xx", "call", "frame", "error", "too long for a QR code", "sudo guildhall user add NAME", "sudo guildhall invite create 5"]);
+  "Heartbeat", "Identify", "Presence", "Voice state", "Resume", "Reconnect", "Request members", "Invalid session", "Hello", "Heartbeat ACK", "+1 min", "+15 min", "2xx", "4xx", "5xx", "call", "frame", "error", "too long for a QR code", "Backquote", "nack pli", "ccm fir", "o=- 1 1 IN IP4 127.0.0.1", "sudo guildhall user add NAME", "sudo guildhall invite create 5"]);
 const NAMES_INSIDE = /\b(op|ms|min|KB|MB|KiB|MiB|curl|Guildhall|Bot|Bearer)\b|^\/\S*/g;
 
 const readsAsWords = (text) => /[A-Za-z]{2,}[,.:]? [A-Za-z(\d]/.test(text) || /^[A-Z][a-z]+[^-/]*$/.test(text);

@@ -260,13 +260,12 @@ export const TESTS = {
     for (const page of [ada, bob]) {
       await page.open(general());
       await page.getByRole("link", { name: "Tea table" }).click();
-      await page.getByText("Voice does not work in browsers yet.").waitFor();
-      await page.getByRole("button", { name: "Join" }).click();
-      await page.getByRole("group", { name: "Voice" }).getByText("No sound in browsers").waitFor();
+      await page.getByRole("button", { name: "Join voice" }).click();
+      await page.getByRole("group", { name: "Voice", exact: true }).getByText("Voice connected").waitFor();
     }
     const tiles = (page) => page.getByRole("region", { name: "Connected members" }).locator(".voice-tile");
     for (const page of [ada, bob]) await until("both are seen", async () => (await tiles(page).count()) === 2);
-    await ada.getByRole("button", { name: "Mute", exact: true }).click();
+    await ada.getByRole("button", { name: "Mute", exact: true }).first().click();
     await tiles(bob).filter({ hasText: "Ada" }).getByText("muted").waitFor();
     await ada.getByRole("button", { name: "Leave voice" }).click();
     await until("one is left", async () => (await tiles(bob).count()) === 1);
@@ -279,21 +278,22 @@ export const TESTS = {
     const room = channels.find((c) => c.name === "Tea table").id, bob = new Speaker(server(), "bob", room);
     await bob.begin();
     await ada.open(`/channels/${server().guild}/${room}`);
-    await ada.getByRole("button", { name: "Join" }).click();
+    await ada.getByRole("button", { name: "Join voice" }).click();
     const tile = ada.getByRole("region", { name: "Connected members" }).locator(".voice-tile").filter({ hasText: "Bob" });
+    const speaking = tile.and(ada.locator(".speaking"));
     bob.speaks(1);
-    await tile.getByText("speaking").waitFor();
-    assert.equal(await ada.locator(".voice-person.speaking").count(), 1);
+    await speaking.waitFor();
+    assert.equal(await ada.locator(".voice-person.speaking").filter({ hasText: "Bob" }).count(), 1);
     bob.speaks(0);
-    await tile.getByText("speaking").waitFor({ state: "detached" });
-    assert.equal(await ada.locator(".voice-person.speaking").count(), 0);
+    await speaking.waitFor({ state: "detached" });
+    assert.equal(await ada.locator(".voice-person.speaking").filter({ hasText: "Bob" }).count(), 0);
     // A user who joins later sees who is already speaking.
     bob.speaks(1);
-    await tile.getByText("speaking").waitFor();
+    await speaking.waitFor();
     await ada.getByRole("button", { name: "Leave voice" }).click();
-    await tile.getByText("speaking").waitFor({ state: "detached" });
-    await ada.getByRole("button", { name: "Join" }).click();
-    await tile.getByText("speaking").waitFor();
+    await speaking.waitFor({ state: "detached" });
+    await ada.getByRole("button", { name: "Join voice" }).click();
+    await speaking.waitFor();
     bob.end();
     await ada.getByRole("button", { name: "Leave voice" }).click();
     await ada.close();

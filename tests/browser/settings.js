@@ -112,7 +112,7 @@ export const TESTS = {
     await ada.getByRole("button", { name: "Start the stage" }).click();
     await write(ada, "Start the stage", "Dovetails");
     await emil.getByRole("heading", { name: "Dovetails" }).waitFor();
-    await emil.getByRole("button", { name: "Join" }).click();
+    await emil.getByRole("button", { name: "Join voice" }).click();
     const audience = ada.getByRole("region", { name: "Audience" }).locator(".voice-tile").filter({ hasText: "Emil" });
     await audience.waitFor();
     await emil.getByRole("button", { name: "Raise your hand" }).click();
@@ -120,6 +120,7 @@ export const TESTS = {
     await audience.getByRole("button", { name: /Actions for/ }).click();
     await ada.getByRole("menuitem", { name: "Invite to speak" }).click();
     await ada.getByRole("region", { name: "Speakers" }).locator(".voice-tile").filter({ hasText: "Emil" }).waitFor();
+    await emil.getByRole("button", { name: "Accept and speak" }).click();
     await emil.getByRole("button", { name: "Send effect" }).click();
     // The effect is visible only for a moment, so the page records it.
     await ada.evaluate(() => new MutationObserver(() => { window.effectCame ||= !!document.querySelector(".effect"); }).observe(document.body, { childList: true, subtree: true }));

@@ -38,12 +38,13 @@ function listen() {
 }
 
 const rtp = (page, type, field) => page.evaluate(([a, b]) => globalThis.rtp(a, b), [type, field]);
-/** The fake microphone beeps once per second, so the sound is sampled for longer than that. */
-const loudest = (page, ms = 1300) => page.evaluate(async (time) => {
+const loudest = (page, ms) => page.evaluate(async (time) => {
   let most = 0;
   for (const end = performance.now() + time; performance.now() < end; await new Promise((go) => setTimeout(go, 50))) most = Math.max(most, globalThis.loudness());
   return most;
 }, ms);
+/** The fake microphone beeps twice per second: nothing is heard for longer than that. */
+const quiet = (page, words) => until(words, async () => (await loudest(page, 700)) < SILENT);
 const hears = (page, words) => until(words, async () => (await page.evaluate(() => globalThis.loudness())) > 0.02);
 const roomOf = async (name) => (await call("ada", "GET", `/guilds/${server().guild}/channels`)).find((c) => c.name === name).id;
 const button = (page, name) => page.getByRole("button", { name, exact: true }).first();
@@ -65,13 +66,44 @@ async function join(name, room, kind) {
 }
 
 export const TESTS = {
-  async two_pages_hear_each_other() {
+  async two_pages_hear_and_see_each_other() {
     const room = await roomOf("Tea table"), [ada, bob] = await Promise.all([join("ada", room), join("bob", room)]);
     await Promise.all([hears(ada, "Ada hears Bob"), hears(bob, "Bob hears Ada")]);
     assert.ok((await rtp(bob, "inbound-rtp", "packetsReceived")) > 10);
     await tile(bob, "Ada").and(bob.locator(".speaking")).waitFor();
-    await picture(bob, "voice-dark");
-    await ada.close();
-    await bob.close();
+    await bob.getByText("Not end-to-end encrypted").waitFor();
+    await bob.locator(".voice-bar").getByText(/\d+ ms, \d+ % lost/).waitFor();
+    // The volume of one user is stored.
+    const volume = async (percent) => {
+      await button(bob, "Actions for Ada").click();
+      await bob.getByLabel("User volume").fill(String(percent));
+      await bob.keyboard.press("Escape");
+    };
+    await volume(0);
+    await quiet(bob, "Ada is silent for Bob");
+    assert.deepEqual(Object.values(await bob.evaluate(() => JSON.parse(localStorage.getItem("voice")).volumes)), [0]);
+    await volume(200);
+    await hears(bob, "Ada is loud");
+    // Mute: nothing is sent any more.
+    await button(ada, "Mute").click();
+    await tile(bob, "Ada").getByText("muted").waitFor();
+    await quiet(bob, "Ada is muted");
+    const sent = await rtp(ada, "outbound-rtp", "packetsSent");
+    await ada.waitForTimeout(300);
+    assert.ok((await rtp(ada, "outbound-rtp", "packetsSent")) - sent <= 2, "a muted page sends no packets");
+    // Deafen: nothing is heard.
+    await button(ada, "Deafen").click();
+    await quiet(ada, "Ada hears nothing");
+    await button(ada, "Unmute").click();
+    await hears(bob, "Ada speaks again");
+    // Camera.
+    await button(ada, "Turn on camera").click();
+    await tile(bob, "Ada").locator("video").waitFor();
+    await until("Bob decodes video", async () => (await rtp(bob, "inbound-rtp", "framesDecoded")) >= 10);
+    await tile(bob, "Ada").getByRole("button", { name: "Show Ada large" }).click();
+    await bob.locator(".voice-tile.large video").waitFor();
+    await picture(bob, "voice");
+    // Sound of the server.
+    await Promise.all([ada, bob].map((page) => page.close()));
   },
 };
