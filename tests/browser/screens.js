@@ -253,7 +253,7 @@ export const TESTS = {
       const url = new URL(name, `${server().url}${base}`), [text, sent] = await Promise.all([fetch(url).then((a) => a.text()), fetch(url, { method: "HEAD", headers: { "Accept-Encoding": "gzip" } })]);
       assert.ok(sent.ok, name);
       seen.set(name, Number(sent.headers.get("content-length")));
-      for (const [, other] of text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)) waiting.push(new URL(other, url).pathname.slice(base.length));
+      for (const [, other] of text.matchAll(/(?:from|import\(|new URL\()\s*"(\.[^"]+)"/g)) waiting.push(new URL(other, url).pathname.slice(base.length));
     }
     const bytes = [...seen.values()].reduce((a, b) => a + b, 0);
     console.log(`${seen.size} files, ${bytes} bytes with gzip`);
