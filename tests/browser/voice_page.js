@@ -30,6 +30,14 @@ function listen() {
       peers.push(this);
     }
   };
+  const Socket = globalThis.WebSocket;
+  globalThis.voiceSockets = [];
+  globalThis.WebSocket = class extends Socket {
+    constructor(url, ...rest) {
+      super(url, ...rest);
+      if (url.includes("/voice")) globalThis.voiceSockets.push(this);
+    }
+  };
   globalThis.rtp = async (type, field) => {
     let sum = 0;
     for (const p of peers) if (p.connectionState !== "closed") for (const s of (await p.getStats()).values()) if (s.type === type) sum += s[field] || 0;
@@ -103,7 +111,87 @@ export const TESTS = {
     await tile(bob, "Ada").getByRole("button", { name: "Show Ada large" }).click();
     await bob.locator(".voice-tile.large video").waitFor();
     await picture(bob, "voice");
-    // Sound of the server.
+    await Promise.all([ada, bob].map((page) => page.close()));
+  },
+
+  async refused_microphone_is_explained_and_push_to_talk_works() {
+    const room = await roomOf("Tea table"), dara = await join("dara", room);
+    const cleo = await visitor("cleo", `/channels/${server().guild}/${room}`);
+    const refuse = (name) => cleo.evaluate((kind) => {
+      navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", kind));
+    }, name);
+    await refuse("NotFoundError");
+    await button(cleo, "Join voice").click();
+    const problem = cleo.getByRole("alert");
+    await problem.getByText("No microphone was found.").waitFor();
+    await connected(cleo); // listening works without a microphone
+    await hears(cleo, "Cleo hears Dara");
+    await refuse("NotAllowedError");
+    await button(cleo, "Try again").click();
+    await problem.getByText("The browser blocks the microphone.").waitFor();
+    await button(cleo, "Turn on camera").click();
+    await cleo.getByText("The browser blocks the camera.").waitFor();
+    await cleo.evaluate(() => delete navigator.mediaDevices.getUserMedia);
+    await button(cleo, "Try again").click();
+    await hears(dara, "Dara hears Cleo");
+    await button(cleo, "Voice settings").click();
+    await cleo.getByLabel("Input mode").selectOption({ label: "Push to talk" });
+    const key = cleo.getByRole("button", { name: "Key for push to talk" });
+    await key.click();
+    await cleo.keyboard.press("F8");
+    await key.getByText("F8").waitFor();
+    await cleo.keyboard.press("Escape");
+    await quiet(dara, "the key is not pressed");
+    await cleo.keyboard.down("F8");
+    await hears(dara, "the key is pressed");
+    await tile(cleo, "Cléo").and(cleo.locator(".speaking")).waitFor();
+    await cleo.keyboard.up("F8");
+    await tile(cleo, "Cléo").and(cleo.locator(":not(.speaking)")).waitFor();
+    await Promise.all([cleo, dara].map((page) => page.close()));
+  },
+
+  async page_reconnects_and_follows_a_move() {
+    const room = await roomOf("Tea table"), [emil, dara] = await Promise.all([join("emil", room), join("dara", room)]);
+    const path = `/guilds/${server().guild}/members/${(await call("emil", "GET", "/users/@me")).id}`;
+    await emil.evaluate(() => globalThis.voiceSockets.at(-1).close(4000));
+    await until("there is a new connection", () => emil.evaluate(() => globalThis.voiceSockets.length > 1));
+    await connected(emil);
+    await hears(dara, "Dara hears Emil");
+    await call("ada", "PATCH", path, { mute: true });
+    await emil.getByText("A moderator muted you").waitFor();
+    await quiet(dara, "Emil is muted");
+    await call("ada", "PATCH", path, { mute: false, channel_id: await roomOf("Workbench") });
+    await emil.locator(".voice-bar").getByText("Workbench").waitFor();
+    await connected(emil);
+    await call("ada", "PATCH", path, { channel_id: null });
+    await emil.locator(".voice-bar").waitFor({ state: "detached" });
+    await Promise.all([emil, dara].map((page) => page.close()));
+  },
+
+  async private_call_rings_and_shares_a_screen() {
+    const people = await Promise.all(["ada", "bob"].map((name) => call(name, "GET", "/users/@me")));
+    const { id } = await call("ada", "POST", "/users/@me/channels", { recipient_id: people[1].id });
+    const [ada, bob] = await Promise.all([visitor("ada", `/channels/@me/${id}`), visitor("bob", "/friends")]);
+    await bob.getByRole("heading", { name: "Friends" }).waitFor();
+    const ring = async () => {
+      await button(ada, "Call").click();
+      await ada.getByRole("menuitem", { name: "Voice call" }).click();
+      await bob.getByRole("alertdialog", { name: "Incoming call" }).waitFor();
+    };
+    await ring();
+    await picture(bob, "incoming-call");
+    await button(bob, "Decline").click();
+    await bob.getByRole("alertdialog").waitFor({ state: "hidden" });
+    await button(ada, "Leave voice").click();
+    await ring();
+    await button(bob, "Accept").click();
+    await connected(bob);
+    await Promise.all([hears(ada, "Ada hears Bob"), hears(bob, "Bob hears Ada")]);
+    await button(ada, "Share your screen").click();
+    await button(bob, "Watch stream").click();
+    await bob.locator(".voice-tile.stream video").waitFor();
+    await until("Bob decodes the screen", async () => (await rtp(bob, "inbound-rtp", "framesDecoded")) >= 5);
+    await button(bob, "Leave voice").click();
     await Promise.all([ada, bob].map((page) => page.close()));
   },
 };
