@@ -12,7 +12,7 @@ export function voicePage(app, channel) {
   const tiles = new VoiceTiles(app, channel, stage ? t("Speakers") : t("Connected members")),
     audience = stage ? new VoiceTiles(app, channel, t("Audience")) : null;
   const head = h("div.voice-head"),
-    heading = h("h3"),
+    heading = h("h2"),
     problems = h("div.voice-problems"),
     controls = h("div.voice-controls", { role: "group", "aria-label": t("Voice controls") });
   if (audience) audience.el.classList.add("small");

@@ -31,7 +31,7 @@ async function screens() {
 }
 
 /** Returns accessibility faults, one line each. @param {string[]} [rules] all rules if missing */
-async function faultsOf(page, words, rules) {
+export async function faultsOf(page, words, rules) {
   const { violations } = await page.evaluate((only) => window.axe.run(document, { resultTypes: ["violations"], preload: false, ...(only ? { runOnly: only } : {}) }), rules);
   return [...violations.map((v) => `${words}: ${v.id}: ${v.nodes[0].target} ${v.nodes[0].failureSummary?.split("\n")[1] || ""}`), ...(await codeWords(page)).map((x) => `${words}: the text ${x}`)];
 }
