@@ -11,7 +11,7 @@ const MODE = "aead_aes256_gcm_rtpsize", OPUS_TYPE = 120, HEADER = 12, TAG = 16, 
 const SILENCE = Buffer.from([0xf8, 0xff, 0xfe]);
 
 /** A voice client that sends and receives audio by UDP. */
-class UdpSpeaker extends Speaker {
+export class UdpSpeaker extends Speaker {
   received = new Map(); // packets by SSRC
   sent = 0;
   connect({ me, session, token, endpoint, guild_id: guild }) {

@@ -1,10 +1,13 @@
 // voice_page.js - tests voice in the pages, with the fake devices of the browser: sound and video between two users,
 // mute, deafen, push to talk, volumes, streams, private calls, refused devices.
 import assert from "node:assert/strict";
-import { call, enter, frames, picture, server, worker } from "./harness.js";
-import { until } from "./demo_server.js";
+import { call, enter, options, picture, server, worker } from "./harness.js";
+import { Server, until } from "./demo_server.js";
+import { UdpSpeaker } from "./voice_media.js";
 
-const SILENT = 0.001;
+const SILENT = 0.001, PACKETS = 25;
+/** One second of silence as MP3: frames of 128 kbit/s without any data. */
+const MP3 = Buffer.concat(Array.from({ length: 38 }, () => Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(413)])));
 
 /** Runs in the page before its scripts: measures the sound that it plays, and keeps its connections. */
 function listen() {
@@ -38,14 +41,20 @@ function listen() {
       if (url.includes("/voice")) globalThis.voiceSockets.push(this);
     }
   };
-  globalThis.rtp = async (type, field) => {
+  const start = AudioBufferSourceNode.prototype.start;
+  globalThis.played = 0;
+  AudioBufferSourceNode.prototype.start = function (...args) {
+    globalThis.played++;
+    return start.apply(this, args);
+  };
+  globalThis.rtp = async (type, field, ssrc) => {
     let sum = 0;
-    for (const p of peers) if (p.connectionState !== "closed") for (const s of (await p.getStats()).values()) if (s.type === type) sum += s[field] || 0;
+    for (const p of peers) if (p.connectionState !== "closed") for (const s of (await p.getStats()).values()) if (s.type === type && (!ssrc || s.ssrc === ssrc)) sum += s[field] || 0;
     return sum;
   };
 }
 
-const rtp = (page, type, field) => page.evaluate(([a, b]) => globalThis.rtp(a, b), [type, field]);
+const rtp = (page, ...what) => page.evaluate((x) => globalThis.rtp(...x), what);
 const loudest = (page, ms) => page.evaluate(async (time) => {
   let most = 0;
   for (const end = performance.now() + time; performance.now() < end; await new Promise((go) => setTimeout(go, 50))) most = Math.max(most, globalThis.loudness());
@@ -148,6 +157,36 @@ export const TESTS = {
     await cleo.keyboard.up("F8");
     await tile(cleo, "Cléo").and(cleo.locator(":not(.speaking)")).waitFor();
     await Promise.all([cleo, dara].map((page) => page.close()));
+  },
+
+  async page_and_udp_client_hear_each_other_and_a_sound() {
+    const room = await roomOf("Tea table"), client = new UdpSpeaker(server(), "cleo", room);
+    const sound = `data:audio/mpeg;base64,${MP3.toString("base64")}`;
+    await call("ada", "POST", `/guilds/${server().guild}/soundboard-sounds`, { name: "Gong", sound });
+    const [page] = await Promise.all([join("dara", room), client.begin()]);
+    await until("the client hears the page", () => Math.max(0, ...client.received.values()) >= PACKETS);
+    await until("the page hears the client", async () => (await rtp(page, "inbound-rtp", "packetsReceived", client.ssrc)) >= PACKETS);
+    await button(page, "Soundboard").click();
+    await button(page, "Gong").click();
+    await until("the sound is played", () => page.evaluate(() => globalThis.played > 0));
+    client.end();
+    await page.close();
+  },
+
+  async page_says_why_it_cannot_join_an_encrypted_call() {
+    const own = worker(), before = own.server;
+    own.server = new Server(options.executable);
+    try {
+      await own.server.begin("--voice-e2ee", "require");
+      const page = await visitor("ada", `/channels/${server().guild}/${await roomOf("Tea table")}`, { fresh: true });
+      await button(page, "Join voice").click();
+      await page.getByRole("alert").getByText("This server allows only end-to-end encrypted calls").first().waitFor();
+      await button(page, "Join voice").waitFor();
+      await page.close();
+    } finally {
+      await own.server.end();
+      own.server = before;
+    }
   },
 
   async page_reconnects_and_follows_a_move() {
