@@ -77,7 +77,8 @@ export const VOICE_TEXTS = {
   "This server carries no sound. Its operator can set voice-port to turn voice on.":
     "Dieser Server überträgt keinen Ton. Der Betreiber kann Sprache mit voice-port einschalten.",
   "The stream has no room for another viewer.": "Der Stream hat keinen Platz für weitere Zuschauer.",
-  "You need the permission Video and screen sharing here.": "Dafür brauchst du hier die Berechtigung „Video und Bildschirmübertragung“.",
+  "You need the permission Video and screen sharing here.":
+    "Hier fehlt dir die Berechtigung „Video und Bildschirmübertragung“.",
   "In this channel, no screens can be shared.": "In diesem Kanal kann kein Bildschirm geteilt werden.",
   "{ms} ms, {loss} % lost": "{ms} ms, {loss} % verloren",
 };

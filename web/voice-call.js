@@ -27,7 +27,7 @@ export class VoiceCall {
   reset() {
     /** @type {""|"connecting"|"connected"} */
     this.state = "";
-    /** What the user has to know: cause and remedy. */
+    /** A sentence for the user: cause and remedy. */
     this.problem = "";
     /** @type {{ms: number, loss: number}|null} */
     this.quality = null;
@@ -43,7 +43,7 @@ export class VoiceCall {
   begin() {
     this.problem = "";
     if (!this.input) {
-      this.input = new VoiceInput((level, open) => this.heard(level, open));
+      this.input = new VoiceInput((level, open) => this.microphoneLevel(level, open));
       this.output = new VoiceOutput();
       this.restartInput();
     }
@@ -68,14 +68,14 @@ export class VoiceCall {
       path = pathOf(d.endpoint);
     this.state = "connecting";
     if (path && d.token) {
-      const place = {
+      const target = {
         path,
         server: d.guild_id || d.channel_id,
         user: this.store.me.id,
         session: own?.session_id || this.store.session,
         token: d.token,
       };
-      const connection = (this.connection = new VoiceConnection(place, {
+      const connection = (this.connection = new VoiceConnection(target, {
         state: (state, code) => connection === this.connection && this.connectionChanged(state, code),
         speaking: (user, bits) => this.voice.setSpeaking(user, bits !== 0),
         media: (user, kind, stream) => this.show(user, kind, stream),
@@ -99,9 +99,8 @@ export class VoiceCall {
     else {
       this.voice.speaking.clear();
       this.store.touch("speaking");
-      this.problem = refusal(code);
-      if (this.problem) {
-        const words = this.problem;
+      const words = refusal(code);
+      if (words) {
         this.voice.leave();
         this.problem = words;
         toast(words, "bad");
@@ -153,11 +152,11 @@ export class VoiceCall {
     this.silent = silent;
     this.output.setVolumes(deaf);
     this.connection?.put("audio", silent ? null : this.input.track).catch(() => {});
-    if (silent) this.heard(0, false);
+    if (silent) this.microphoneLevel(0, false);
   }
 
   /** @param {number} level @param {boolean} open whether the microphone passes sound */
-  heard(level, open) {
+  microphoneLevel(level, open) {
     const speaks = open && !this.silent && this.state === "connected";
     this.level = level;
     this.onlevel?.(level, speaks);

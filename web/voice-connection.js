@@ -3,12 +3,12 @@
 import { answerTo, codecsOf, fragmentOf, ssrcsOf } from "./voice-sdp.js";
 
 const VERSION = 8,
-  MOST_RECEIVERS = 25, // of each kind; the user who was silent for the longest time makes room
+  MOST_RECEIVERS = 25, // for each kind of media; the user who was silent for the longest time makes room
   ROUTE_MS = 12000,
   STATS_MS = 2000;
 
 /**
- * @typedef {object} Place where to connect
+ * @typedef {object} Target where to connect
  * @property {string} path of the voice gateway
  * @property {string} server @property {string} user @property {string} session @property {string} token
  */
@@ -24,9 +24,9 @@ const VERSION = 8,
 export const pathOf = (endpoint) => (endpoint?.includes("/") ? endpoint.slice(endpoint.indexOf("/")) : "");
 
 export class VoiceConnection {
-  /** @param {Place} place @param {Listener} on */
-  constructor(place, on) {
-    this.place = place;
+  /** @param {Target} target @param {Listener} on */
+  constructor(target, on) {
+    this.target = target;
     this.on = on;
     /** @type {{user: string, kind: "audio"|"video", ssrc: number, used: number, line: RTCRtpTransceiver}[]} */
     this.received = [];
@@ -40,7 +40,7 @@ export class VoiceConnection {
     this.video = peer.addTransceiver("video", { direction: "sendonly" });
     peer.onconnectionstatechange = () => this.peerChanged();
     const scheme = location.protocol === "https:" ? "wss" : "ws",
-      socket = (this.socket = new WebSocket(`${scheme}://${location.host}${place.path}?v=${VERSION}`));
+      socket = (this.socket = new WebSocket(`${scheme}://${location.host}${target.path}?v=${VERSION}`));
     socket.onmessage = (e) => this.take(JSON.parse(e.data));
     socket.onclose = (e) => this.lost(e.code);
     this.route = setTimeout(() => this.noRoute(), ROUTE_MS);
@@ -75,7 +75,7 @@ export class VoiceConnection {
   }
 
   identify(interval) {
-    const { server, user, session, token } = this.place;
+    const { server, user, session, token } = this.target;
     this.send(0, { server_id: server, user_id: user, session_id: session, token, video: true });
     this.beat = setInterval(() => this.send(3, { t: Date.now(), seq_ack: this.seq ?? -1 }), interval);
   }
@@ -180,8 +180,10 @@ export class VoiceConnection {
       clearTimeout(this.route);
       this.stats ||= setInterval(() => this.measure(), STATS_MS);
       this.on.state("connected");
-    } else if (state === "failed" && this.stats) this.lost(0);
-    else if (state === "failed") this.noRoute();
+    } else if (state === "failed") {
+      if (!this.stats) this.noRoute();
+      this.lost(0);
+    }
   }
 
   noRoute() {

@@ -34,7 +34,7 @@ export class VoiceInput {
     addEventListener("blur", this.blur);
   }
 
-  /** What is sent: silence without a microphone. */
+  /** The track that is sent: silence without a microphone. */
   get track() {
     return this.out.stream.getAudioTracks()[0];
   }

@@ -66,13 +66,13 @@ export function voicePage(app, channel) {
     if (audience) audience.el.hidden = !listeners.length;
     heading.textContent = t("Audience – {n}", { n: listeners.length });
     const { media } = voice,
-      rights = String(store.permissions(channel)),
+      permissions = String(store.permissions(channel)),
       live = store.stages.get(channel.id)?.topic;
-    refillChanged(head, [!!own, live, rights, channel.topic], () => [stage && stageTopic(), own && encryption()]);
+    refillChanged(head, [!!own, live, permissions, channel.topic], () => [stage && stageTopic(), own && encryption()]);
     refillChanged(problems, [own?.mute, own?.deaf, !!own, media?.problem, media?.input?.problem], () =>
       problemLines(app, own),
     );
-    refillChanged(controls, [own, found, rights, !!media?.streams.screen], () => voiceControls(app, channel, own));
+    refillChanged(controls, [own, found, permissions, !!media?.streams.screen], () => voiceControls(app, channel, own));
   }
 
   function effect() {
@@ -110,7 +110,7 @@ function encryption() {
   );
 }
 
-/** What prevents the user from hearing or being heard. */
+/** The reasons why the user cannot listen or speak. */
 export function problemLines(app, own) {
   const media = app.voice.media,
     line = (words, action) => h("p.voice-problem", { role: "alert" }, h("span", null, words), action);

@@ -39,6 +39,6 @@ export const volumeOf = (user) => preferences.volumes[user] ?? 1;
 /** @param {string} user @param {number} volume 1: unchanged */
 export function setVolumeOf(user, volume) {
   const { [user]: _, ...others } = preferences.volumes;
-  const kept = Object.entries(others).slice(1 - MOST_VOLUMES);
-  prefer({ volumes: { ...Object.fromEntries(kept), ...(volume === 1 ? {} : { [user]: volume }) } });
+  const stored = Object.entries(others).slice(1 - MOST_VOLUMES);
+  prefer({ volumes: { ...Object.fromEntries(stored), ...(volume === 1 ? {} : { [user]: volume }) } });
 }

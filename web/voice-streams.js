@@ -81,14 +81,14 @@ export class VoiceStreams {
       path = pathOf(d.endpoint);
     one.connection?.end();
     if (!path || !one.server) return;
-    const place = {
+    const target = {
       path,
       server: one.server,
       user: this.store.me.id,
       session: this.call.voice.own()?.session_id,
       token: d.token,
     };
-    const connection = (one.connection = new VoiceConnection(place, {
+    const connection = (one.connection = new VoiceConnection(target, {
       state: (state, code) => {
         // Asking to watch again makes the server send STREAM_SERVER_UPDATE, also for the own stream.
         if (state === "lost" && code !== 4014 && one.connection === connection)

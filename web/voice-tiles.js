@@ -148,7 +148,7 @@ export class VoiceTiles {
   }
 }
 
-/** What a user does: muted, deafened, camera, wants to speak. */
+/** The state of a user: muted, deafened, camera, wants to speak. */
 export function marks(v) {
   const mark = (name, words, kind) => h("span.mark", { title: words, class: kind || "" }, icon(name), hidden(words));
   const hidden = (words) => h("span.hidden-text", null, words);

@@ -6,7 +6,7 @@ import { Server, until } from "./demo_server.js";
 import { UdpSpeaker } from "./voice_media.js";
 
 const SILENT = 0.001, PACKETS = 25;
-/** One second of silence as MP3: frames of 128 kbit/s without any data. */
+/** Silence of one second as MP3: frames of 128 kbit/s without any data. */
 const MP3 = Buffer.concat(Array.from({ length: 38 }, () => Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(413)])));
 
 /** Runs in the page before its scripts: measures the sound that it plays, and keeps its connections. */
@@ -60,9 +60,9 @@ const loudest = (page, ms) => page.evaluate(async (time) => {
   for (const end = performance.now() + time; performance.now() < end; await new Promise((go) => setTimeout(go, 50))) most = Math.max(most, globalThis.loudness());
   return most;
 }, ms);
-/** The fake microphone beeps twice per second: nothing is heard for longer than that. */
+/** The fake microphone beeps twice per second: there is no sound for longer than that. */
 const quiet = (page, words) => until(words, async () => (await loudest(page, 700)) < SILENT);
-const hears = (page, words) => until(words, async () => (await page.evaluate(() => globalThis.loudness())) > 0.02);
+const receivesSound = (page, words) => until(words, async () => (await page.evaluate(() => globalThis.loudness())) > 0.02);
 const roomOf = async (name) => (await call("ada", "GET", `/guilds/${server().guild}/channels`)).find((c) => c.name === name).id;
 const button = (page, name) => page.getByRole("button", { name, exact: true }).first();
 const connected = (page) => page.locator(".voice-bar").getByText("Voice connected").waitFor();
@@ -83,9 +83,9 @@ async function join(name, room, kind) {
 }
 
 export const TESTS = {
-  async two_pages_hear_and_see_each_other() {
+  async two_pages_exchange_sound_and_video() {
     const room = await roomOf("Tea table"), [ada, bob] = await Promise.all([join("ada", room), join("bob", room)]);
-    await Promise.all([hears(ada, "Ada hears Bob"), hears(bob, "Bob hears Ada")]);
+    await Promise.all([receivesSound(ada, "Ada hears Bob"), receivesSound(bob, "Bob hears Ada")]);
     assert.ok((await rtp(bob, "inbound-rtp", "packetsReceived")) > 10);
     await tile(bob, "Ada").and(bob.locator(".speaking")).waitFor();
     await bob.getByText("Not end-to-end encrypted").waitFor();
@@ -100,7 +100,7 @@ export const TESTS = {
     await quiet(bob, "Ada is silent for Bob");
     assert.deepEqual(Object.values(await bob.evaluate(() => JSON.parse(localStorage.getItem("voice")).volumes)), [0]);
     await volume(200);
-    await hears(bob, "Ada is loud");
+    await receivesSound(bob, "Ada is loud");
     // Mute: nothing is sent any more.
     await button(ada, "Mute").click();
     await tile(bob, "Ada").getByText("muted").waitFor();
@@ -108,11 +108,11 @@ export const TESTS = {
     const sent = await rtp(ada, "outbound-rtp", "packetsSent");
     await ada.waitForTimeout(300);
     assert.ok((await rtp(ada, "outbound-rtp", "packetsSent")) - sent <= 2, "a muted page sends no packets");
-    // Deafen: nothing is heard.
+    // Deafen: nothing is played.
     await button(ada, "Deafen").click();
     await quiet(ada, "Ada hears nothing");
     await button(ada, "Unmute").click();
-    await hears(bob, "Ada speaks again");
+    await receivesSound(bob, "Ada speaks again");
     // Camera.
     await button(ada, "Turn on camera").click();
     await tile(bob, "Ada").locator("video").waitFor();
@@ -134,7 +134,12 @@ export const TESTS = {
     const problem = cleo.getByRole("alert");
     await problem.getByText("No microphone was found.").waitFor();
     await connected(cleo); // listening works without a microphone
-    await hears(cleo, "Cleo hears Dara");
+    await receivesSound(cleo, "Cleo hears Dara");
+    const secure = (value) => cleo.evaluate((x) => Object.defineProperty(globalThis, "isSecureContext", { value: x, configurable: true }) && 0, value);
+    await secure(false);
+    await button(cleo, "Try again").click();
+    await problem.getByText("Browsers give microphone and camera only to pages on https or localhost.").waitFor();
+    await secure(true);
     await refuse("NotAllowedError");
     await button(cleo, "Try again").click();
     await problem.getByText("The browser blocks the microphone.").waitFor();
@@ -142,7 +147,7 @@ export const TESTS = {
     await cleo.getByText("The browser blocks the camera.").waitFor();
     await cleo.evaluate(() => delete navigator.mediaDevices.getUserMedia);
     await button(cleo, "Try again").click();
-    await hears(dara, "Dara hears Cleo");
+    await receivesSound(dara, "Dara hears Cleo");
     await button(cleo, "Voice settings").click();
     await cleo.getByLabel("Input mode").selectOption({ label: "Push to talk" });
     const key = cleo.getByRole("button", { name: "Key for push to talk" });
@@ -152,14 +157,14 @@ export const TESTS = {
     await cleo.keyboard.press("Escape");
     await quiet(dara, "the key is not pressed");
     await cleo.keyboard.down("F8");
-    await hears(dara, "the key is pressed");
+    await receivesSound(dara, "the key is pressed");
     await tile(cleo, "Cléo").and(cleo.locator(".speaking")).waitFor();
     await cleo.keyboard.up("F8");
     await tile(cleo, "Cléo").and(cleo.locator(":not(.speaking)")).waitFor();
     await Promise.all([cleo, dara].map((page) => page.close()));
   },
 
-  async page_and_udp_client_hear_each_other_and_a_sound() {
+  async page_and_udp_client_exchange_sound() {
     const room = await roomOf("Tea table"), client = new UdpSpeaker(server(), "cleo", room);
     const sound = `data:audio/mpeg;base64,${MP3.toString("base64")}`;
     await call("ada", "POST", `/guilds/${server().guild}/soundboard-sounds`, { name: "Gong", sound });
@@ -195,7 +200,7 @@ export const TESTS = {
     await emil.evaluate(() => globalThis.voiceSockets.at(-1).close(4000));
     await until("there is a new connection", () => emil.evaluate(() => globalThis.voiceSockets.length > 1));
     await connected(emil);
-    await hears(dara, "Dara hears Emil");
+    await receivesSound(dara, "Dara hears Emil");
     await call("ada", "PATCH", path, { mute: true });
     await emil.getByText("A moderator muted you").waitFor();
     await quiet(dara, "Emil is muted");
@@ -225,7 +230,7 @@ export const TESTS = {
     await ring();
     await button(bob, "Accept").click();
     await connected(bob);
-    await Promise.all([hears(ada, "Ada hears Bob"), hears(bob, "Bob hears Ada")]);
+    await Promise.all([receivesSound(ada, "Ada hears Bob"), receivesSound(bob, "Bob hears Ada")]);
     await button(ada, "Share your screen").click();
     await button(bob, "Watch stream").click();
     await bob.locator(".voice-tile.stream video").waitFor();

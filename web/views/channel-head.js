@@ -5,7 +5,7 @@ import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
 import { isForum, isThread } from "../store.js";
 import { t } from "../translate.js";
-import { callButton } from "../voice-places.js";
+import { callButton } from "../voice-panels.js";
 import { maySetUp, settingsPath } from "./channel/menu.js";
 import { ICONS } from "./channel-list.js";
 import { channelNotifications } from "./notification-menu.js";

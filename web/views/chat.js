@@ -14,7 +14,7 @@ import { MemberList } from "./member-list.js";
 import { MessageLog } from "./message-log.js";
 import { openSearch } from "./search.js";
 import { ServerRail } from "./server-rail.js";
-import { VoicePlaces } from "../voice-places.js";
+import { VoicePanels } from "../voice-panels.js";
 
 let view = null;
 
@@ -48,7 +48,7 @@ class Chat {
     /** The open search panel. @type {any} */
     this.searchPanel = null;
     this.self = h("div.self");
-    this.voice = new VoicePlaces(app);
+    this.voice = new VoicePanels(app);
     this.main = h("main.main");
     this.shell = h(
       "div.shell",

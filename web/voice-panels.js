@@ -1,8 +1,8 @@
-// voice-places.js - the places of voice in the chat page; the code is loaded when it is needed.
+// voice-panels.js - the panels of voice in the chat page; the code is loaded when it is needed.
 import { fill, h, iconButton } from "./dom.js";
 import { t } from "./translate.js";
 
-export class VoicePlaces {
+export class VoicePanels {
   /** @param {any} app */
   constructor(app) {
     this.app = app;
