@@ -13,6 +13,7 @@
 #include "relay/webrtc/dtls.h"
 #include "relay/webrtc/stun.h"
 #include "relay/webrtc/webrtc.h"
+#include "relay/media/network_order.h"
 
 enum {
     STUN_LAST_BYTE = 3,
@@ -94,7 +95,7 @@ void rtp_strip_extension(struct decrypted_rtp_packet *p)
 {
     if (!p->extended)
         return;
-    size_t n = RTP_EXTENSION_PREAMBLE_SIZE + 4 * ((size_t)p->bytes[2] << 8 | p->bytes[3]);
+    size_t n = RTP_EXTENSION_PREAMBLE_SIZE + 4 * (size_t)network_read_u16(p->bytes + 2);
 
     if (n > p->n)
         n = p->n;
@@ -132,8 +133,7 @@ static void translate_header(struct packet_work *w, const struct relay_participa
     unsigned char *h = w->plain.header;
 
     p->ssrc = s->media.ssrc + at;
-    for (int i = 0; i < 4; i++)
-        h[8 + i] = (unsigned char)(p->ssrc >> (24 - 8 * i));
+    network_write_u32(h + 8, p->ssrc);
     if (at == 0)
         p->type = p->type == s->offer.numbers.opus ? RTP_OPUS_PAYLOAD_TYPE : 0;
     h[1] = (unsigned char)((h[1] & 0x80) | p->type);

@@ -13,6 +13,7 @@
 #include "net/address.h"
 #include "relay/media/rtcp.h"
 #include "relay/webrtc/webrtc.h"
+#include "relay/media/network_order.h"
 
 enum {
     WINDOW_MS = 1000,
@@ -201,10 +202,7 @@ static void write_renumbered_header(struct packet_work *w, const struct rtp_stre
 {
     unsigned char *h = w->plain.header;
 
-    h[2] = (unsigned char)(a->sequence >> 8);
-    h[3] = (unsigned char)a->sequence;
-    for (int i = 0; i < 4; i++)
-        h[4 + i] = (unsigned char)(a->timestamp >> (24 - 8 * i));
+    network_write_u32(network_write_u16(h + 2, a->sequence), a->timestamp);
 }
 
 void media_renumber_audio(struct packet_work *w, struct relay_participant *s,
@@ -427,8 +425,7 @@ static void write_ssrc(struct packet_work *w, const struct rtcp_packet *part, si
 {
     unsigned char *out = w->control + (part->bytes.p - (const char *)w->control) + at;
 
-    for (int i = 0; i < 4; i++)
-        out[i] = (unsigned char)(ssrc >> (24 - 8 * i));
+    network_write_u32(out, ssrc);
 }
 
 /* A browser knows its media only by its own SSRCs. False: it has not announced this one, or the

@@ -1,5 +1,6 @@
 /* rtcp.c - parses RTCP packets. */
 #include "relay/media/rtcp.h"
+#include "relay/media/network_order.h"
 
 enum {
     SENDER_REPORT = 200,
@@ -13,11 +14,7 @@ enum {
 
 static uint32_t rtcp_read_u32(struct str bytes, size_t at)
 {
-    const unsigned char *b = (const unsigned char *)bytes.p + at;
-
-    if (bytes.n < at + 4)
-        return 0;
-    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+    return bytes.n < at + 4 ? 0 : network_read_u32(bytes.p + at);
 }
 
 /* Returns the offset of the SSRC that the packet concerns; 0: none. */
