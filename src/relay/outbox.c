@@ -203,7 +203,7 @@ void outbox_add_to_broadcast(struct relay_participant *s, struct serialized_mess
     unsigned seq = assign_sequence_number(s, t);
 
     if (s->peer)
-        broadcast_add_receiver(s->relay, s->loop, s->peer, t, seq);
+        broadcast_add_receiver(s->worker, s->loop, s->peer, t, seq);
 }
 
 void outbox_send_resumed(struct relay_participant *s)

@@ -5,7 +5,7 @@
 #include "net/address.h"
 #include "relay/webrtc/webrtc.h"
 
-enum { PARTICIPANTS_PER_ITERATION = 500 }; /* participants per iteration of the relay's loop */
+enum { PARTICIPANTS_PER_ITERATION = 500 }; /* participants per iteration of a worker's loop */
 
 static void append_number(struct json_writer *j, const char *name, uint64_t n)
 {
@@ -63,7 +63,7 @@ static void append_participant_json(const struct relay_participant *s, struct bu
 }
 
 struct participant_list {
-    struct relay *relay;
+    const struct relay_worker *worker;
     struct buf *out;
     size_t at;
     bool more;
@@ -76,7 +76,7 @@ static void list_participants_step(struct loop *loop, void *arg)
 
     (void)loop;
     for (int i = 0;
-         i < PARTICIPANTS_PER_ITERATION && (s = participants_next(c->relay->participants, &c->at));
+         i < PARTICIPANTS_PER_ITERATION && (s = participants_next(c->worker->participants, &c->at));
          i++)
         append_participant_json(s, c->out);
     c->more = s;
@@ -85,8 +85,11 @@ static void list_participants_step(struct loop *loop, void *arg)
 /* A participant that joins or leaves between two steps may be missing or listed twice. */
 void relay_list_participants(struct relay *r, struct buf *out)
 {
-    struct participant_list c = { .relay = r, .out = out, .more = r != NULL };
+    for (unsigned i = 0; r && i < r->worker_count; i++) {
+        struct participant_list c = { .worker = &r->workers[i], .out = out };
 
-    while (c.more)
-        loop_call_and_wait(relay_thread_loop(r), list_participants_step, &c);
+        do
+            loop_call_and_wait(c.worker->loop, list_participants_step, &c);
+        while (c.more);
+    }
 }

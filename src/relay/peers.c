@@ -38,6 +38,7 @@ struct relay_message *voice_peer_new_message(const struct voice_peer *p,
     struct relay_message *n = relay_message_new(p->loop_state->relay, kind, text);
 
     n->loop = p->loop_state->loop;
+    n->worker = p->worker;
     n->peer = p->number;
     n->version = p->version;
     return n;
@@ -127,6 +128,7 @@ static void peer_set_identified(struct voice_peer *p, const struct relay_peer_me
     uncount_unauthenticated(p);
     p->state = VOICE_IDENTIFIED;
     p->voice_state = l->voice_state;
+    p->worker = l->worker;
     p->is_marked_connected = true;
     websocket_set_max_unsent(p->ws, VOICE_MAX_UNSENT_IDENTIFIED);
     deadline_restart(p->loop_state->overdue, &p->deadline);
@@ -191,6 +193,7 @@ static void mark_closed_socket_disconnected(struct voice_loop *h,
 
     source->on_connected_changed(source->arg, &l->voice_state, false);
     n->loop = h->loop;
+    n->worker = l->worker;
     n->peer = l->peer;
     relay_message_send(n);
 }

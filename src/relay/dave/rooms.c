@@ -21,7 +21,7 @@ struct dave_rooms {
 
 static struct dave_rooms *shared_of(const struct relay_room *room)
 {
-    return room->relay->participants->dave;
+    return room->worker->participants->dave;
 }
 
 static int64_t now_ms(void)
@@ -61,7 +61,7 @@ static void send_to_member(void *context, snowflake user, const struct dave_mess
 {
     const struct relay_room *room = context;
     struct relay_participant *s =
-        find_participant_by_user(room->relay->participants, room->guild_id, user);
+        find_participant_by_user(room->worker->participants, room->guild_id, user);
 
     if (!s || s->room != room)
         return;
@@ -87,7 +87,7 @@ static void group_changed(struct relay_room *room)
 {
     struct dave_rooms *shared = shared_of(room);
     const struct dave_counters *c = &shared->counters;
-    struct relay_counters *count = &room->relay->count;
+    struct relay_counters *count = &room->worker->count;
 
     serialized_message_unref(shared->latest);
     shared->latest = NULL;
@@ -114,13 +114,13 @@ static void on_group_tick(struct deadline *d)
     group_changed(room);
 }
 
-struct dave_rooms *dave_rooms_new(struct relay *r)
+struct dave_rooms *dave_rooms_new(struct relay_worker *w)
 {
-    if (r->options.e2ee == RELAY_E2EE_OFF)
+    if (w->relay->options.e2ee == RELAY_E2EE_OFF)
         return NULL;
     struct dave_rooms *d = mem_new(sizeof *d);
     d->key = mls_key_new();
-    d->deadlines = deadline_list_new(relay_thread_loop(r), GROUP_TICK_MS, false, on_group_tick);
+    d->deadlines = deadline_list_new(w->loop, GROUP_TICK_MS, false, on_group_tick);
     return d;
 }
 

@@ -8,12 +8,13 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/address.h"
-#include "relay/media/media_socket.h"
+#include "relay/media/media.h"
+#include "relay/media/media_sender.h"
+#include "relay/media/network_order.h"
 #include "relay/participants.h"
 #include "relay/webrtc/dtls.h"
 #include "relay/webrtc/stun.h"
 #include "relay/webrtc/webrtc.h"
-#include "relay/media/network_order.h"
 
 enum {
     STUN_LAST_BYTE = 3,
@@ -22,6 +23,7 @@ enum {
     RTCP_FIRST_TYPE = 192, /* RFC 5761 */
     RTCP_LAST_TYPE = 223,
     STUN_PER_SECOND = 100,
+    STUN_CHECKS_PER_SECOND = 1000, /* requests whose password is checked */
     RTP_EXTENSION_BIT = 0x10,
     RTP_PADDING_BIT = 0x20,
 };
@@ -49,10 +51,12 @@ static struct stun_address stun_address_of(const union media_address *from)
 static bool address_is_reserved(struct packet_work *w, const struct relay_participant *s,
                                 const union media_address *from, int64_t now_ms)
 {
-    const struct relay_participant *other = find_browser_by_address(w->relay->participants, from);
+    const struct relay_participant *other = find_browser_by_address(w->worker->participants, from);
 
-    return other && other != s &&
-           now_ms - other->media.webrtc->checked_ms < WEBRTC_ADDRESS_RESERVED_MS;
+    return (other && other != s &&
+            now_ms - other->media.webrtc->checked_ms < ADDRESS_RESERVED_MS) ||
+           !address_route_is_free(s->relay->routes, media_address_key(from), s->worker->index,
+                                  now_ms);
 }
 
 /* The first valid request sets the address; later only one that nominates it moves it. */
@@ -63,6 +67,8 @@ static void record_check(struct relay_participant *s, const struct stun_request 
     deadline_restart(participants_of(s)->consents, &s->media.webrtc->consent);
     if (!s->media.has_address || request->nominates)
         participant_set_address(s, from);
+    address_route_set(s->relay->routes, ADDRESS_BROWSER, media_address_key(&s->media.address),
+                      s->worker->index, now_ms);
 }
 
 /* Answers a valid request. Others get no answer, so that nobody can use the server against a third
@@ -73,20 +79,21 @@ static void answer_stun(struct packet_work *w, struct str datagram, const union 
     struct stun_request request;
     struct relay_participant *s =
         stun_parse_request(datagram, &request)
-            ? find_participant_by_ufrag(w->relay->participants, request.server_fragment)
+            ? find_participant_by_ufrag(w->worker->participants, request.server_fragment)
             : NULL;
 
-    if (!s || !stun_verify(&request, webrtc_password(s->media.webrtc)) ||
+    if (!s || !request_is_within_limit(&s->rate.stun_received, now_ms, STUN_CHECKS_PER_SECOND) ||
+        !stun_verify(&request, webrtc_password(s->media.webrtc)) ||
         !request_is_within_limit(&s->rate.stun, now_ms, STUN_PER_SECOND) ||
         address_is_reserved(w, s, from, now_ms)) {
-        media_counter_add(&w->relay->count.checks_refused, 1);
+        media_counter_add(&w->worker->count.checks_refused, 1);
         return;
     }
     record_check(s, &request, from, now_ms);
     struct stun_address address = stun_address_of(from);
     size_t n = stun_write_response(&request, webrtc_password(s->media.webrtc), &address,
-                                   media_socket_next_buffer(w->socket));
-    media_socket_queue(w->socket, from, n);
+                                   media_sender_next_buffer(w->sender));
+    media_sender_queue(w->sender, from, n);
 }
 
 /* --- RTP ------------------------------------------------------------------------------ */
@@ -157,13 +164,12 @@ static void send_transport_feedback(struct packet_work *w, const struct relay_pa
         return;
     size_t n = transport_feedback_write(t->feedback, s->media.ssrc, ssrc, now_us, packet);
     n = srtp_write_control(t->srtp, str_slice((const char *)packet, n),
-                           media_socket_next_buffer(w->socket));
+                           media_sender_next_buffer(w->sender));
     if (n)
-        media_socket_queue(w->socket, &s->media.address, n);
+        media_sender_queue(w->sender, &s->media.address, n);
 }
 
-static void handle_browser_rtp(struct packet_work *w, struct relay_participant *s,
-                               struct str datagram)
+void handle_browser_rtp(struct packet_work *w, struct relay_participant *s, struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     struct srtp *srtp = s->media.webrtc->srtp;
@@ -188,8 +194,7 @@ static void handle_browser_rtp(struct packet_work *w, struct relay_participant *
     media_forward_rtp(w, s, &p, datagram.n, now_ms);
 }
 
-static void handle_browser_rtcp(struct packet_work *w, struct relay_participant *s,
-                                struct str datagram)
+void handle_browser_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     struct srtp *srtp = s->media.webrtc->srtp;
@@ -204,29 +209,53 @@ static void handle_browser_rtcp(struct packet_work *w, struct relay_participant 
     media_forward_rtcp(w, s, n, now_ms);
 }
 
-bool handle_browser_datagram(struct packet_work *w, struct str datagram,
-                             const union media_address *from)
+bool is_browser_datagram(struct str datagram)
 {
-    struct relay_participants *all = w->relay->participants;
     unsigned char first = datagram.n > 1 ? (unsigned char)datagram.p[0] : 0;
-    bool dtls = dtls_is_record(datagram);
 
-    if (first <= STUN_LAST_BYTE && stun_is_message(datagram)) {
-        answer_stun(w, datagram, from);
+    return dtls_is_record(datagram) || (first >= RTP_FIRST_BYTE && first <= RTP_LAST_BYTE);
+}
+
+/* Queues RTP of an SSRC that the browser has announced, and RTCP. */
+static void dispatch_browser_media(struct packet_work *w, struct relay_participant *s,
+                                   struct media_datagram *d)
+{
+    unsigned char type = (unsigned char)d->bytes[1];
+    bool rtcp = type >= RTCP_FIRST_TYPE && type <= RTCP_LAST_TYPE;
+    struct rtp_packet p;
+    int at = -1;
+
+    if (rtcp) {
+        media_enqueue(w, s, false, MEDIA_BROWSER_RTCP, d);
+    } else if (rtp_parse(str_slice(d->bytes, d->n), &p) &&
+               (at = webrtc_find_announced(s, p.ssrc)) >= 0) {
+        media_enqueue(w, s, at == 0, MEDIA_BROWSER_RTP, d);
+    } else {
+        media_count_dropped(w);
+        media_datagram_done(w, d);
+    }
+}
+
+bool dispatch_browser_datagram(struct packet_work *w, struct media_datagram *d)
+{
+    struct relay_participants *all = w->worker->participants;
+    struct str datagram = str_slice(d->bytes, d->n);
+    struct relay_participant *s = NULL;
+
+    if (datagram.n > 1 && (unsigned char)datagram.p[0] <= STUN_LAST_BYTE &&
+        stun_is_message(datagram)) {
+        answer_stun(w, datagram, &d->from);
+        media_datagram_done(w, d);
         return true;
     }
-    if (!all->browsers_by_address.count ||
-        (!dtls && (first < RTP_FIRST_BYTE || first > RTP_LAST_BYTE)))
+    if (!all->browsers_by_address.count || !is_browser_datagram(datagram) ||
+        !(s = find_browser_by_address(all, &d->from)))
         return false;
-    struct relay_participant *s = find_browser_by_address(all, from);
-    if (!s)
-        return false;
-    unsigned char type = (unsigned char)datagram.p[1];
-    if (dtls)
+    if (dtls_is_record(datagram)) {
         webrtc_receive_dtls(s->media.webrtc, datagram);
-    else if (type >= RTCP_FIRST_TYPE && type <= RTCP_LAST_TYPE)
-        handle_browser_rtcp(w, s, datagram);
-    else
-        handle_browser_rtp(w, s, datagram);
+        media_datagram_done(w, d);
+    } else {
+        dispatch_browser_media(w, s, d);
+    }
     return true;
 }

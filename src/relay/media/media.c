@@ -3,7 +3,7 @@
  * The sender is found by SSRC; datagrams of browsers are handled by browser_media.c. Packets with
  * an unknown SSRC, and media that is not authentic, are dropped. An authentic packet is decrypted
  * once and encrypted for each receiver. */
-#include "relay/media/media_socket.h"
+#include "relay/media/media.h"
 
 #include <string.h>
 
@@ -11,9 +11,11 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/address.h"
-#include "relay/media/rtcp.h"
-#include "relay/webrtc/webrtc.h"
+#include "relay/media/media_sender.h"
 #include "relay/media/network_order.h"
+#include "relay/media/rtcp.h"
+#include "relay/participants.h"
+#include "relay/webrtc/webrtc.h"
 
 enum {
     WINDOW_MS = 1000,
@@ -26,6 +28,7 @@ enum {
     WINDOW_RTCP_RECEIVED = 200, /* RTCP requests of all viewers of a participant */
     WINDOW_RTCP_SENT = 50,      /* RTCP requests of one viewer */
     ACTIVITY_INTERVAL_MS = 20 * 1000,
+    RECEIVE_COST = 2,            /* of a datagram, in units of a forwarded one */
     CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
     MAX_RTP_HEADERS = 1 << 26,   /* with 20 ms frames, sequence and timestamp repeat together */
 };
@@ -79,7 +82,7 @@ bool media_is_within_limit(struct relay_participant *s, bool audio, int64_t now_
 static struct request_window *discovery_limit_of(struct packet_work *w, struct relay_participant *s,
                                                  const union media_address *from)
 {
-    struct relay_participant *asker = find_participant_by_address(w->relay->participants, from);
+    struct relay_participant *asker = find_participant_by_address(w->worker->participants, from);
 
     return asker ? &asker->rate.discovery : &s->rate.foreign_discovery;
 }
@@ -102,18 +105,18 @@ static void answer_ip_discovery(struct packet_work *w, struct relay_participant 
         s->media.has_found = true;
     }
     packet_write_discovery_reply(s->media.ssrc, address_text, media_address_port(from),
-                                 media_socket_next_buffer(w->socket));
-    media_socket_queue(w->socket, from, PACKET_DISCOVERY_SIZE);
+                                 media_sender_next_buffer(w->sender));
+    media_sender_queue(w->sender, from, PACKET_DISCOVERY_SIZE);
 }
 
 static void answer_ping(struct packet_work *w, struct str ping, const union media_address *from)
 {
-    struct relay_participant *s = find_participant_by_address(w->relay->participants, from);
+    struct relay_participant *s = find_participant_by_address(w->worker->participants, from);
 
     if (!s || !request_is_within_limit(&s->rate.discovery, monotonic_ms(), WINDOW_DISCOVERY))
         return;
-    packet_write_pong(ping, media_socket_next_buffer(w->socket));
-    media_socket_queue(w->socket, from, PACKET_PING_SIZE);
+    packet_write_pong(ping, media_sender_next_buffer(w->sender));
+    media_sender_queue(w->sender, from, PACKET_PING_SIZE);
 }
 
 /* --- crypto timing --------------------------------------------------------------------
@@ -127,14 +130,14 @@ static int64_t crypto_timer_start(const struct packet_work *w)
 static void crypto_timer_stop(const struct packet_work *w, int64_t begin)
 {
     if (begin)
-        media_counter_add(&w->relay->count.crypto_ns,
+        media_counter_add(&w->worker->count.crypto_ns,
                           (uint64_t)(clock_monotonic_ns() - begin) * CRYPTO_SAMPLE_INTERVAL);
 }
 
 static size_t encrypt_for_participant(struct packet_work *w, struct relay_participant *to,
                                       unsigned payload_type)
 {
-    unsigned char *out = media_socket_next_buffer(w->socket);
+    unsigned char *out = media_sender_next_buffer(w->sender);
     int64_t begin = crypto_timer_start(w);
     size_t n = to->media.webrtc ? encrypt_for_browser(w, to, payload_type, out)
                                 : media_cipher_encrypt(to->media.cipher, &w->plain, out);
@@ -146,7 +149,7 @@ static size_t encrypt_for_participant(struct packet_work *w, struct relay_partic
 static size_t encrypt_rtcp_for_participant(struct packet_work *w, struct relay_participant *to,
                                            struct str packet)
 {
-    unsigned char *out = media_socket_next_buffer(w->socket);
+    unsigned char *out = media_sender_next_buffer(w->sender);
 
     return to->media.webrtc ? srtp_write_control(to->media.webrtc->srtp, packet, out)
                             : media_cipher_encrypt_rtcp(to->media.cipher, packet, out);
@@ -167,16 +170,16 @@ static bool decrypt_from_participant(struct packet_work *w, struct relay_partici
 /* Updates the sender's packet loss and jitter, and the totals of all participants. */
 static void record_audio_quality(struct relay_participant *s, const struct rtp_stream_position *a)
 {
-    struct relay *r = s->relay;
+    struct relay_counters *count = &s->worker->count;
     int64_t before = s->quality.jitter_ns;
     int64_t more = quality_record_packet(&s->quality, &s->media.audio.highest, a->number,
                                          a->timestamp, clock_monotonic_ns());
 
     if (more > 0)
-        media_counter_add(&r->count.missing, (uint64_t)more);
+        media_counter_add(&count->missing, (uint64_t)more);
     else if (more < 0)
-        media_counter_add(&r->count.late, 1);
-    media_counter_add(&r->count.jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
+        media_counter_add(&count->late, 1);
+    media_counter_add(&count->jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
 }
 
 /* Returns the stream of an SSRC; NULL: no packet with a video SSRC of the block has arrived yet. */
@@ -254,7 +257,7 @@ static bool send_or_disconnect(struct packet_work *w, struct relay_participant *
     bool browser = to->media.webrtc;
 
     if (n)
-        media_socket_queue(w->socket, &to->media.address, n);
+        media_sender_queue(w->sender, &to->media.address, n);
     else if (!browser)
         participant_disconnect(to, RELAY_INVALID_SESSION); /* frees it */
     return n || browser;
@@ -310,12 +313,12 @@ static void report_activity(const struct packet_work *w, struct relay_participan
         return;
     s->active_ms = now_ms;
     if (s->peer)
-        peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_ACTIVE, 0, NULL);
+        peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_ACTIVE, 0);
 }
 
 void media_count_dropped(const struct packet_work *w)
 {
-    media_counter_add(&w->relay->count.dropped, 1);
+    media_counter_add(&w->worker->count.dropped, 1);
 }
 
 /* Limits how many packets from unknown addresses are decrypted: the client's address may have
@@ -358,7 +361,8 @@ static bool forward_video(struct packet_work *w, const struct relay_participant 
 {
     if (!participant_may_send_video(s, p))
         return false;
-    media_socket_expect_video(w->socket);
+    if (!media_sender_expect_video(w->sender))
+        return false;
     forward_to_room(w, s, p->ssrc);
     return true;
 }
@@ -393,7 +397,7 @@ static void handle_rtp(struct packet_work *w, struct relay_participant *s, struc
     bool newest = false;
 
     if (!s->media.cipher || participant_must_not_have_media(s) || !rtp_parse(datagram, &p) ||
-        !may_decrypt(s, p.ssrc == s->media.ssrc, from, now_ms) ||
+        !media_is_within_limit(s, p.ssrc == s->media.ssrc, now_ms) ||
         !authenticate_packet(w, s, &p, &newest)) {
         media_count_dropped(w);
         return;
@@ -460,7 +464,7 @@ static void rtcp_name_sender(struct packet_work *w, const struct relay_participa
 static void forward_feedback(struct packet_work *w, struct relay_participant *from,
                              const struct rtcp_packet *part)
 {
-    struct relay_participant *to = find_participant_by_ssrc(w->relay->participants, part->about);
+    struct relay_participant *to = find_participant_by_ssrc(w->worker->participants, part->about);
 
     if (to && to != from && to->room == from->room && to->permissions.can_send_video &&
         participant_is_reachable(to) && participant_carries_video(to) &&
@@ -506,14 +510,13 @@ void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size
 
 /* Handles RTCP. Its packets have no sequence numbers, so an old one cannot be distinguished from a
  * new one: they do not update the client's address, and their number is limited. */
-static void handle_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram,
-                        const union media_address *from)
+static void handle_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     uint64_t hash = hash_str(datagram);
     size_t n;
 
-    if (!s->media.cipher || !may_decrypt(s, false, from, now_ms) || rtcp_is_replayed(s, hash) ||
+    if (!s->media.cipher || !media_is_within_limit(s, false, now_ms) || rtcp_is_replayed(s, hash) ||
         !media_cipher_decrypt_rtcp(s->media.cipher, datagram, w->control, &n)) {
         media_count_dropped(w);
         return;
@@ -525,25 +528,135 @@ static void handle_rtcp(struct packet_work *w, struct relay_participant *s, stru
         participant_disconnect(s, RELAY_INVALID_SESSION);
 }
 
-void handle_datagram(struct packet_work *w, struct str datagram, const union media_address *from)
-{
-    enum packet_kind kind = packet_classify(datagram);
+/* --- queues --------------------------------------------------------------------------- */
 
-    w->sample = (w->sample + 1) % CRYPTO_SAMPLE_INTERVAL;
-    if (handle_browser_datagram(w, datagram, from) || kind == PACKET_IGNORED)
-        return;
-    if (kind == PACKET_IS_PING) {
-        answer_ping(w, datagram, from);
+void media_datagram_done(struct packet_work *w, struct media_datagram *d)
+{
+    w->done_packets++;
+    w->done_bytes += d->n;
+    mem_free(d);
+}
+
+static void datagram_drop(struct packet_work *w, struct media_datagram *d)
+{
+    media_count_dropped(w);
+    media_datagram_done(w, d);
+}
+
+void media_enqueue(struct packet_work *w, struct relay_participant *s, bool audio,
+                   enum media_kind kind, struct media_datagram *d)
+{
+    d->kind = kind;
+    struct queue_item *dropped = media_queue_add(
+        &w->worker->queue, &s->sender, audio ? MEDIA_CLASS_AUDIO : MEDIA_CLASS_VIDEO, &d->item);
+
+    if (dropped)
+        datagram_drop(w, container_of(dropped, struct media_datagram, item));
+}
+
+void participant_drop_media(struct relay_participant *s)
+{
+    for (struct queue_item *item; (item = queue_sender_take(&s->worker->queue, &s->sender));)
+        media_datagram_done(s->worker->work, container_of(item, struct media_datagram, item));
+}
+
+/* Requests are answered before media that arrived earlier, because they are short and their number
+ * is limited. Packets of another host with the SSRC of a participant are limited here, so that they
+ * cannot fill its line. */
+static void dispatch_client_datagram(struct packet_work *w, enum packet_kind kind,
+                                     struct media_datagram *d)
+{
+    struct str bytes = str_slice(d->bytes, d->n);
+    struct relay_participant *s = NULL;
+    uint32_t ssrc = 0;
+
+    if (kind != PACKET_IS_PING) {
+        ssrc = packet_read_ssrc(kind, bytes);
+        s = find_participant_by_ssrc(w->worker->participants, ssrc);
+    }
+    bool audio = s && kind == PACKET_RTP && ssrc == s->media.ssrc;
+
+    if (s && kind != PACKET_IS_DISCOVERY && may_decrypt(s, audio, &d->from, monotonic_ms())) {
+        media_enqueue(w, s, audio, kind == PACKET_RTP ? MEDIA_RTP : MEDIA_RTCP, d);
         return;
     }
-    struct relay_participant *s =
-        find_participant_by_ssrc(w->relay->participants, packet_read_ssrc(kind, datagram));
-    if (!s)
-        media_count_dropped(w);
-    else if (kind == PACKET_IS_DISCOVERY)
-        answer_ip_discovery(w, s, from);
-    else if (kind == PACKET_RTP)
-        handle_rtp(w, s, datagram, from);
+    if (kind == PACKET_IS_PING)
+        answer_ping(w, bytes, &d->from);
+    else if (s && kind == PACKET_IS_DISCOVERY)
+        answer_ip_discovery(w, s, &d->from);
     else
-        handle_rtcp(w, s, datagram, from);
+        media_count_dropped(w);
+    media_datagram_done(w, d);
+}
+
+void media_dispatch(struct packet_work *w, struct media_datagram *d)
+{
+    enum packet_kind kind = packet_classify(str_slice(d->bytes, d->n));
+
+    if (dispatch_browser_datagram(w, d))
+        return;
+    if (kind == PACKET_IGNORED)
+        media_datagram_done(w, d);
+    else
+        dispatch_client_datagram(w, kind, d);
+}
+
+static void handle_media(struct packet_work *w, struct relay_participant *s,
+                         const struct media_datagram *d)
+{
+    struct str bytes = str_slice(d->bytes, d->n);
+    bool from_browser = d->kind == MEDIA_BROWSER_RTP || d->kind == MEDIA_BROWSER_RTCP;
+
+    w->sample = (w->sample + 1) % CRYPTO_SAMPLE_INTERVAL;
+    if (from_browser != (s->media.webrtc != NULL)) /* it has selected another protocol meanwhile */
+        media_count_dropped(w);
+    else if (d->kind == MEDIA_RTP)
+        handle_rtp(w, s, bytes, &d->from);
+    else if (d->kind == MEDIA_RTCP)
+        handle_rtcp(w, s, bytes);
+    else if (d->kind == MEDIA_BROWSER_RTP)
+        handle_browser_rtp(w, s, bytes);
+    else
+        handle_browser_rtcp(w, s, bytes);
+}
+
+bool media_handle_next(struct packet_work *w)
+{
+    struct media_queue *q = &w->worker->queue;
+    uint64_t before = media_sender_count(w->sender);
+    struct queue_sender *sender;
+    struct queue_item *item = media_queue_next(q, &sender);
+
+    if (!item)
+        return false;
+    struct media_datagram *d = container_of(item, struct media_datagram, item);
+    handle_media(w, container_of(sender, struct relay_participant, sender), d);
+    media_queue_charge(q, RECEIVE_COST + (unsigned)(media_sender_count(w->sender) - before));
+    media_datagram_done(w, d);
+    return true;
+}
+
+void media_flush(struct packet_work *w)
+{
+    media_sender_flush(w->sender);
+    media_counter_add(&w->worker->count.packets_in, w->done_packets);
+    media_counter_add(&w->worker->count.bytes_in, w->done_bytes);
+    w->done_packets = w->done_bytes = 0;
+}
+
+struct packet_work *packet_work_new(struct relay_worker *worker)
+{
+    struct packet_work *w = mem_new(sizeof *w);
+
+    w->worker = worker;
+    w->sender = media_sender_new(worker, media_socket_fd(worker->relay->media));
+    return w;
+}
+
+void packet_work_free(struct packet_work *w)
+{
+    if (!w)
+        return;
+    media_sender_free(w->sender);
+    mem_free(w);
 }
