@@ -57,7 +57,7 @@ struct person {
 
 struct bench {
     size_t rooms, speakers, listeners, count;
-    size_t viewers; /* of the camera, which is the last person; 0: no camera */
+    size_t viewers; /* viewers of the camera, which is the last person; 0: no camera */
     int video_packets;
     int camera_fd;
     struct person *people; /* ordered by room */
@@ -337,7 +337,7 @@ struct bench_relay {
     struct bench *bench;
     struct relay *relay;
     struct loop *sockets;
-    unsigned worker; /* whose participants relay_bind handles */
+    unsigned worker; /* relay_bind handles its participants */
     size_t sealed;
     int64_t cpu;
 };

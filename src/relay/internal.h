@@ -292,7 +292,7 @@ struct relay_peer_message {
     enum peer_message_kind kind;
     uint64_t peer;
     enum relay_close_code code;
-    unsigned worker; /* of PEER_MESSAGE_IDENTIFIED and PEER_MESSAGE_RESUMED */
+    unsigned worker; /* worker of the participant: PEER_MESSAGE_IDENTIFIED and _RESUMED */
     struct voice_state_key voice_state;
     struct serialized_message *text; /* of PEER_MESSAGE_TEXT */
     unsigned seq;

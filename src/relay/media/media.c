@@ -28,7 +28,7 @@ enum {
     WINDOW_RTCP_RECEIVED = 200, /* RTCP requests of all viewers of a participant */
     WINDOW_RTCP_SENT = 50,      /* RTCP requests of one viewer */
     ACTIVITY_INTERVAL_MS = 20 * 1000,
-    RECEIVE_COST = 2,            /* of a datagram, in units of a forwarded one */
+    RECEIVE_COST = 2,            /* cost of receiving a datagram; forwarding it once costs 1 */
     CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
     MAX_RTP_HEADERS = 1 << 26,   /* with 20 ms frames, sequence and timestamp repeat together */
 };
@@ -608,7 +608,7 @@ static void handle_media(struct packet_work *w, struct relay_participant *s,
     bool from_browser = d->kind == MEDIA_BROWSER_RTP || d->kind == MEDIA_BROWSER_RTCP;
 
     w->sample = (w->sample + 1) % CRYPTO_SAMPLE_INTERVAL;
-    if (from_browser != (s->media.webrtc != NULL)) /* it has selected another protocol meanwhile */
+    if (from_browser != (s->media.webrtc != NULL)) /* another protocol was selected */
         media_count_dropped(w);
     else if (d->kind == MEDIA_RTP)
         handle_rtp(w, s, bytes, &d->from);

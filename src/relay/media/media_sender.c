@@ -22,7 +22,7 @@ enum {
 struct media_sender {
     struct relay_worker *worker;
     int fd;
-    int buffer_size;  /* of the kernel, in bytes */
+    int buffer_size;  /* bytes of the kernel's send buffer */
     unsigned waiting; /* number of queued datagrams in out */
     uint64_t count;   /* number of datagrams that were ever queued */
     struct mmsghdr out[BATCH_OUT];
