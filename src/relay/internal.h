@@ -527,8 +527,10 @@ void dave_rooms_free(struct dave_rooms *d); /* accepts NULL */
 /* For a new room; `first` is the voice state of its first participant. */
 void room_start_group(struct relay_room *room, const struct relay_voice_state *first);
 void room_end_group(struct relay_room *room);
-/* Whether the participant may not send and receive media, because encryption is required and the
- * client does not support it. */
+/* If encryption is required, returns why the participant may not send and receive media:
+ * RELAY_DAVE_REQUIRED, the client does not support it; RELAY_RATE_LIMITED, the room has as many
+ * members as encryption supports; otherwise 0. */
+enum relay_close_code participant_media_refusal(const struct relay_participant *s);
 bool participant_must_not_have_media(const struct relay_participant *s);
 /* Adds the participant to the group if its address is known; a member leaves first. Returns the
  * version for the session description, which must be sent before participant_group_described. */

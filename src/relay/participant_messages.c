@@ -210,8 +210,10 @@ static void handle_select_protocol(struct relay_participant *s, const struct rel
 {
     bool again = s->described, browser = !n->select.mode;
 
-    if (participant_must_not_have_media(s) && (browser || s->media.has_found)) {
-        participant_disconnect(s, RELAY_DAVE_REQUIRED);
+    enum relay_close_code refusal = participant_media_refusal(s);
+
+    if (refusal && (browser || s->media.has_found)) {
+        participant_disconnect(s, refusal);
         return;
     }
     if (!(browser ? start_webrtc(s, n) : start_udp(s, n->select.mode))) {

@@ -147,7 +147,8 @@ static const char *close_reason(enum relay_close_code code)
     case RELAY_BAD_PROTOCOL:
         return "the DTLS handshake failed";
     case RELAY_RATE_LIMITED:
-        return "too many key packages (op 26), or the room is full";
+        return "too many key packages (op 26), or the room is full (with required end-to-end "
+               "encryption: 100 participants)";
     default:
         return "";
     }

@@ -50,6 +50,11 @@ unsigned dave_room_version(const struct dave_room *room)
     return room->version;
 }
 
+bool dave_room_is_full(const struct dave_room *room)
+{
+    return room->members.count >= DAVE_MEMBERS_MAX;
+}
+
 bool dave_room_transitions(const struct dave_room *room)
 {
     return room->transition;

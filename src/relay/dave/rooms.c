@@ -165,9 +165,18 @@ void room_end_group(struct relay_room *room)
 
 /* --- participants ----------------------------------------------------------------------- */
 
+enum relay_close_code participant_media_refusal(const struct relay_participant *s)
+{
+    if (!s->room->group || s->relay->options.e2ee != RELAY_E2EE_REQUIRE)
+        return 0;
+    if (!s->dave_version)
+        return RELAY_DAVE_REQUIRED;
+    return !s->in_group && dave_room_is_full(s->room->group) ? RELAY_RATE_LIMITED : 0;
+}
+
 bool participant_must_not_have_media(const struct relay_participant *s)
 {
-    return s->room->group && !s->dave_version && s->relay->options.e2ee == RELAY_E2EE_REQUIRE;
+    return participant_media_refusal(s) != 0;
 }
 
 unsigned participant_group_version(const struct relay_participant *s)
@@ -179,7 +188,7 @@ unsigned participant_join_group(struct relay_participant *s)
 {
     struct relay_room *room = s->room;
 
-    if (!room->group || !s->media.has_address)
+    if (!room->group || !s->media.has_address || participant_must_not_have_media(s))
         return 0;
     s->in_group = true;
     unsigned version =

@@ -412,6 +412,74 @@ static void large_rooms_do_not_send_the_flags_of_each_client(void **state)
     loops_stop(ls);
 }
 
+/* --- required end-to-end encryption ----------------------------------------------------- */
+
+struct encrypted_room {
+    struct relay *relay;
+    unsigned joined;
+    enum relay_close_code refusal; /* of the participant that did not join */
+};
+
+/* All participants support DAVE and their addresses are known. */
+static void join_encrypted_group(struct loop *l, void *arg)
+{
+    struct encrypted_room *t = arg;
+    size_t at = 0;
+
+    (void)l;
+    for (const struct relay_participant *s;
+         (s = participants_next(t->relay->workers[0].participants, &at));) {
+        struct relay_participant *seat = (struct relay_participant *)(uintptr_t)s;
+
+        seat->dave_version = DAVE_VERSION;
+        seat->media.has_address = true;
+        enum relay_close_code refusal = participant_media_refusal(seat);
+        bool joins = participant_join_group(seat) == DAVE_VERSION;
+
+        seat->media.has_address = false; /* it is in no map of addresses */
+        assert_int_equal(joins, refusal == 0);
+        t->joined += joins;
+        t->refusal = refusal ? refusal : t->refusal;
+    }
+}
+
+static struct encrypted_room fill_encrypted_room(void)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
+                                     .address = "127.0.0.1",
+                                     .e2ee = RELAY_E2EE_REQUIRE,
+                                     .source.on_connected_changed =
+                                         count_participants_without_socket };
+    int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
+    struct encrypted_room t = { 0 };
+    struct relay_stats s;
+
+    assert_int_equal(relay_start(ls, &options, &t.relay), OK);
+    loop_call_and_wait(t.relay->workers[0].loop, send_101_participant_joins,
+                       &(struct group_coming){ t.relay, loops_get(ls, 0) });
+    do {
+        assert_true(clock_monotonic_ns() < until);
+        relay_stats(t.relay, &s);
+    } while (s.participants < 101);
+    loop_call_and_wait(t.relay->workers[0].loop, join_encrypted_group, &t);
+    relay_stats(t.relay, &s);
+    assert_int_equal(s.encrypted_rooms, 1);
+    relay_stop(t.relay);
+    loops_stop(ls);
+    return t;
+}
+
+static void full_encrypted_room_refuses_participants_if_encryption_is_required(void **state)
+{
+    struct encrypted_room t = fill_encrypted_room();
+
+    (void)state;
+    assert_int_equal(t.joined, DAVE_MEMBERS_MAX);
+    assert_int_equal(t.refusal, RELAY_RATE_LIMITED);
+}
+
 /* --- exhausted keys ------------------------------------------------------------------- */
 
 enum { SPEAKER = 1, LISTENER = 2 };
@@ -699,6 +767,7 @@ int main(void)
         cmocka_unit_test(large_rooms_do_not_send_the_flags_of_each_client),
         cmocka_unit_test(message_sequence_numbers_wrap_around_and_skip_zero),
         cmocka_unit_test(participant_that_missed_too_many_messages_cannot_resume),
+        cmocka_unit_test(full_encrypted_room_refuses_participants_if_encryption_is_required),
         cmocka_unit_test(participant_is_disconnected_after_the_last_nonce),
         cmocka_unit_test(video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams),
         cmocka_unit_test(shared_message_text_gets_the_sequence_number_of_each_participant),
