@@ -190,6 +190,8 @@ void handle_browser_rtp(struct packet_work *w, struct relay_participant *s, stru
 
         media_renumber_audio(w, s, &a);
         rtp_stream_advance(&s->media.audio, &p, &a);
+    } else {
+        media_renumber_video(w, s, (unsigned)at, &p);
     }
     media_forward_rtp(w, s, &p, datagram.n, now_ms);
 }

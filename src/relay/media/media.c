@@ -215,6 +215,27 @@ void media_renumber_audio(struct packet_work *w, struct relay_participant *s,
     write_renumbered_header(w, a);
 }
 
+static struct rtp_stream *video_streams_of(struct relay_participant *s)
+{
+    if (!s->media.video)
+        s->media.video = mem_new(SSRCS_PER_PARTICIPANT * sizeof *s->media.video);
+    return s->media.video;
+}
+
+/* A retransmission begins with the sequence number of the video packet, which has the SSRC before
+ * its own (RFC 4588). */
+void media_renumber_video(struct packet_work *w, struct relay_participant *s, unsigned at,
+                          const struct rtp_packet *p)
+{
+    struct rtp_stream *streams = video_streams_of(s);
+    struct rtp_stream_position a = rtp_stream_shift(&streams[at], p);
+    unsigned char *original = w->plain.bytes;
+
+    write_renumbered_header(w, &a);
+    if (at % 2 == 0 && !w->padding_only && w->plain.n >= 2 && streams[at - 1].ahead)
+        network_write_u16(original, (uint16_t)(network_read_u16(original) + streams[at - 1].ahead));
+}
+
 /* Decrypts the packet. False: not authentic, or a replay. */
 static bool authenticate_packet(struct packet_work *w, struct relay_participant *s,
                                 const struct rtp_packet *p, bool *ret_newest)
@@ -225,11 +246,10 @@ static bool authenticate_packet(struct packet_work *w, struct relay_participant 
         !decrypt_from_participant(w, s, p))
         return false;
     *ret_newest = a.newest;
-    if (p->ssrc == s->media.ssrc) {
+    if (p->ssrc == s->media.ssrc)
         media_renumber_audio(w, s, &a);
-    } else if (!s->media.video) {
-        s->media.video = mem_new(SSRCS_PER_PARTICIPANT * sizeof *s->media.video);
-    }
+    else
+        video_streams_of(s);
     rtp_stream_record_packet(stream_of_ssrc(s, p->ssrc), p, &a);
     return true;
 }
@@ -432,6 +452,28 @@ static void write_ssrc(struct packet_work *w, const struct rtcp_packet *part, si
     network_write_u32(out, ssrc);
 }
 
+/* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those of the browser. */
+static void rtcp_restore_missing(struct packet_work *w, const struct rtcp_packet *part,
+                                 uint16_t ahead)
+{
+    unsigned char *at = w->control + (part->bytes.p - (const char *)w->control);
+
+    for (size_t i = RTCP_HEADER_SIZE + 4; part->lists_missing && i + 4 <= part->bytes.n; i += 4)
+        network_write_u16(at + i, (uint16_t)(network_read_u16(at + i) - ahead));
+}
+
+/* The RTP time of a sender report moves with the timestamps of the stream. */
+static void rtcp_shift_report(struct packet_work *w, const struct relay_participant *s,
+                              const struct rtcp_packet *part)
+{
+    const struct rtp_stream *stream =
+        stream_of_ssrc((struct relay_participant *)(uintptr_t)s, part->sender);
+    size_t at = RTCP_HEADER_SIZE + 8; /* after the NTP time */
+
+    if (part->has_rtp_time && stream && stream->ahead_time && part->bytes.n >= at + 4)
+        write_ssrc(w, part, at, network_read_u32(part->bytes.p + at) + stream->ahead_time);
+}
+
 /* A browser knows its media only by its own SSRCs. False: it has not announced this one, or the
  * packet is about the numbers of a transport, which the relay itself answers to browsers. */
 static bool rtcp_name_target(struct packet_work *w, const struct relay_participant *to,
@@ -444,6 +486,8 @@ static bool rtcp_name_target(struct packet_work *w, const struct relay_participa
 
     if (own)
         write_ssrc(w, part, part->about_at, own);
+    if (own && at && to->media.video)
+        rtcp_restore_missing(w, part, to->media.video[at].ahead);
     return own;
 }
 
@@ -458,6 +502,7 @@ static void rtcp_name_sender(struct packet_work *w, const struct relay_participa
     part->announces = part->announces && at >= 0;
     part->sender = s->media.ssrc + (uint32_t)(at > 0 ? at : 0);
     write_ssrc(w, part, 4, part->sender);
+    rtcp_shift_report(w, s, part);
 }
 
 /* Forwards a receiver report or a request (such as for a key frame) to the sender of that media. */

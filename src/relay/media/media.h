@@ -36,6 +36,9 @@ void media_forward_rtp(struct packet_work *w, struct relay_participant *s,
 /* Records the quality of an audio packet and writes its position into its header. */
 void media_renumber_audio(struct packet_work *w, struct relay_participant *s,
                           const struct rtp_stream_position *a);
+/* Writes the position of a browser's video packet into its header. at: position in the block. */
+void media_renumber_video(struct packet_work *w, struct relay_participant *s, unsigned at,
+                          const struct rtp_packet *p);
 /* Forwards the n bytes of decrypted RTCP in w->control. */
 void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size_t n,
                         int64_t now_ms);

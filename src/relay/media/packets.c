@@ -284,6 +284,26 @@ struct rtp_stream_position rtp_stream_continue(const struct rtp_stream *s,
     return a;
 }
 
+struct rtp_stream_position rtp_stream_shift(struct rtp_stream *s, const struct rtp_packet *p)
+{
+    struct rtp_stream_position a = { 0 };
+
+    if (s->has_new_sender && s->highest.begun) {
+        s->ahead = (uint16_t)(s->highest.number + 1 - p->sequence);
+        s->ahead_time = s->highest.timestamp + FRAME_TIMESTAMP_STEP - p->timestamp;
+    }
+    s->has_new_sender = false;
+    a.sequence = (uint16_t)(p->sequence + s->ahead);
+    a.timestamp = p->timestamp + s->ahead_time;
+    int16_t later = (int16_t)(uint16_t)(a.sequence - (uint16_t)s->highest.number);
+    a.newest = !s->highest.begun || later > 0;
+    a.number = s->highest.begun ? (uint64_t)((int64_t)s->highest.number + later)
+                                : RTP_FIRST_NUMBER + a.sequence;
+    if (a.newest)
+        s->highest = (struct rtp_position){ a.number, a.timestamp, true };
+    return a;
+}
+
 bool rtp_stream_is_full(const struct rtp_stream *s)
 {
     return s->start_count >= RTP_START_HASHES_MAX;

@@ -8,6 +8,7 @@ enum {
     DESCRIPTION = 202,
     RTP_FEEDBACK = 205,
     PAYLOAD_FEEDBACK = 206,
+    GENERIC_NACK = 1,
     TRANSPORT_FEEDBACK = 15,
     FULL_INTRA_REQUEST = 4, /* payload feedback format that has the media SSRC in its entry */
 };
@@ -45,6 +46,8 @@ bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret)
         .sender = rtcp_read_u32(bytes, 4),
         .about = about_at ? rtcp_read_u32(bytes, about_at) : 0,
         .about_at = about_at,
+        .has_rtp_time = type == SENDER_REPORT,
+        .lists_missing = type == RTP_FEEDBACK && format == GENERIC_NACK,
         .is_transport_feedback = type == RTP_FEEDBACK && format == TRANSPORT_FEEDBACK,
         .announces = type == SENDER_REPORT || type == DESCRIPTION,
     };

@@ -322,8 +322,12 @@ void webrtc_free(struct webrtc *t)
 
 void webrtc_announce_ssrc(struct relay_participant *s, unsigned at, uint32_t ssrc)
 {
-    if (ssrc)
-        s->media.announced[at] = ssrc;
+    if (!ssrc)
+        return;
+    /* The numbers of another SSRC begin elsewhere; those that receivers get continue. */
+    if (at && s->media.video && s->media.announced[at] != ssrc)
+        s->media.video[at].has_new_sender = true;
+    s->media.announced[at] = ssrc;
 }
 
 int webrtc_find_announced(const struct relay_participant *s, uint32_t ssrc)

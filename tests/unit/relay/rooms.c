@@ -417,7 +417,7 @@ static void large_rooms_do_not_send_the_flags_of_each_client(void **state)
 struct encrypted_room {
     struct relay *relay;
     unsigned joined;
-    enum relay_close_code refusal; /* of the participant that did not join */
+    enum relay_close_code refusal; /* refusal of the participant that did not join */
 };
 
 /* All participants support DAVE and their addresses are known. */
@@ -436,7 +436,7 @@ static void join_encrypted_group(struct loop *l, void *arg)
         enum relay_close_code refusal = participant_media_refusal(seat);
         bool joins = participant_join_group(seat) == DAVE_VERSION;
 
-        seat->media.has_address = false; /* it is in no map of addresses */
+        seat->media.has_address = false; /* the address is in no map */
         assert_int_equal(joins, refusal == 0);
         t->joined += joins;
         t->refusal = refusal ? refusal : t->refusal;
