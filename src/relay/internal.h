@@ -114,6 +114,9 @@ struct relay_worker {
     struct loop *loop;
     struct relay_participants *participants;
     struct packet_work *work;
+    struct packet_work *inner_work;           /* the same for relay_worker_interrupt */
+    bool interrupted;                         /* relay_worker_interrupt runs */
+    uint64_t done_packets, done_bytes;        /* datagrams that are done and not counted yet */
     struct media_queue queue;                 /* received media */
     struct broadcast_queue *broadcast_queues; /* one per server loop */
     _Atomic(struct relay_message *) messages; /* lock-free stack of unread messages, newest first */
@@ -250,6 +253,8 @@ void relay_workers_start(struct relay *r);
  * threads. */
 void relay_workers_clear(struct relay *r);
 void relay_workers_stop(struct relay *r);
+/* Handles the datagrams of rooms that were idle, while a datagram is forwarded to a large room. */
+void relay_worker_interrupt(struct relay_worker *w);
 /* Appends received datagrams to the worker's inbox and wakes it; drops those that exceed it. Runs
  * on the receiver's thread. */
 void relay_worker_receive(struct relay_worker *w, struct datagram_list *list);
@@ -582,7 +587,9 @@ struct serialized_message *client_connect_message(const struct relay_participant
 
 void participant_free_streams(struct relay_participant *s);
 /* Creates the state for handling datagrams on a worker. */
-struct packet_work *packet_work_new(struct relay_worker *w);
+/* The second one of a worker shares the batch of outgoing datagrams with the first; outer is NULL
+ * for the first. */
+struct packet_work *packet_work_new(struct relay_worker *w, const struct packet_work *outer);
 void packet_work_free(struct packet_work *work); /* accepts NULL */
 /* Answers a request at once, or queues media until the turn of its sender. Frees d. */
 void media_dispatch(struct packet_work *work, struct media_datagram *d);

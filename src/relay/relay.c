@@ -291,8 +291,12 @@ static void open_media_socket(struct loop *loop, void *arg)
     struct media_open_request *o = arg;
 
     o->result = media_socket_open(o->relay, loop, &o->relay->media);
-    for (unsigned i = 0; !o->result && i < o->relay->worker_count; i++)
-        o->relay->workers[i].work = packet_work_new(&o->relay->workers[i]);
+    for (unsigned i = 0; !o->result && i < o->relay->worker_count; i++) {
+        struct relay_worker *w = &o->relay->workers[i];
+
+        w->work = packet_work_new(w, NULL);
+        w->inner_work = packet_work_new(w, w->work);
+    }
 }
 
 static void start_receiving(struct loop *loop, void *arg)

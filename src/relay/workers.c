@@ -185,6 +185,26 @@ static void worker_run(struct relay_worker *w)
         worker_wake(w);
 }
 
+/* Nothing here may remove a participant of the room that is being served: neither committed changes
+ * nor messages of clients are handled, and no datagram of that room. */
+void relay_worker_interrupt(struct relay_worker *w)
+{
+    if (w->interrupted)
+        return;
+    worker_take_inbox(w);
+    collect_new_messages(w);
+    if (w->state_changes.first)
+        return;
+    w->interrupted = true;
+    for (struct media_datagram *d; (d = datagrams_take(&w->received));)
+        media_dispatch(w->inner_work, d);
+    for (struct queue_room *room; (room = media_queue_interrupt(&w->queue));) {
+        media_handle_next(w->inner_work);
+        media_queue_continue(&w->queue, room);
+    }
+    w->interrupted = false;
+}
+
 static void on_worker_woken(struct loop_message *p)
 {
     struct relay_worker *w = container_of(p, struct relay_worker, wake);
@@ -269,6 +289,7 @@ void relay_workers_stop(struct relay *r)
         message_queue_free(&w->client_messages);
         datagrams_free(&w->inbox);
         datagrams_free(&w->received);
+        packet_work_free(w->inner_work);
         packet_work_free(w->work);
         mem_free(w->broadcast_queues);
         pthread_mutex_destroy(&w->lock);

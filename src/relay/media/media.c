@@ -28,6 +28,7 @@ enum {
     WINDOW_RTCP_RECEIVED = 200, /* RTCP requests of all viewers of a participant */
     WINDOW_RTCP_SENT = 50,      /* RTCP requests of one viewer */
     ACTIVITY_INTERVAL_MS = 20 * 1000,
+    INTERRUPT_RECEIVERS = 128,   /* receivers of a datagram before other rooms get a turn */
     RECEIVE_COST = 2,            /* cost of receiving a datagram; forwarding it once costs 1 */
     CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
     MAX_RTP_HEADERS = 1 << 26,   /* with 20 ms frames, sequence and timestamp repeat together */
@@ -276,6 +277,7 @@ static bool send_or_disconnect(struct packet_work *w, struct relay_participant *
 {
     bool browser = to->media.webrtc;
 
+    w->sent += n != 0;
     if (n)
         media_sender_queue(w->sender, &to->media.address, n);
     else if (!browser)
@@ -303,9 +305,14 @@ static void forward_to_room(struct packet_work *w, const struct relay_participan
     const struct relay_room *room = from->room;
     unsigned type = w->plain.header[1] & 0x7f, marker = w->plain.header[1] & 0x80;
     bool dave = is_dave_frame(w, from);
+    unsigned sent = 0;
 
     w->is_stripped = false;
     for (size_t i = 0; i < room->count;) {
+        if (w->sent - sent >= INTERRUPT_RECEIVERS) {
+            relay_worker_interrupt(w->worker);
+            sent = w->sent;
+        }
         struct relay_participant *to = room->participants[i];
         bool decodes = !dave || to->dave_version;
         bool receives =
@@ -577,8 +584,8 @@ static void handle_rtcp(struct packet_work *w, struct relay_participant *s, stru
 
 void media_datagram_done(struct packet_work *w, struct media_datagram *d)
 {
-    w->done_packets++;
-    w->done_bytes += d->n;
+    w->worker->done_packets++;
+    w->worker->done_bytes += d->n;
     mem_free(d);
 }
 
@@ -668,33 +675,37 @@ static void handle_media(struct packet_work *w, struct relay_participant *s,
 bool media_handle_next(struct packet_work *w)
 {
     struct media_queue *q = &w->worker->queue;
-    uint64_t before = media_sender_count(w->sender);
     struct queue_sender *sender;
     struct queue_item *item = media_queue_next(q, &sender);
 
     if (!item)
         return false;
     struct media_datagram *d = container_of(item, struct media_datagram, item);
+    w->sent = 0;
     handle_media(w, container_of(sender, struct relay_participant, sender), d);
-    media_queue_charge(q, RECEIVE_COST + (unsigned)(media_sender_count(w->sender) - before));
+    media_queue_charge(q, RECEIVE_COST + w->sent);
     media_datagram_done(w, d);
     return true;
 }
 
 void media_flush(struct packet_work *w)
 {
+    struct relay_worker *worker = w->worker;
+
     media_sender_flush(w->sender);
-    media_counter_add(&w->worker->count.packets_in, w->done_packets);
-    media_counter_add(&w->worker->count.bytes_in, w->done_bytes);
-    w->done_packets = w->done_bytes = 0;
+    media_counter_add(&worker->count.packets_in, worker->done_packets);
+    media_counter_add(&worker->count.bytes_in, worker->done_bytes);
+    worker->done_packets = worker->done_bytes = 0;
 }
 
-struct packet_work *packet_work_new(struct relay_worker *worker)
+struct packet_work *packet_work_new(struct relay_worker *worker, const struct packet_work *outer)
 {
     struct packet_work *w = mem_new(sizeof *w);
 
     w->worker = worker;
-    w->sender = media_sender_new(worker, media_socket_fd(worker->relay->media));
+    w->shares_sender = outer;
+    w->sender =
+        outer ? outer->sender : media_sender_new(worker, media_socket_fd(worker->relay->media));
     return w;
 }
 
@@ -702,6 +713,7 @@ void packet_work_free(struct packet_work *w)
 {
     if (!w)
         return;
-    media_sender_free(w->sender);
+    if (!w->shares_sender)
+        media_sender_free(w->sender);
     mem_free(w);
 }

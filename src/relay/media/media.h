@@ -11,7 +11,8 @@
 struct packet_work {
     struct relay_worker *worker;
     struct media_sender *sender;
-    uint64_t done_packets, done_bytes; /* datagrams that are done and not counted yet */
+    bool shares_sender;                /* another packet_work owns it */
+    unsigned sent;                     /* times that the packet was sent */
     struct decrypted_rtp_packet plain; /* the decrypted packet */
     unsigned char control[PACKET_MAX];
     unsigned sample;   /* 0: measure the encryption time of this packet */

@@ -129,6 +129,24 @@ void media_queue_charge(struct media_queue *q, unsigned cost)
     q->current = NULL;
 }
 
+struct queue_room *media_queue_interrupt(struct media_queue *q)
+{
+    while (q->current && !links_empty(&q->idle_before)) {
+        struct queue_room *room = container_of(q->idle_before.next, struct queue_room, link);
+
+        if (room != q->current && room->count && room->credit > 0)
+            return q->current;
+        link_remove(&room->link);
+        links_append(&q->waiting, &room->link);
+    }
+    return NULL;
+}
+
+void media_queue_continue(struct media_queue *q, struct queue_room *room)
+{
+    q->current = room;
+}
+
 struct queue_item *queue_sender_take(struct media_queue *q, struct queue_sender *s)
 {
     struct queue_item *item = line_take(q, s, MEDIA_CLASS_AUDIO);

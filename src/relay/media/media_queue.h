@@ -66,6 +66,11 @@ struct queue_item *media_queue_add(struct media_queue *q, struct queue_sender *s
 struct queue_item *media_queue_next(struct media_queue *q, struct queue_sender **ret);
 /* Charges the cost of the latest datagram to its room, if the room still exists. */
 void media_queue_charge(struct media_queue *q, unsigned cost);
+/* While the latest datagram is handled: whether another room was idle and has a datagram, which may
+ * be handled in between. If so, returns the room of the latest datagram, which must not be removed
+ * before it is passed to media_queue_continue; otherwise NULL. */
+struct queue_room *media_queue_interrupt(struct media_queue *q);
+void media_queue_continue(struct media_queue *q, struct queue_room *room);
 
 /* Removes a datagram of a sender that ends; NULL: none is left. */
 struct queue_item *queue_sender_take(struct media_queue *q, struct queue_sender *s);

@@ -24,7 +24,6 @@ struct media_sender {
     int fd;
     int buffer_size;  /* bytes of the kernel's send buffer */
     unsigned waiting; /* number of queued datagrams in out */
-    uint64_t count;   /* number of datagrams that were ever queued */
     struct mmsghdr out[BATCH_OUT];
     struct iovec out_bytes[BATCH_OUT];
     union media_address to[BATCH_OUT];
@@ -129,7 +128,6 @@ void media_sender_queue(struct media_sender *m, const union media_address *to, s
 {
     unsigned i = m->waiting++;
 
-    m->count++;
     m->to[i] = *to;
     m->out_bytes[i] = (struct iovec){ m->out_data[i], n };
     m->out[i].msg_hdr = (struct msghdr){
@@ -155,11 +153,6 @@ void media_sender_flush(struct media_sender *m)
 {
     send_queued_datagrams(m);
     m->full_until = 0;
-}
-
-uint64_t media_sender_count(const struct media_sender *m)
-{
-    return m->count;
 }
 
 struct media_sender *media_sender_new(struct relay_worker *w, int fd)

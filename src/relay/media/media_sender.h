@@ -18,8 +18,6 @@ void media_sender_flush(struct media_sender *m);
 /* Sends a datagram at once, outside of the handling of received ones. */
 void media_sender_send(struct media_sender *m, const union media_address *to, const void *bytes,
                        size_t n);
-/* Returns the number of datagrams that were queued so far. */
-uint64_t media_sender_count(const struct media_sender *m);
 
 /* Call it before a video datagram: several packets may go to one destination, so bundles are tried.
  * False: half of the kernel's send buffer is used, and the rest is for audio. */

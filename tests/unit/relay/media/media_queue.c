@@ -222,6 +222,34 @@ static void room_may_end_while_its_datagram_is_handled(void **state)
     mem_free(f);
 }
 
+/* While a datagram is forwarded to a large room, only datagrams of rooms that were idle are handled
+ * in between, and none of the same room. */
+static void rooms_that_were_idle_interrupt_a_large_one(void **state)
+{
+    struct fixture *f = fixture_new();
+    struct queue_sender *sender;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        add(f, 0, 0, MEDIA_CLASS_VIDEO);
+        add(f, 1, 0, MEDIA_CLASS_VIDEO);
+    }
+    assert_int_equal(take(f, 500)->room, 0);
+    assert_int_equal(take(f, 500)->room, 1); /* both wait now */
+    assert_non_null(media_queue_next(&f->queue, &sender));
+    struct queue_room *current = sender->room;
+    assert_null(media_queue_interrupt(&f->queue));
+    add(f, 2, 0, MEDIA_CLASS_AUDIO);
+    assert_ptr_equal(media_queue_interrupt(&f->queue), current);
+    assert_int_equal(take(f, 6)->room, 2);
+    media_queue_continue(&f->queue, current);
+    assert_null(media_queue_interrupt(&f->queue));
+    long credit = current->credit;
+    media_queue_charge(&f->queue, 502);
+    assert_int_equal(current->credit, credit - 502);
+    mem_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +261,7 @@ int main(void)
         cmocka_unit_test(room_cannot_come_first_again_and_again),
         cmocka_unit_test(full_line_loses_its_oldest_datagram),
         cmocka_unit_test(full_queue_takes_from_rooms_above_their_share),
+        cmocka_unit_test(rooms_that_were_idle_interrupt_a_large_one),
         cmocka_unit_test(room_may_end_while_its_datagram_is_handled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
