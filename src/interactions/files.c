@@ -10,7 +10,7 @@ static const struct {
 } file_type_groups[] = {
     { "image", { "png", "gif", "jpg", "jpeg", "jfif", "webp", "avif" } },
     { "video", { "mp4", "mov", "qt", "webm" } },
-    { "audio", { "mp3", "m4a", "wav", "ogg", "opus", "flac" } },
+    { "audio", { "mp3", "m4a", "wav", "ogg", "opus", "flac", "weba" } },
 };
 
 static bool extension_is_in_group(struct str group, struct str ending)
