@@ -60,6 +60,8 @@ class App {
   start() {
     const token = currentToken();
     if (token && !this.operatorOnly) this.connect(token);
+    const install = () => import("./install.js").then((m) => m.registerServiceWorker()).catch(() => {});
+    if (!this.operatorOnly) (window.requestIdleCallback ?? setTimeout)(install);
     return this.show();
   }
 

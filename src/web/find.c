@@ -79,6 +79,8 @@ struct web_found web_find_file(const struct web *web, struct str path, struct st
     } else if (page && (person || first)) {
         return (struct web_found){ web->operator_only ? STR("operator.html") : STR("index.html"),
                                    200, false };
+    } else if (str_is(path, "/service-worker.js") && !web->operator_only) {
+        return (struct web_found){ STR("service-worker.js"), 200, false };
     } else if (str_is(path, "/favicon.ico")) {
         return (struct web_found){ STR("icon.svg"), 200, false };
     }

@@ -247,7 +247,7 @@ export const TESTS = {
 
   async total_size_of_the_pages_is_limited() {
     const page = await (await fetch(`${server().url}/`, { headers: { Accept: "text/html" } })).text(), base = /\/web\/\w+\//.exec(page)[0];
-    const seen = new Map(), waiting = ["main.js", "style.css", "icon.svg"];
+    const seen = new Map(), waiting = ["main.js", "style.css", "icon.svg", "offline.js", "service-worker.js", "manifest.json"];
     for (let name = waiting.shift(); name; name = waiting.shift()) {
       if (seen.has(name)) continue;
       const url = new URL(name, `${server().url}${base}`), [text, sent] = await Promise.all([fetch(url).then((a) => a.text()), fetch(url, { method: "HEAD", headers: { "Accept-Encoding": "gzip" } })]);
