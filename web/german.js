@@ -727,7 +727,7 @@ export const GERMAN = {
   "Page not found": "Seite nicht gefunden",
   "You are offline": "Du bist offline",
   "The server cannot be reached. Check your internet connection; if it works, the server is down.":
-    "Der Server ist nicht erreichbar. Prüfe deine Internetverbindung; wenn sie funktioniert, läuft der Server gerade nicht.",
+    "Der Server ist nicht erreichbar. Prüfe die Internetverbindung; ist sie gut, läuft der Server nicht.",
   "This page tries again by itself.": "Diese Seite versucht es von selbst erneut.",
   "This server has no page at this address. The API is at /api/v10.":
     "Unter dieser Adresse hat dieser Server keine Seite. Die API ist unter /api/v10.",
