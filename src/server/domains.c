@@ -130,6 +130,7 @@ const struct domain *const guildhall_domains[] = {
     &console_snapshots_domain,
     &console_worlds_domain,
     &console_health_domain,
+    &console_commands_domain,
     NULL,
 };
 /* clang-format on */

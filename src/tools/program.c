@@ -93,6 +93,8 @@ const struct program_command program_commands[] = {
       operator_command_option_rows },
     { "ban", "VERB …", "Banned address ranges: list, add, lift", tool_operator_command,
       operator_command_option_rows },
+    { "announcement", "VERB …", "Announcement to everybody: show, set, clear",
+      tool_operator_command, operator_command_option_rows },
     { "stats", "",
       "Print the numbers of accounts, guilds, messages and files of the running server",
       tool_operator_command, operator_command_option_rows },

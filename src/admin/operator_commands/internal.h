@@ -83,7 +83,7 @@ enum err operator_message_purge_progress(struct call *call, struct operator_comm
 enum err operator_file_show(struct call *call, struct operator_command *o);
 enum err operator_file_delete(struct call *call, struct operator_command *o);
 
-/* --- reports.c and bans.c ------------------------------------------------------------- */
+/* --- reports.c, bans.c and announcement.c -------------------------------------------- */
 
 enum err operator_report_list(struct call *call, struct operator_command *o);
 enum err operator_report_show(struct call *call, struct operator_command *o);
@@ -91,6 +91,10 @@ enum err operator_report_close(struct call *call, struct operator_command *o);
 enum err operator_ban_list(struct call *call, struct operator_command *o);
 enum err operator_ban_add(struct call *call, struct operator_command *o);
 enum err operator_ban_lift(struct call *call, struct operator_command *o);
+
+enum err operator_announcement_show(struct call *call, struct operator_command *o);
+enum err operator_announcement_set(struct call *call, struct operator_command *o);
+enum err operator_announcement_clear(struct call *call, struct operator_command *o);
 
 /* --- service.c ------------------------------------------------------------------------ */
 

@@ -16,6 +16,7 @@ enum { COMMAND_OUTPUT_MAX_BYTES = 128 * 1024 * 1024 };
 #define COLUMNS_USER_STATE     "&id\t$name\t$state"
 #define COLUMNS_GUILD_STATE    "&id\t$name\t$state"
 #define COLUMNS_BAN            "&id\t$range\t@since\t$reason"
+#define COLUMNS_ANNOUNCEMENT   "&id\t$content\t@until"
 #define COLUMNS_INVITE         "&id\t$begins\t#uses_left\t@made\t@until"
 #define COLUMNS_PURGE          "&id\t$name\t$state\t#deleted\t@reached"
 #define COLUMNS_REPORT         "&id\t@made\t$reason\t&channel\t&message\t&author_id\t&reporter_id"
@@ -124,6 +125,12 @@ const struct operator_command_row operator_command_rows[] = {
       .writes = true, .run = operator_ban_add, .columns = COLUMNS_BAN },
     { "ban", "lift", "ID", "Remove a ban of an address range", 1, 1, .writes = true,
       .run = operator_ban_lift, .columns = COLUMNS_BAN },
+    { "announcement", "show", "", "Show the announcement to everybody", 0, 0,
+      .run = operator_announcement_show, .columns = COLUMNS_ANNOUNCEMENT },
+    { "announcement", "set", "TEXT [DAYS]", "Show a text to everybody on the web pages; default: 7 days",
+      1, 2, .writes = true, .run = operator_announcement_set, .columns = COLUMNS_ANNOUNCEMENT },
+    { "announcement", "clear", "", "Remove the announcement", 0, 0, .writes = true,
+      .run = operator_announcement_clear, .columns = "$state" },
     { "stats", NULL, "", "Show the number of users, guilds, sessions and so on", 0, 0, .run = operator_stats,
       .columns = "$version\t$store\t#people\t#bots\t#disabled\t#guilds\t#apps\t#tokens\t"
           "#file_bytes\t#sessions\t#connected" },

@@ -46,6 +46,9 @@ struct instance_limit {
 extern const struct instance_limit instance_limits[]; /* terminated by .group == NULL */
 
 extern const struct type instance_address_type, instance_client_type, instance_domains_type,
-    instance_about_type, instance_ping_type;
+    instance_about_type, instance_ping_type, current_announcement_type;
+
+/* Route handler in announcements.c. */
+enum err get_announcement(struct call *call);
 
 #endif
