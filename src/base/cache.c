@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* Maximum of idle entries that one put frees, so that no put takes long. */
+/* Maximum number of idle entries that one cache_put frees, so that no call takes long. */
 enum { MAX_IDLE_EVICTIONS_PER_PUT = 8 };
 
 /* --- statistics ----------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ static void read_gif_size(struct str b, struct picture *m)
     m->height = read_little_endian_16(b, 8);
 }
 
-/* Skips segments up to the start of a frame (SOF marker), which contains the size. */
+/* Skips JPEG segments up to the start of a frame (SOF marker), which contains the size. */
 static void read_jpeg_size(struct str b, struct picture *m)
 {
     size_t at = 2;
@@ -157,7 +157,7 @@ bool picture_is_animated(struct str b)
 
 /* --- duration -------------------------------------------------------------------------- */
 
-/* Saturating addition, because a file may contain any duration. */
+/* Adds a duration without overflow, because a file may contain any duration. */
 static void add_duration_saturated(uint64_t *sum, uint64_t ms)
 {
     *sum = *sum + ms < UINT32_MAX ? *sum + ms : UINT32_MAX;

@@ -13,7 +13,7 @@
 enum {
     MS = 1000 * 1000,
     MIN_RECORDED_NS = MS,
-    MAX_RECORDS = 512, /* more than the number of routes, opcodes and other parts */
+    MAX_RECORDS = 512, /* upper limit of the number of routes, opcodes and other parts */
 };
 
 static struct {
@@ -104,7 +104,8 @@ void stall_meter_begin_part(struct stall_meter *m, const char *part)
 {
     int64_t now = stall_clock_ns();
 
-    /* Without a part, a thread waits; if CPU time is measured, that time still counts as work. */
+    /* A thread without a current part is waiting. If CPU time is measured, that time still counts
+     * as work. */
     if (m->part_at && (m->part || report_over))
         add_part_time(m, now - m->part_at);
     m->part = part;
@@ -123,7 +124,7 @@ static void report_long_iteration(struct stall_meter *m)
         report_over(&r);
         return;
     }
-    /* Log at most one line per second. */
+    /* Log at most one stall per second. */
     if (m->logged_at_s == now_s)
         return;
     m->logged_at_s = now_s;
