@@ -165,7 +165,8 @@ enum err tls_context_self_signed(const char *folder, const char *host, struct tl
         log_error("tls: the path of the certificate folder is too long");
         return ERR_INTERNAL;
     }
-    /* A crash between both writes leaves a certificate and key that do not match: recreate both. */
+    /* A crash between the two writes leaves a certificate and key that do not match; then recreate
+     * both. */
     if (certificate_is_usable(certificate, host) && tls_context_open(certificate, key, ret) == OK)
         return OK;
     if (!create_certificate(certificate, key, host))

@@ -47,7 +47,8 @@ static void set_deadline_timer(struct loop *l, uint64_t at, uint64_t tick)
     uv_timer_start(&l->timer, on_deadline_timer, at - now, 0);
 }
 
-/* Sets the timer for the earliest deadline. A clock that tests can move is checked every tick. */
+/* Sets the timer for the earliest deadline. If tests can move the clock, sets it to the next
+ * tick. */
 static void schedule_earliest_deadline(struct deadline_list *ds)
 {
     if (links_empty(&ds->list))

@@ -21,7 +21,7 @@ enum { MAX_MESSAGES_NS = 5 * 1000 * 1000 }; /* time limit for messages per loop 
 
 static _Thread_local struct loop *current;
 
-/* --- posts ---------------------------------------------------------------------------- */
+/* --- messages -------------------------------------------------------------------------- */
 
 void loop_post(struct loop *l, struct loop_message *p)
 {
@@ -35,8 +35,8 @@ void loop_post(struct loop *l, struct loop_message *p)
     if (newest)
         return;
     /* uv_async_send checks with a relaxed load whether a wake-up is pending. On ARM that load may
-     * happen before the new message is visible: it would see a wake-up that the loop has already
-     * consumed, and the loop would sleep with this message in its list. */
+     * happen before the new message is visible. It would then see a wake-up that the loop has
+     * already consumed, and the loop would sleep with this message in its list. */
     atomic_thread_fence(memory_order_seq_cst);
     uv_async_send(&l->wake);
 }
@@ -55,7 +55,7 @@ static struct loop_message *reverse_messages(struct loop_message *p)
     return list;
 }
 
-/* Appends new messages to those that wait to be run. */
+/* Moves new messages to the end of the list of messages that wait to be run. */
 static void collect_messages(struct loop *l)
 {
     struct loop_message *newest =
@@ -110,7 +110,7 @@ void loop_call_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void 
     sem_init(&c.done, 0, 0);
     loop_post(l, &c.post);
     while (sem_wait(&c.done) != 0)
-        ; /* interrupted by a signal */
+        ; /* repeat if a signal interrupted the read */
     sem_destroy(&c.done);
 }
 
@@ -206,7 +206,7 @@ static void run_loop_end_callbacks(struct loop *l)
 
 /* --- starting and stopping ------------------------------------------------------------ */
 
-/* Removes the loop's own references: only handles of its users keep a stopping loop running. */
+/* Removes the loop's own references, so that only handles of the loop's users keep it running. */
 static void on_stop_message(struct loop_message *p)
 {
     struct loop *l = container_of(p, struct loop, stop);

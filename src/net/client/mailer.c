@@ -25,7 +25,7 @@ struct mailer {
     struct mail *first, **end;
     unsigned waiting;
     _Atomic bool stopping;
-    int fd;     /* socket of the SMTP connection; -1: none */
+    int fd;     /* socket of the SMTP connection; -1 if there is none */
     CURL *easy; /* used by the mailer thread only; reuses the connection */
 };
 
@@ -79,7 +79,7 @@ static void mail_set_options(struct mailer *m, struct str *text, struct curl_sli
     curl.easy_setopt(e, CURLOPT_URL, m->url);
     curl.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     curl.easy_setopt(e, CURLOPT_USE_SSL, (long)(m->is_local ? CURLUSESSL_NONE : CURLUSESSL_ALL));
-    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignore proxy settings of the environment */
+    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignores proxy settings of the environment */
     curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     if (find_ca_bundle())
         curl.easy_setopt(e, CURLOPT_CAINFO, find_ca_bundle());

@@ -16,7 +16,7 @@ struct body_budget {
     pthread_mutex_t lock;
     unsigned refs;
     size_t total, used, anonymous;
-    struct map reserved; /* reserved bytes by owner key, stored as pointers */
+    struct map reserved; /* reserved bytes by owner key; the numbers are stored as pointers */
 };
 
 struct body_budget *body_budget_new(size_t total)

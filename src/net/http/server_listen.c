@@ -152,8 +152,8 @@ static void accept_connection(struct server_loop *h, int fd, const struct sockad
     struct connection *c = mem_new(sizeof *c);
 
     c->server_loop = h;
-    /* Never full: one read returns at most READ_BUFFER_BYTES, and reading pauses when that much is
-     * stored. */
+    /* The buffer never becomes full: one read returns at most READ_BUFFER_BYTES, and reading pauses
+     * when that many bytes are stored. */
     buf_init(&c->in, 4 * READ_BUFFER_BYTES);
     uv_tcp_init(loop_uv(h->loop), &c->tcp);
     h->handles++;

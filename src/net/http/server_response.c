@@ -180,8 +180,8 @@ void http_call_finish(struct connection *c, struct http_call *call, bool keep_al
     c->call = NULL;
     if (c->state != CONN_CLOSED) {
         c->state = keep_alive ? CONN_HEAD : CONN_LAST;
-        /* Unread pipelined input would reset the connection before the client reads the
-         * response. */
+        /* If the connection closes while pipelined input is unread, TCP resets it before the client
+         * reads the response. */
         if (!keep_alive && c->in.n)
             c->linger = true;
     }
@@ -210,7 +210,8 @@ void http_respond(struct exchange *x, const struct response_head *head, struct s
     struct connection *before = connection_begin_output(c);
     append_response(c, &to, head, body);
     http_call_finish(c, call, keep);
-    /* c is still current, so this call only adds to the output that is sent below. */
+    /* c is still the current connection, so this call only adds to the output that is sent
+     * below. */
     connection_resume_input(c);
     c->server_loop->current = before;
 }
