@@ -78,7 +78,8 @@ void cipher_encrypt(struct cipher *c, struct str subject, int64_t position, stru
     out->n += NONCE_BYTES + length + TAG_BYTES;
 }
 
-/* Frees one silent sender. Its older messages are rejected by their time, without a counter. */
+/* Frees the state of one silent sender. Its older messages are still rejected, because of their
+ * time. */
 static void evict_silent_sender(struct cipher *c, int64_t now)
 {
     size_t at = 0;
@@ -108,7 +109,8 @@ static struct cipher_sender *cipher_sender_get_or_create(struct cipher *c, uint3
     return s;
 }
 
-/* Records a counter. Returns false if it is a repetition, or too old for the window. */
+/* Records a counter. Returns false if the counter was received before, or is too old for the
+ * window. */
 static bool cipher_sender_record_counter(struct cipher_sender *s, uint64_t counter)
 {
     if (counter + CIPHER_WINDOW <= s->last || !counter)
@@ -149,7 +151,7 @@ enum cipher_result cipher_decrypt(struct cipher *c, struct str subject, struct s
     int64_t sent = (int64_t)read_le64(text + 16);
     if (sent < now - CIPHER_AGE_MS || sent > now + CIPHER_AGE_MS)
         return CIPHER_LATE;
-    /* NATS does not echo our own messages (echo is off), so a message from this node is a
+    /* NATS does not send this node its own messages (echo is off), so a message from this node is a
      * replay. */
     if (sender == c->sender || !cipher_sender_record_counter(
                                    cipher_sender_get_or_create(c, (uint32_t)sender, now), counter))
