@@ -136,7 +136,7 @@ bool application_can_be_installed(const struct application *a, enum integration_
     { FIELD(struct application, terms_of_service_url), .type = &type_url, .flags = OPTIONAL },     \
     { FIELD(struct application, privacy_policy_url), .type = &type_url, .flags = OPTIONAL }
 
-/* Parameters flags_ and flags_new_: members with the public flags, or with all flags. */
+/* The parameters are the members with the public flags, or with all flags. */
 #define PUBLIC_FIELDS(flags_, flags_new_)                                                          \
     INTEGRATION_APPLICATION_FIELDS,                                                                                  \
     { FIELD_AS(struct application, flags_, "flags"), .type = &type_flags },                        \

@@ -72,7 +72,7 @@ static const struct choice channel_types[] = {
 
 const struct type type_command_type = { .kind = KIND_INT, .choices = command_types };
 const struct type type_command_handler = { .kind = KIND_INT, .choices = handlers };
-/* Accepts any number; the validation of options reports unknown types. */
+/* Accepts any number, because the validation of options reports unknown types. */
 const struct type type_option_type = { .kind = KIND_INT,
                                        .flags = TYPE_LOOSE_ENUM,
                                        .choices = option_types };
@@ -95,7 +95,7 @@ const struct type type_choice_value = {
     .kind = KIND_RAW,
     .doc = "A string of at most 100 characters or a number, depending on the option's type"
 };
-/* Keys are locales; values are validated like the text that they translate. */
+/* Keys are locales; values are validated like the text that they replace. */
 const struct type type_localizations = { .kind = KIND_MAP,
                                          .flags = TYPE_NULL_NONE,
                                          .max = LOCALES,
@@ -136,7 +136,7 @@ const struct type type_entered_number = { .kind = KIND_REAL, .flags = TYPE_SAFE_
 
 /* --- objects -------------------------------------------------------------------------- */
 
-/* Localizations, and the fields that replace them if only one language is shown. */
+/* Localizations, and the fields that replace them if only one language is sent. */
 /* clang-format off */
 #define DICTIONARY(type_, member_)                                                                 \
     { FIELD(type_, member_), .type = &type_localizations, .flags = OPTIONAL | NULLABLE }

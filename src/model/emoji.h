@@ -7,13 +7,13 @@
 struct emoji {
     snowflake id;
     struct str name;
-    struct list roles;       /* snowflakes; empty: everyone may use the emoji */
-    const struct user *user; /* uploader; NULL: not in the JSON */
+    struct list roles;       /* snowflakes; if empty, everyone may use the emoji */
+    const struct user *user; /* uploader; if NULL, not in the JSON */
     bool require_colons, managed, animated, available;
 
     /* The following members are not in the JSON. */
-    snowflake guild_id, application_id; /* owner of the emoji: one of both is 0 */
-    snowflake user_id;                  /* uploader; 0: unknown */
+    snowflake guild_id, application_id; /* owner of the emoji; the other one is 0 */
+    snowflake user_id;                  /* uploader; 0 if unknown */
     struct opt_str image;               /* hash of the image file */
 };
 

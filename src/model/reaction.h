@@ -4,16 +4,17 @@
 
 #include "model/member.h"
 
-/* The emoji as it was at its first use as a reaction to the message. */
+/* The emoji with the name that it had at its first use as a reaction to the message. */
 struct reaction_emoji {
-    struct opt_id id; /* null: Unicode emoji */
+    struct opt_id id; /* null for a Unicode emoji */
     struct str name;
     struct opt_bool animated;
 };
 struct reaction_details {
     int64_t normal, burst;
 };
-/* A reaction in a message object, encoded from the text in the message's row (reaction_text.h). */
+/* A reaction in a message object; its JSON is encoded from the text in the message's row
+ * (reaction_text.h). */
 struct reaction {
     const struct reaction_emoji *emoji;
     int64_t count;
@@ -27,17 +28,17 @@ struct caller_reaction {
     snowflake message_id, reaction_id;
     bool burst;
 };
-/* Reactions of the caller to messages `first` to `last` of a channel, newest message first. */
+/* Reactions of the caller to the messages `first` to `last` of a channel, newest message first. */
 struct caller_reactions {
     snowflake channel_id, first, last;
-    struct list list; /* struct caller_reaction; filled by the hook's listener */
+    struct list list; /* struct caller_reaction; filled by the listener of the hook */
 };
 
 /* Fields of all reaction events; each event has some of them. */
 struct reaction_event {
     struct opt_id user_id, message_author_id, guild_id;
     snowflake channel_id, message_id;
-    const struct member *member; /* with .user */
+    const struct member *member; /* includes .user */
     const struct reaction_emoji *emoji;
     bool burst;
     int64_t type;

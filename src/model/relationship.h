@@ -19,7 +19,7 @@ struct relationship {
     const struct user *user;
     struct opt_str nickname;
     struct opt_bool is_spam_request, stranger_request;
-    struct opt_bool is_stranger_request; /* equal to stranger_request; second name in events */
+    struct opt_bool is_stranger_request; /* same value as stranger_request; second name in events */
     bool user_ignored;
     struct opt_id origin_application_id;
     struct opt_int since;
@@ -34,16 +34,16 @@ extern const struct type type_relationship_type, type_relationships;
 
 /* --- game relationships --------------------------------------------------------------- */
 
-/* Places in which direct messages of a game friend are shown. */
+/* Where clients show direct messages of a game friend. */
 enum game_dm_access { DM_ANYWHERE, DM_IN_GAME_ONLY, DM_NOWHERE };
 
 struct game_relationship {
     snowflake id; /* id of the other account */
     snowflake application_id;
-    int64_t type;            /* FRIEND, INCOMING or OUTGOING */
+    int64_t type;            /* RELATIONSHIP_FRIEND, _INCOMING or _OUTGOING */
     const struct user *user; /* NULL in responses to apps */
     int64_t since, dm_access_type;
-    snowflake user_id; /* account to which the relationship belongs */
+    snowflake user_id; /* account that has the relationship */
 };
 
 extern const struct schema game_relationship_schema;        /* also GAME_RELATIONSHIP_ADD event */
@@ -56,7 +56,7 @@ enum { SUGGESTION_EXTERNAL_FRIEND = 1 };
 
 struct suggestion_reason {
     int64_t type;
-    struct str platform, platform_type; /* equal values; the API has two names */
+    struct str platform, platform_type; /* always equal; the API has two names */
     struct str name;
 };
 

@@ -13,10 +13,10 @@ struct sticker {
     struct opt_str description;
     int64_t type, format_type;
     bool available;
-    const struct user *user; /* uploader; NULL: not in the JSON */
+    const struct user *user; /* uploader; if NULL, not in the JSON */
 
     /* The following members are not in the JSON. */
-    snowflake user_id;    /* uploader; 0: unknown */
+    snowflake user_id;    /* uploader; 0 if unknown */
     struct opt_str image; /* hash of the image file */
 };
 

@@ -3,7 +3,7 @@
 
 enum { INTEGRATION_TYPES = 4, MAX_NAME_LENGTH = 32, MAX_TEXT_LENGTH = 512 };
 
-/* Types of integrations in the store; platforms come first. */
+/* Types of integrations as stored; external platforms come first. */
 static const char *const integration_type_names[INTEGRATION_TYPES] = { "platform_a", "platform_b",
                                                                        "service",
                                                                        "guild_subscription" };

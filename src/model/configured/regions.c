@@ -145,7 +145,8 @@ bool voice_regions_configure_networks(struct str list, const char **ret_problem)
     return !*ret_problem;
 }
 
-/* The region of the most specific network that contains the address, otherwise the first region. */
+/* Returns the region of the most specific network that contains the address, otherwise the first
+ * region. */
 static size_t find_nearest_region(struct str address, bool vip)
 {
     struct address a;

@@ -5,7 +5,7 @@
 #include "json/schema.h"
 #include "store/store.h"
 
-/* Linear search, for short lists. */
+/* Searches linearly, for short lists. */
 bool id_list_contains(const struct list *ids, snowflake id);
 void ids_add(struct arena *arena, struct list *ids, snowflake id);
 /* Reads the first column of all rows into a new list, in the transaction's arena. */

@@ -27,7 +27,8 @@ bool content_is_hidden(const struct content_reader *reader, bool in_guild,
 
 /* --- removing the content ------------------------------------------------------------- */
 
-/* Returns the empty value of a field with content; p == NULL: the field has no content. */
+/* Returns the empty value of a field that contains message content; NULL pointer for other
+ * fields. */
 static struct str empty_content_value(struct str key)
 {
     if (str_is(key, "content") || str_is(key, "matched_content"))
@@ -138,7 +139,8 @@ static snowflake read_user_object_id(struct json_reader *r, bool *ret_bot)
     return id;
 }
 
-/* Reads the author and the mentions of a message. ret_bot: the author is a bot or a webhook. */
+/* Reads the author and the mentions of a message. *ret_bot is true if the author is a bot or a
+ * webhook. */
 static struct message_origin read_message_origin(struct str message, struct arena *arena,
                                                  bool *ret_bot)
 {
@@ -180,7 +182,8 @@ struct str message_for_reader(struct str message, bool in_guild,
                : visible_message_for_reader(message, in_guild, reader, arena);
 }
 
-/* Quotation marks inside strings are escaped, so this search matches no string value. */
+/* Quotation marks inside JSON strings are escaped, so this search cannot match inside a string
+ * value. */
 static bool contains_referenced_message(struct str message)
 {
     static const char QUOTED_REPLY[] = "\"referenced_message\":{";

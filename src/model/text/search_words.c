@@ -69,7 +69,8 @@ struct str first_character(struct str text)
 
 /* --- accents -------------------------------------------------------------------------- */
 
-/* True for combining marks of Latin, Greek and Cyrillic; other marks are part of the letter. */
+/* Returns true for combining marks of Latin, Greek and Cyrillic; other marks are part of the
+ * letter. */
 static bool is_accent(uint32_t c)
 {
     return (c >= 0x300 && c <= 0x36f) || (c >= 0x1ab0 && c <= 0x1aff) ||
@@ -148,8 +149,8 @@ static void add_word(struct arena *a, struct list *words, const char *p, size_t 
         *(struct str *)list_append(a, words, sizeof(struct str)) = str_slice(p, n);
 }
 
-/* Adds pairs of adjacent characters of a script without spaces. The last character is also indexed
- * alone, so that each character begins a word; a query uses it only if it is the only one. */
+/* Adds pairs of adjacent characters of a script without spaces. The last character is also added
+ * alone, so that each character begins a word; a query adds it only if it is the only one. */
 static void add_character_pairs(struct arena *a, struct list *words, struct str run, bool query)
 {
     size_t before = words->count;

@@ -88,8 +88,7 @@ struct http_server_app {
     void (*request)(void *arg, struct exchange *x);
     /* Writes the JSON body of an error that the server itself sends (malformed, too large). */
     void (*refusal)(void *arg, int status, struct buf *out);
-    /* Headers of the server's own errors, which must outlive the server. */
-    struct str refusal_lines;
+    struct str refusal_lines; /* headers of the server's own errors; must outlive the server */
     /* Called after the server refused a request without calling the application. May be NULL. */
     void (*refused)(void *arg, int status, const struct refused_request *r);
     /* Called for a valid WebSocket handshake. Fills *ret and returns true to accept it, or returns

@@ -206,7 +206,7 @@ struct connection {
     bool linger : 1;   /* input may be unread; closing at once would send a TCP reset */
     bool trusted : 1;  /* the peer is a trusted proxy */
     bool preamble : 1; /* whether a PROXY protocol header may follow */
-    bool secure : 1;   /* of WebSockets: whether the client uses TLS, as in struct exchange */
+    bool secure : 1;   /* for WebSockets: whether the client uses TLS, as in struct exchange */
     bool upgraded : 1; /* whether the connection is or was a WebSocket */
     bool used : 1;     /* whether a request was received */
     struct link link;  /* in server_loop->connections */
