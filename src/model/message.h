@@ -112,13 +112,12 @@ struct message {
     snowflake author_id;
     int64_t pinned_at; /* microseconds; 0 if unknown */
     struct opt_str webhook_name, webhook_avatar;
-    snowflake ephemeral_for; /* user who can see the message; 0 means everyone */
-    int64_t reacted;         /* enum message_reaction_state */
-    /* Column "reactions", without counts of table reaction_lanes. */
-    struct opt_str stored_reactions;
-    bool polled;                /* whether the message has a poll */
-    struct opt_str snapshot;    /* content of the forwarded message, see forwards.c */
-    struct list snapshot_files; /* struct attachment: files of the forwarded message */
+    snowflake ephemeral_for;         /* user who can see the message; 0 means everyone */
+    int64_t reacted;                 /* enum message_reaction_state */
+    struct opt_str stored_reactions; /* column "reactions", without counts in reaction_lanes */
+    bool polled;                     /* whether the message has a poll */
+    struct opt_str snapshot;         /* content of the forwarded message, see forwards.c */
+    struct list snapshot_files;      /* struct attachment: files of the forwarded message */
     struct str cached_json; /* cached JSON (messages/show/precomputed_json.c), or NULL pointer */
     struct str shared_json; /* for new messages: JSON that response and event share */
 };

@@ -94,9 +94,8 @@ enum audience_kind { AUDIENCE_USER, AUDIENCE_GUILD, AUDIENCE_CHANNEL, AUDIENCE_S
 struct audience {
     enum audience_kind kind;
     snowflake id;
-    /* AUDIENCE_GUILD: only members who can view it; 0 means all members. AUDIENCE_USER: see
-     * audience_of_channel_member. */
-    snowflake channel_id;
+    snowflake channel_id; /* AUDIENCE_GUILD: channel that recipients can view, or 0; AUDIENCE_USER:
+                             see audience_of_channel_member */
     /* If channel_id is a thread, parent_id, starter_id and the following members decide who can
      * view it. starter_id is the creator of a new private thread, who is about to become a member;
      * otherwise 0. */
