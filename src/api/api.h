@@ -105,8 +105,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
 void api_free(struct api *api);
 
 struct http_server_app api_app(struct api *api); /* for http_server_start */
-/* Starts jobs and other background work. Call after the loops were started and before the server
- * listens. */
+/* Starts jobs and other background work. Call after the loops start, before the server listens. */
 void api_start(struct api *api, struct loops *loops);
 /* Send this node's rate-limit counts to other nodes, and apply counts received from other nodes.
  * May be called from any thread. */
@@ -168,8 +167,7 @@ void api_write_reference(const struct domain *const *domains, struct buf *out);
 /* Appends one metric in the Prometheus text format; kind is "counter" or "gauge". */
 void api_append_metric(struct buf *out, const char *name, const char *kind, const char *help,
                        uint64_t v);
-/* The content type of /metrics. api_write_metrics writes the whole text and may be called from any
- * thread. */
+/* The content type of /metrics. api_write_metrics writes the whole text, on any thread. */
 #define API_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 void api_write_metrics(struct api *api, struct buf *out);
 /* Returns why the server is not ready, in the two words of /readyz, or NULL if it is ready. May be

@@ -1,5 +1,4 @@
-/* call.c - the functions of call.h: path parameters, responses, events, rate limits,
- * revocations. */
+/* call.c - the functions of call.h: path parameters, responses, events, limits, revocations. */
 #include "api/internal.h"
 
 #include <assert.h>

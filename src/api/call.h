@@ -32,8 +32,7 @@ struct caller {
     bool disabled, deleting;
 };
 
-/* The objects that the resolvers of the path have read; the structs are defined in platform/ and
- * model/. */
+/* The objects that the path's resolvers have read; their structs are in platform/ and model/. */
 struct path_objects {
     struct user *user;
     struct guild *guild;
@@ -169,8 +168,7 @@ enum err call_read_nothing(struct call *call);
 enum err call_reply(struct call *call, const void *value);
 /* Returns a JSON writer for the body, for responses assembled from JSON pieces. */
 struct json_writer call_reply_json_writer(struct call *call);
-/* Responds with an object of a type other than route->reply, such as an error with its own
- * schema. */
+/* Responds with an object of a type other than route->reply, such as a special error. */
 enum err call_reply_as_type(struct call *call, const struct type *type, const void *value);
 /* Responds with text that is not JSON. */
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
@@ -199,8 +197,7 @@ void call_add_header(struct call *call, const char *name, struct str value);
 enum err call_missing_permissions_error(const struct call *call, uint64_t needs);
 enum err call_missing_any_permission_error(const struct call *call, uint64_t any);
 
-/* Adds a validation error for one field. Errors of several calls of this function are sent in one
- * response. */
+/* Adds a validation error for one field. All errors of a call are sent in one response. */
 enum err call_add_field_error(struct call *call, const char *field, const char *code,
                               const char *message);
 
@@ -262,8 +259,7 @@ void call_schedule_file_removal(struct call *call);
 /* Remove one or all credentials of an account from the credential cache after the commit. */
 void call_revoke_session(struct call *call, snowflake account, const unsigned char session[8]);
 void call_revoke_account_tokens(struct call *call, snowflake id);
-/* Removes the account's OAuth2 tokens from the cache after the commit, but not its login
- * sessions. */
+/* Removes the account's OAuth2 tokens from the cache after the commit, but not its logins. */
 void call_revoke_oauth2_tokens(struct call *call, snowflake id);
 /* Removes all tokens of an application from the cache after the commit: tokens of its bot, and
  * OAuth2 tokens of all accounts. */
@@ -277,8 +273,7 @@ void call_ban_addresses(struct call *call, const struct network *n, bool banned)
 
 enum refusal_kind { REFUSED_PASSWORD, REFUSED_TOO_MANY };
 
-/* Logs a refused call with the client's address, at a limited rate; may be called from any
- * thread. */
+/* Logs a refused call with the client's address, at a limited rate; on any thread. */
 void call_log_refusal(const struct call *call, enum refusal_kind kind);
 
 #endif

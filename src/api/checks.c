@@ -80,8 +80,7 @@ static enum err check_rate_limits(struct call_context *run)
     return OK;
 }
 
-/* Refuses banned addresses, except on service routes, which serve the operator (probes and
- * /metrics). */
+/* Refuses banned addresses, except on service routes, which the operator needs. */
 static enum err check_address_ban(const struct call *call)
 {
     bool banned = !call->route->service &&
@@ -291,8 +290,7 @@ enum err check_request_body(struct call_context *run)
     struct call *call = &run->call;
     enum err e = OK;
 
-    /* If the path has no object that could be unknown or forbidden, report the error of the body
-     * now. */
+    /* If the path has no object that could be unknown or forbidden, report the body's error now. */
     if (call->decoded && run->match.count == 0 && !call->route->needs)
         return call->decoded;
     if (call->route->prepare && !call->decoded)

@@ -307,8 +307,6 @@ static bool try_before_decode(struct call_context *run)
     return e || call->read;
 }
 
-/* --- from stage to stage -------------------------------------------------------------- */
-
 /* Starts the stage that follows the completed one. */
 static void start_next_stage(struct call_context *run, enum call_stage ended)
 {

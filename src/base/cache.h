@@ -27,8 +27,7 @@ struct cache_stats {
     uint64_t hits, misses, evictions, entries, bytes;
 };
 
-/* Limits and callbacks that all caches with the same name share; a static variable. A limit of 0
- * means no limit. */
+/* Limits and callbacks of all caches with one name; a static variable. 0 means no limit. */
 struct cache_kind {
     const char *name; /* label in /metrics; NULL if the caches have no metrics */
     size_t entries, bytes;
@@ -73,8 +72,7 @@ void cache_remove(struct cache *c, struct cache_entry *e);
 void cache_evict_if(struct cache *c, bool (*matches)(const struct cache_entry *e, const void *arg),
                     const void *arg);
 
-/* Calls `each` for every named cache kind that ever had an entry, with the sums over all caches of
- * that kind. */
+/* Calls `each` for every named cache kind that ever had an entry, with the sum over its caches. */
 void cache_each_kind_stats(void (*each)(const char *name, const struct cache_stats *s, void *arg),
                            void *arg);
 

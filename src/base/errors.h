@@ -20,8 +20,7 @@ struct error_info {
 /* e must be an error, not OK. */
 const struct error_info *error_info(enum err e);
 
-/* Returns the reason phrase, such as "Not Found"; "Unknown" for statuses that the server never
- * sends. */
+/* Returns a reason phrase such as "Not Found"; "Unknown" if the server never sends the status. */
 const char *http_reason_phrase(int status);
 
 #endif

@@ -105,8 +105,6 @@ bool picture_detect(struct str b, struct picture *ret)
     return true;
 }
 
-/* --- animation ------------------------------------------------------------------------- */
-
 bool picture_is_avif(struct str b)
 {
     return b.n >= 12 && memcmp(b.p + 4, "ftyp", 4) == 0 &&
@@ -154,8 +152,6 @@ bool picture_is_animated(struct str b)
     return has_magic_bytes(b, "RIFF", 4) && b.n > 20 && memcmp(b.p + 12, "VP8X", 4) == 0 &&
            (b.p[20] & 2);
 }
-
-/* --- duration -------------------------------------------------------------------------- */
 
 /* Adds a duration without overflow, because a file may contain any duration. */
 static void add_duration_saturated(uint64_t *sum, uint64_t ms)

@@ -9,7 +9,7 @@
 void serial_put_u64(struct buf *b, uint64_t v);
 void serial_put_bytes(struct buf *b, struct str s);
 
-/* State of the decoder. After the first missing value, all results are zero or empty and `bad` is
+/* State of the decoder. After the first missing value, results are zero or empty, and bad is
  * set. */
 struct serial_reader {
     struct str rest;

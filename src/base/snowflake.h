@@ -28,8 +28,7 @@ void snowflake_continue_after(snowflake newest);
 /* Returns the time of the newest id that this process created; the epoch if it has created none. */
 int64_t snowflake_newest_ms(void);
 
-/* Returns a new guild id. The id before it is reserved too: clients use guild id - 1 for "all
- * channels". */
+/* Returns a new guild id. Also reserves the id before it, which clients use for "all channels". */
 snowflake snowflake_new_guild(void);
 
 static inline int64_t snowflake_ms(snowflake id)

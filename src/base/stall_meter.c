@@ -32,8 +32,6 @@ static int64_t stall_clock_ns(void)
     return report_over ? clock_thread_cpu_ns() : clock_monotonic_ns();
 }
 
-/* --- records -------------------------------------------------------------------------- */
-
 static struct stall_record *stall_record_find(const char *kind, const char *part)
 {
     for (size_t i = 0; i < records.count; i++) {
@@ -81,8 +79,6 @@ int64_t stall_longest_recent_ns(bool reset)
     return ns;
 }
 
-/* --- meters --------------------------------------------------------------------------- */
-
 static const char *part_name_or_default(const char *part)
 {
     return part ? part : "nameless";
@@ -104,8 +100,7 @@ void stall_meter_begin_part(struct stall_meter *m, const char *part)
 {
     int64_t now = stall_clock_ns();
 
-    /* A thread without a current part is waiting. If CPU time is measured, that time still counts
-     * as work. */
+    /* Without a part, the thread waits; if CPU time is measured, that time counts as work. */
     if (m->part_at && (m->part || report_over))
         add_part_time(m, now - m->part_at);
     m->part = part;

@@ -23,8 +23,7 @@ struct stall_meter {
     int64_t logged_at_s;      /* time of the last log line, in seconds */
 };
 
-/* Ends the current part of the work and starts the part with this name; NULL means that the thread
- * waits. */
+/* Ends the current part and starts the part with this name; NULL means that the thread waits. */
 void stall_meter_begin_part(struct stall_meter *m, const char *part);
 /* Ends the current iteration of the thread and starts the next. */
 void stall_meter_end_iteration(struct stall_meter *m);

@@ -74,8 +74,7 @@ struct str str_cut(struct str *s, char sep);
 struct str str_trim(struct str s);
 struct str str_skip_spaces(struct str s); /* removes leading spaces */
 
-/* Parse one decimal number; return false if s is not exactly one number in range. str_to_u64 allows
- * no sign. */
+/* Parse exactly one decimal number; return false if out of range. str_to_u64 allows no sign. */
 bool str_to_u64(struct str s, uint64_t *ret);
 bool str_to_i64(struct str s, int64_t *ret);
 

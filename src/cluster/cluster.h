@@ -45,8 +45,8 @@ struct cluster_options {
     /* Called when a session moves to or from this node. */
     void (*move)(void *arg, const struct session_move *m);
     void (*revoke)(void *arg, const struct revocation_record *f);
-    /* Called before publish_events of the same log entry. fact->claim is 0 if another node wrote
-     * the entry. */
+    /* Called before publish_events of the same log entry. claim is 0 if another node wrote the
+     * entry. */
     void (*voice)(void *arg, const struct relay_voice_state *fact);
     /* Called when all revocations by other nodes are known. Cached credentials are valid until then
      * (clock_monotonic_ns). */
@@ -69,8 +69,7 @@ void cluster_start(struct cluster *c);
 /* Unregisters this node. No commit or cluster_await_position may follow. */
 void cluster_close(struct cluster *c); /* accepts NULL */
 
-/* Writes an entry to the event log before the commit, unless the entry contains only transient
- * events. */
+/* Writes an entry to the event log before the commit, unless it has only transient events. */
 void cluster_log_frame(struct cluster *c, struct tx *tx, struct frame f);
 /* Publishes a log entry after the commit, and delivers it on this node in the order of positions.
  * Thread-safe. */

@@ -52,8 +52,7 @@ static enum err read_delivered_frames(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Makes all existing sessions unresumable, and lets new log entries start after the delivered
- * positions. */
+/* Makes all existing sessions unresumable, and skips the positions that were delivered. */
 static enum err reset_after_lost_frames(struct tx *tx, void *arg)
 {
     const struct cluster *c = arg;

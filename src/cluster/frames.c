@@ -213,8 +213,7 @@ static const struct event_routing *get_routing(struct frame_reader *r, enum even
     return f;
 }
 
-/* Decodes an event. The result has the event EVENT_NONE if only a newer program version knows the
- * event. */
+/* Decodes an event. The result has EVENT_NONE if only a newer program version knows the event. */
 static struct emitted_event *get_announcement(struct frame_reader *r)
 {
     struct emitted_event *a = arena_alloc(r->arena, sizeof *a);

@@ -15,8 +15,8 @@ enum {
     CREDENTIALS_FRESH_MS = 2000,  /* validity of cached credentials if the log cannot be read */
     NODE_LEASE_MS = 5000,         /* a node without a heartbeat for this long is dead */
     HEARTBEAT_INTERVAL_MS = 1000, /* interval between heartbeats of a node */
-    /* Positions per partition of the log table (see its migration); minimum time that entries are
-     * stored. */
+    /* Positions per partition of the log table (see its migration); minimum retention of
+     * entries. */
     PARTITION_POSITIONS = 1000000,
     LOG_RETENTION_MINUTES = 15,
 };
@@ -117,8 +117,7 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
 enum err cluster_nats_open(struct cluster *c);
 void cluster_nats_start(struct cluster *c);
 void cluster_nats_close(struct cluster *c);
-/* Publishes a committed log entry, or transient events (position 0). Other nodes may miss the
- * message. */
+/* Publishes a committed log entry, or transient events (position 0). Messages may be lost. */
 void cluster_nats_send(struct cluster *c, int64_t position, struct str bytes);
 
 /* --- log_gaps.c ----------------------------------------------------------------------- */

@@ -112,8 +112,7 @@ static enum err read_log_to_end(struct cluster *c)
             c->follow.busy_until = asked + ms_to_ns(BUSY_AFTER_FRAME_MS);
         if (!more)
             record_log_is_read(c, asked, last);
-        /* If the page begins after a gap, no entry of it was delivered: do not read the next
-         * page. */
+        /* If the page begins after a gap, nothing was delivered: do not read the next page. */
         more = more && frame_sequencer_next_position(c->sequencer) > last;
     }
     return OK;

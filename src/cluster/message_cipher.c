@@ -78,8 +78,7 @@ void cipher_encrypt(struct cipher *c, struct str subject, int64_t position, stru
     out->n += NONCE_BYTES + length + TAG_BYTES;
 }
 
-/* Frees the state of one silent sender. Its older messages are still rejected, because of their
- * time. */
+/* Frees the state of one silent sender. Its older messages are still rejected by their time. */
 static void evict_silent_sender(struct cipher *c, int64_t now)
 {
     size_t at = 0;
@@ -109,8 +108,7 @@ static struct cipher_sender *cipher_sender_get_or_create(struct cipher *c, uint3
     return s;
 }
 
-/* Records a counter. Returns false if the counter was received before, or is too old for the
- * window. */
+/* Records a counter. Returns false if it was received before, or is too old for the window. */
 static bool cipher_sender_record_counter(struct cipher_sender *s, uint64_t counter)
 {
     if (counter + CIPHER_WINDOW <= s->last || !counter)

@@ -227,8 +227,7 @@ static void send_command(struct nats *n, struct str word)
     pthread_mutex_unlock(&n->lock);
 }
 
-/* Handles the PONG that answers the PING after the subscriptions: the subscriptions are active
- * now. */
+/* Handles the PONG for the PING after the subscriptions: the subscriptions are active now. */
 static void on_subscriptions_active(struct nats *n)
 {
     pthread_mutex_lock(&n->lock);

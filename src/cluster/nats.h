@@ -17,7 +17,7 @@ struct nats_options {
     const char *ca; /* for tls://: CA certificates (PEM file); NULL means the system's */
     const char *subjects[NATS_SUBJECTS_MAX];
     void *arg;
-    /* Called on the connection's thread, for messages on `subjects`. Unused entries of subjects are
+    /* Called on the connection's thread, for messages on `subjects`, whose unused entries are
      * NULL. */
     void (*message)(void *arg, struct str subject, struct str payload);
     void (*changed)(void *arg, bool connected);

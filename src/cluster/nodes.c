@@ -219,8 +219,7 @@ static enum err report_living_nodes(struct cluster *c)
     return e;
 }
 
-/* abs() is needed: a heartbeat in the future was written before the database's clock was set
- * back. */
+/* abs(): a heartbeat in the future was written before the database's clock was set back. */
 static const char UPDATE_DEAD_NODES[] =
     "update nodes set state = 3 where node in (select node from nodes where state = 1 and "
     "abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 > cast($1 as bigint) "

@@ -323,8 +323,7 @@ static __attribute__((noinline)) bool decode_field_slow(struct json_decoder *d,
     return true;
 }
 
-/* State of decoding an object on the fast path; count is the number of values not yet added to
- * reader.values. */
+/* State of decoding an object on the fast path; count: values not yet in reader.values. */
 struct object_cursor {
     struct decode_plan_step *last;
     uint64_t seen;
@@ -383,8 +382,7 @@ static inline __attribute__((always_inline)) bool decode_members_fast(
     return false;
 }
 
-/* Returns true if white space precedes the next member or its comma, because then the fast path
- * would fail. */
+/* Returns true if white space precedes the next member or its comma: the fast path would fail. */
 static inline bool has_space_before_member(const struct json_reader *r)
 {
     return r->end - r->at > 1 && ((unsigned char)r->at[0] <= ' ' || (unsigned char)r->at[1] <= ' ');

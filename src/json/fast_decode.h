@@ -10,8 +10,7 @@
 #include "json/plan.h"
 #include "json/reader_inline.h"
 
-/* Returns the closing quote of the string whose content starts at p; NULL if the string has escapes
- * or is invalid. */
+/* Returns the closing quote of the string content at p; NULL if it has escapes or is invalid. */
 static inline const char *fast_find_string_end(const struct json_reader *r, const char *p)
 {
     unsigned marks = scan_special_byte_mask(p);
@@ -31,8 +30,8 @@ static inline bool fast_length_is_valid(const struct decode_plan_step *s, size_t
     return n - s->min_length <= s->range;
 }
 
-/* Returns the closing quote of the key at p if its value is a string; otherwise NULL (use the slow
- * path). */
+/* Returns the closing quote of the key at p if a string follows; NULL if the slow path is
+ * needed. */
 static __attribute__((noinline)) const char *fast_find_key_end(const struct json_reader *r,
                                                                const char *p)
 {
@@ -56,8 +55,7 @@ static bool pairs_contain_key(const struct string_pair *p, const struct string_p
     return p < end;
 }
 
-/* Returns true if a key occurs twice. A 64-bit filter by first and last byte avoids most
- * comparisons. */
+/* Returns true if a key occurs twice. A 64-bit filter avoids most comparisons. */
 static __attribute__((noinline)) bool pairs_have_duplicate_key(const struct string_pair *first,
                                                                const struct string_pair *end)
 {

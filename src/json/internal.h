@@ -34,8 +34,7 @@ struct scalar {
     struct str text; /* content of a string; the JSON text of other kinds */
 };
 
-/* Validates a value. Stores a valid one in out (a struct str *, an int64_t *, …), otherwise adds an
- * error. */
+/* Stores a valid value in out (a struct str *, an int64_t *, …), or adds an error to form. */
 void decode_scalar_value(struct form *form, const struct type *type, const struct scalar *s,
                          const struct json_path *at, void *out);
 

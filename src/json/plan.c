@@ -24,8 +24,6 @@ static struct decode_plan *plan_find(const struct schema *schema)
     return p;
 }
 
-/* --- building a plan ------------------------------------------------------------------ */
-
 /* Makes a step that matches no input: its first eight bytes would need two values at once. */
 static void step_set_unmatchable(struct decode_plan_step *s)
 {
@@ -56,8 +54,7 @@ static void step_set_key(struct decode_plan_step *s, struct str name)
     }
 }
 
-/* Sets the byte lengths that length_is_certainly_valid accepts; returns false if it accepts
- * none. */
+/* Sets the lengths that length_is_certainly_valid accepts; returns false if it accepts none. */
 static bool step_set_lengths(struct decode_plan_step *s, const struct type *type)
 {
     int64_t least = type->min > 0 ? 4 * type->min - 3 : 0;
@@ -180,8 +177,6 @@ struct decode_plan *decode_plan_of_schema(const struct schema *schema)
     pthread_mutex_unlock(&plan_build_lock);
     return p;
 }
-
-/* --- using a plan --------------------------------------------------------------------- */
 
 struct decode_plan_step *plan_find_step(struct decode_plan *plan, struct decode_plan_step *after,
                                         const char *at, uint64_t word)

@@ -48,8 +48,7 @@ struct decode_plan {
     struct decode_plan_step steps[]; /* in the order of the fields; the last step has no field */
 };
 
-/* Bit of decode_plan.wanted: the schema has a `check` or `applicable_fields` function. No field
- * uses this bit. */
+/* Bit of decode_plan.wanted: the schema has a check or an applicable_fields function. */
 #define PLAN_HAS_CHECK (UINT64_C(1) << MAX_FIELDS)
 
 /* Returns true if a string of this type has no limit except its length. */

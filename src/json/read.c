@@ -184,8 +184,7 @@ static const char *skip_plain_ascii(const char *p, const char *end)
     return p;
 }
 
-/* Returns the closing quote of a string whose content starts at p; NULL if the string is
- * invalid. */
+/* Returns the closing quote of a string with content at p; NULL if the string is invalid. */
 static const char *find_string_end(const char *p, const char *end, bool *escaped)
 {
     uint32_t cp;

@@ -81,8 +81,7 @@ bool json_parse_raw_int(struct str raw, int64_t *ret);
 
 bool json_is_valid(struct str text);
 
-/* Describes the first syntax error: "line 3, column 7, at users.0.name: …". Returns an empty text
- * if there is none. */
+/* Describes the first syntax error ("line 3, column 7, at users.0.name: …"), or returns "". */
 struct str json_describe_syntax_error(struct str text, struct arena *arena);
 
 #endif

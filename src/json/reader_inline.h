@@ -57,8 +57,7 @@ static inline const char *find_plain_string_end(const char *p, const char *end)
     return n < SCAN_BLOCK && *p == '"' ? p : NULL;
 }
 
-/* Returns the closing quote of a string without escapes, otherwise NULL; p may be anywhere in the
- * string. */
+/* Returns the closing quote of a string without escapes, or NULL; p may be inside the string. */
 const char *find_unescaped_string_end(const char *p, const char *end);
 
 /* Reads and validates a string; ret may be NULL. */

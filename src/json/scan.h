@@ -108,8 +108,7 @@ enum { SCAN_BLOCK = 16 };
 static inline unsigned scan_special_byte_mask(const char *p)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
-    /* Bytes that are negative after this subtraction are control characters, quotes or
-     * non-ASCII. */
+    /* Negative results are control characters, quotes or non-ASCII. */
     __m128i low = _mm_subs_epi8(_mm_xor_si128(block, _mm_set1_epi8(2)), _mm_set1_epi8(0x21));
     __m128i marks = _mm_or_si128(low, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
 

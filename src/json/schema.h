@@ -232,8 +232,7 @@ enum err schema_decode_query(const struct schema *schema, struct str query, stru
  * member that is a NULL pointer is written as null if NULLABLE, otherwise omitted. */
 void schema_encode(struct json_writer *j, const struct type *type, const void *value);
 void schema_encode_object(struct json_writer *j, const struct schema *schema, const void *object);
-/* Encodes the value of one field. If the value is absent or null, writes nothing and returns
- * false. */
+/* Encodes the value of one field. Writes nothing and returns false if it is absent or null. */
 bool schema_encode_field_value(struct json_writer *j, const struct field *f, const void *object);
 /* Encodes the fields for which `shows` returns true, into an object that the caller has begun. */
 void schema_encode_fields(struct json_writer *j, const struct schema *schema, const void *object,

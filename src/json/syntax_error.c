@@ -64,8 +64,6 @@ static bool walk_whole_text(struct syntax_error_walk *w)
     return json_is_at_end(&w->r);
 }
 
-/* --- messages ------------------------------------------------------------------------- */
-
 static void append_line_and_column(struct str text, const char *at, struct buf *out)
 {
     unsigned long long line = 1, column = 1;

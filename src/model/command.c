@@ -6,8 +6,6 @@
 
 enum { LOCALES = 34 };
 
-/* --- types that bodies share with objects --------------------------------------------- */
-
 static const struct choice command_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
     { .value = COMMAND_USER, .name = "USER", .doc = "In the context menu of a user" },
@@ -133,8 +131,6 @@ const struct type type_file_types = { .kind = KIND_ARRAY,
                                       .of = &type_file_type };
 const struct type type_entered_length = { .kind = KIND_INT, .min = 0, .max = COMMAND_MAX_LENGTH };
 const struct type type_entered_number = { .kind = KIND_REAL, .flags = TYPE_SAFE_INT };
-
-/* --- objects -------------------------------------------------------------------------- */
 
 /* Localizations, and the fields that replace them if only one language is sent. */
 /* clang-format off */
@@ -345,8 +341,6 @@ static const struct schema command_plain_schema = {
 };
 const struct type type_command_unlocalized = { .kind = KIND_OBJECT,
                                                .schema = &command_plain_schema };
-
-/* --- permissions ---------------------------------------------------------------------- */
 
 static const struct choice permission_types[] = {
     { .value = COMMAND_PERMISSION_ROLE, .name = "ROLE", .doc = "A role, or everyone" },

@@ -47,8 +47,7 @@ struct encoded_member {
     struct str user;   /* partial user */
 };
 
-/* Members that are encoded once for all recipients: as one array with full users, and one by
- * one. */
+/* Members that are encoded once for all recipients: as one array with full users, and singly. */
 struct encoded_members {
     struct str list; /* JSON array of all members */
     struct encoded_member *each;

@@ -11,8 +11,6 @@ void integration_set_displayed_type(struct integration *i)
             (struct opt_bool){ str_eq(i->displayed_type, i->type) ? ABSENT : GIVEN, false };
 }
 
-/* --- role connection metadata --------------------------------------------------------- */
-
 static bool is_metadata_key(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -67,8 +65,6 @@ static const struct type type_metadata = { .kind = KIND_OBJECT, .schema = &metad
 const struct type type_role_connections_metadata = { .kind = KIND_ARRAY,
                                                      .max = 5,
                                                      .of = &type_metadata };
-
-/* --- integrations --------------------------------------------------------------------- */
 
 static const struct field account_fields[] = {
     { FIELD(struct integration_account, id), .type = &type_text },

@@ -56,8 +56,7 @@ extern const struct schema partial_user_schema; /* id, username, avatar and othe
 extern const struct schema public_user_schema;  /* with banner, accent_color: GET /users/{id} */
 extern const struct schema current_user_schema; /* all fields, for the account itself */
 extern const struct schema user_with_token_schema, user_in_ready_schema;
-/* The user as an OAuth2 app receives it: with the scope identify, and with the scopes identify and
- * email. */
+/* The user for an OAuth2 app: with the scope identify, and with identify and email. */
 extern const struct schema oauth2_user_schema, oauth2_user_with_email_schema;
 extern const struct schema profile_user_schema; /* public user with bio */
 

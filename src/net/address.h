@@ -15,8 +15,7 @@ struct address {
     unsigned char bytes[16];
 };
 
-/* Converts a struct sockaddr; the result is all zeros for families other than AF_INET and
- * AF_INET6. */
+/* Converts a struct sockaddr; the result is zeros unless the family is AF_INET or AF_INET6. */
 struct address address_from_sockaddr(const void *sockaddr);
 bool address_parse(struct str text, struct address *ret);
 /* Writes the usual text form ("127.0.0.1", "2001:db8::1") and returns its length. */

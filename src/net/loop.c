@@ -153,8 +153,6 @@ void loop_free_buf(struct loop *l, struct buf *b)
     buf_clear(b);
 }
 
-/* --- the end of a loop iteration ------------------------------------------------------ */
-
 void loop_add_iteration_end(struct loop *l, struct iteration_end *t)
 {
     links_append(&l->iteration_ends, &t->link);
@@ -181,8 +179,6 @@ static void on_iteration_end(uv_prepare_t *prepare)
     }
     stall_meter_end_iteration(&l->meter);
 }
-
-/* --- the end of a loop ---------------------------------------------------------------- */
 
 void loop_add_end_callback(struct loop *l, struct loop_end_callback *e)
 {

@@ -62,8 +62,8 @@ struct iteration_end {
 void loop_add_iteration_end(struct loop *l, struct iteration_end *t);
 void loop_remove_iteration_end(struct iteration_end *t);
 
-/* A callback when the loop stops, to close handles that no other object closes. Call on the loop's
- * thread. */
+/* A callback when the loop stops, to close handles that no other object closes. Call on the
+ * loop. */
 struct loop_end_callback {
     struct link link;
     void (*run)(struct loop_end_callback *e);

@@ -27,8 +27,7 @@ bool is_trusted_proxy(const struct proxy_networks *p, const struct address *a);
  * if both headers disagree, because the client may have sent one of them. */
 void find_forwarded_client(const struct proxy_networks *p, const struct http_request *r,
                            struct address *client);
-/* Returns true if the client used TLS to the proxy; returns `was` if no header contains this
- * information. */
+/* Returns true if the client used TLS to the proxy; returns `was` if no header says so. */
 bool forwarded_over_tls(const struct http_request *r, bool was);
 
 /* Parses the header of PROXY protocol version 2 at the start of a connection. Returns its length, 0

@@ -168,8 +168,7 @@ static uint64_t sum_calls(const uint32_t *counts)
     return n;
 }
 
-/* Writes an array with one value per minute: the quantile `part`, or the number of calls if part is
- * 0. */
+/* Writes an array with one value per minute: the quantile, or if part is 0 the number of calls. */
 static void write_minute_values_json(struct json_writer *j, const char *name,
                                      const struct stats_minute *minutes, size_t n, size_t group,
                                      double part)

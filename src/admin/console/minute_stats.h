@@ -28,8 +28,7 @@ struct stats_minute {
 
 struct minute_stats;
 
-/* Creates statistics for `groups` domains (feature folders) with `durations` duration buckets
- * each. */
+/* Creates statistics for `groups` domains (feature folders) with `durations` buckets each. */
 struct minute_stats *minute_stats_new(size_t groups, size_t durations);
 void minute_stats_free(struct minute_stats *f);
 

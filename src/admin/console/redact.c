@@ -130,8 +130,7 @@ static size_t json_value_length(const char *p, const char *end)
     return (size_t)(at - p);
 }
 
-/* Returns true for URLs of webhooks and uploads and for OAuth2 redirect URLs, which contain
- * tokens. */
+/* Returns true for URLs of webhooks and uploads and OAuth2 redirects, which contain tokens. */
 static bool json_string_is_secret(struct str s)
 {
     return memmem(s.p, s.n, "/webhooks/", 10) || memmem(s.p, s.n, "\\/webhooks\\/", 12) ||

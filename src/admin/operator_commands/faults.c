@@ -71,8 +71,7 @@ static bool parse_fault_method(struct str text, struct fault *ret)
     return ret->any_method;
 }
 
-/* Returns whether the path of a fault is "events"; such a fault delays gateway events instead of
- * calls. */
+/* Returns whether a fault's path is "events": it delays gateway events instead of calls. */
 static bool path_means_events(const char *path)
 {
     return strcmp(path, "events") == 0;

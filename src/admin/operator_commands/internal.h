@@ -52,8 +52,7 @@ enum err operator_command_refuse(struct operator_command *o, enum err e, const c
 
 /* --- users.c -------------------------------------------------------------------------- */
 
-/* Finds the account whose name or id is argument number `word`. Sets o->problem if there is
- * none. */
+/* Finds the account whose name or id is argument `word`. Sets o->problem if there is none. */
 enum err operator_find_user(struct call *call, struct operator_command *o, int word,
                             struct user *ret);
 

@@ -181,8 +181,7 @@ static bool parse_list_page(struct operator_command *o, struct str *rest)
            o->limit <= OPERATOR_PAGE_MAX;
 }
 
-/* Decodes the last argument with the row's body type. Returns an error sentence, or NULL on
- * success. */
+/* Decodes the last argument with row->body. Returns an error sentence, or NULL on success. */
 static const char *parse_command_body(struct operator_command *o)
 {
     struct form form = { .arena = o->arena };
@@ -318,8 +317,7 @@ static enum err run_on_loop_and_wait(struct operator_call *w)
     return w->result;
 }
 
-/* Checks the length of the password as the API does, and hashes it. The password itself is not
- * stored. */
+/* Checks the password's length as the API does, and hashes it. The password is not stored. */
 static enum err hash_password_argument(struct operator_command *o)
 {
     const struct api_options *options = api_options(o->api);

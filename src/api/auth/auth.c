@@ -141,8 +141,7 @@ bool is_valid_chosen_token(struct str text)
     return true;
 }
 
-/* Derives the session id and the secret of a chosen token from its text, because the text contains
- * neither. */
+/* Derives session id and secret of a chosen token from its text, which contains neither. */
 static void derive_from_chosen_token(struct str text, unsigned char *session, unsigned char *secret)
 {
     unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
@@ -254,8 +253,7 @@ static void cache_caller(struct auth *a, const struct credential *c, const struc
     hash_token(a, c->token, &r->tag);
     struct token_shard *s = find_token_shard(a, &r->tag, &hash);
     pthread_mutex_lock(&s->lock);
-    /* If any token was revoked since the row was read, this token may be the revoked one: do not
-     * cache it. */
+    /* If any token was revoked since the row was read, it may be this token: do not cache it. */
     if (auth_revocation_count(a) == c->revocations_seen)
         cache_put(&s->callers, hash, sizeof *r, &r->entry);
     else

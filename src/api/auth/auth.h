@@ -30,8 +30,7 @@ struct credential {
     uint64_t revocations_seen; /* auth_revocation_count before the lookup */
 };
 
-/* Returns the kind of caller that an Authorization header declares, and the token without its
- * scheme. */
+/* Returns the kind of caller in an Authorization header, and the token without its scheme. */
 enum caller_kind parse_credential_kind(struct str authorization, struct str *ret_token);
 /* Returns whether a world file (test data) may contain this text as a token: 16-100 characters of
  * A-Z a-z 0-9 _ -. */

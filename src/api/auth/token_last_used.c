@@ -50,8 +50,7 @@ static enum err update_last_used_times(struct call *call)
     return e;
 }
 
-/* Continues after errors: a token whose use could not be written is marked again at its next
- * use. */
+/* Ignores errors: a token whose use could not be written is marked again at its next use. */
 static void on_step_written(struct call *call, enum err e, void *arg)
 {
     struct token_use_writer *u = arg;

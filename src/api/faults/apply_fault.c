@@ -64,8 +64,7 @@ bool call_apply_fault(struct call_context *run)
 
     if (!faults_match_call(run->call.api->faults, r->method, r->path, &fault))
         return false;
-    /* The connection must be closed in a timer callback, because its input is still being parsed
-     * here. */
+    /* Close the connection in a timer callback, because its input is still being parsed here. */
     if (!fault.delay_ms && !fault.drop) {
         apply_fault_effect(run, &fault);
         return true;

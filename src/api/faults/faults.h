@@ -37,8 +37,7 @@ bool faults_insert(struct injected_faults *f, struct fault *fault);
 bool faults_remove(struct injected_faults *f, uint64_t id);
 /* Copies the faults to ret, which has room for MOST_FAULTS; returns their number. */
 size_t faults_list(struct injected_faults *f, struct fault *ret);
-/* Finds the first fault that matches this call, and counts its use. Returns false if none
- * matches. */
+/* Finds the first fault that matches this call, and counts its use; false if none matches. */
 bool faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
                        struct fault *ret);
 

@@ -18,8 +18,7 @@ enum {
     ABANDONED_S = 60 * 60 /* no running call has older blobs without a row */
 };
 
-/* A blob to delete: a marked row of table files, or a blob without a row, of which only the name is
- * set. */
+/* A blob to delete: a marked row of table files, or only the name of a blob without a row. */
 struct file_to_delete {
     snowflake id, owner_id;
     int64_t size;
@@ -117,8 +116,7 @@ static void delete_marked_blobs(uv_work_t *w)
     bool backup_running = blobs_deletion_is_locked(r->api->options.store);
 
     for (size_t i = 0; i < r->count; i++) {
-        /* A backup in progress may contain rows from before they were marked, so do not delete
-         * their blobs. */
+        /* A backup in progress may contain rows from before the mark: do not delete their blobs. */
         enum err e =
             backup_running ? ERR_UNAVAILABLE : blob_delete(r->api->options.store, r->page[i].name);
 

@@ -57,8 +57,7 @@ bool limits_are_off(const struct rate_limit_counters *l);
 
 /* Enables the exchange of counts with other nodes. Call before the first call is counted. */
 void limits_enable_sharing(struct rate_limit_counters *l);
-/* Functions that strict limits need to send counts to other nodes. Set before the first call is
- * counted. */
+/* Functions that strict limits use to send counts. Set before the first call is counted. */
 struct limits_cluster {
     void *arg;
     unsigned (*count_disconnected_nodes)(

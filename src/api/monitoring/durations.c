@@ -11,8 +11,7 @@
 const int64_t duration_bounds_us[DURATION_BOUNDS] = { 500,   1000,   2500,   5000,    10000,
                                                       25000, 100000, 250000, 1000000, 5000000 };
 
-/* Histogram of one domain (feature folder) on one loop. The last count is for durations above all
- * bounds. */
+/* Histogram of one domain (feature folder) on one loop. The last count is above all bounds. */
 struct duration_cell {
     _Alignas(64) _Atomic uint64_t counts[DURATION_BOUNDS + 1];
     _Atomic uint64_t us;

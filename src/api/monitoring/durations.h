@@ -14,8 +14,7 @@ extern const int64_t duration_bounds_us[DURATION_BOUNDS];
 struct call_durations *durations_new(const struct domain *const *domains, unsigned loops);
 void durations_free(struct call_durations *d);
 
-/* Records the duration of a call on that loop's thread; group is the index of the domain (feature
- * folder). */
+/* Records the duration of a call, on that loop; group: index of the domain (feature folder). */
 void durations_record(struct call_durations *d, unsigned loop, unsigned group, int64_t ns);
 /* Writes the histograms in the Prometheus text format, for domains that had calls; may be called
  * from any thread. */

@@ -182,8 +182,7 @@ static void write_responses(struct json_writer *j, const struct openapi_operatio
     buf_clear(&status);
 }
 
-/* Writes the credentials that the route accepts; an empty object means that no credential is
- * needed. */
+/* Writes the credentials that the route accepts; an empty object means that none is needed. */
 static void write_security(struct json_writer *j, const struct route *r)
 {
     static const struct {

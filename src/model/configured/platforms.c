@@ -17,8 +17,6 @@ static struct {
     char house_id[MAX_TEXT_LENGTH + 1], house_name[MAX_TEXT_LENGTH + 1];
 } settings;
 
-/* --- reading the options -------------------------------------------------------------- */
-
 static int type_index(struct str type)
 {
     for (int i = 0; i < INTEGRATION_TYPES; i++)
@@ -111,8 +109,6 @@ bool platforms_configure(const struct platform_options *o, const char **ret_prob
         *ret_problem = problem;
     return !problem;
 }
-
-/* --- reading the configuration -------------------------------------------------------- */
 
 struct str platform_stored_name(enum platform p)
 {

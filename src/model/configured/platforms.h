@@ -16,8 +16,7 @@ struct platform_options {
     const char *partners_guild;      /* id of the guild that partners of platform A may join */
     const char *partners_account;    /* "ID:NAME" of the account that invites partners */
 };
-/* Applies the options. Returns false if one is invalid; *ret_problem names the option and the
- * reason. */
+/* Applies the options. Returns false if one is invalid; *ret_problem names option and reason. */
 bool platforms_configure(const struct platform_options *o, const char **ret_problem);
 
 /* Returns the name of a platform as stored in the database: "platform_a". */
@@ -29,8 +28,7 @@ enum platform platform_find(struct str word);
 struct str integration_displayed_type(struct str type);
 
 bool platform_is_enabled(enum platform p);
-/* Returns the base URL of the provider, without a trailing slash; NULL pointer for a local
- * platform. */
+/* Returns the provider's base URL, without a trailing slash; NULL pointer for a local platform. */
 struct str platform_provider_url(enum platform p);
 struct str platform_provider_key(enum platform p);
 

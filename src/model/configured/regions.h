@@ -18,8 +18,7 @@ bool voice_regions_configure(struct str list, const char **ret_problem);
 /* Adds regions for guilds with the feature VIP_REGIONS; called after voice_regions_configure. The
  * list may be empty. */
 bool voice_regions_configure_vip(struct str list, const char **ret_problem);
-/* Maps client networks to regions, "10.0.0.0/8=eu, 2001:db8::/32=us"; called after the other
- * two. */
+/* Maps client networks to regions, "10.0.0.0/8=eu, 2001:db8::/32=us"; called last. */
 bool voice_regions_configure_networks(struct str list, const char **ret_problem);
 
 /* Returns a list of struct voice_region, in the configured order. The optimal region is the one

@@ -17,8 +17,7 @@
 
 extern const struct type type_id, type_bool, type_text, type_count, type_int, type_time, type_raw;
 extern const struct type type_ids, type_texts, type_permissions, type_color, type_locale;
-/* Returns the supported spelling of a language tag; NULL pointer if the language is not
- * supported. */
+/* Returns the supported spelling of a language tag; NULL pointer if it is not supported. */
 struct str locale_find_supported(struct str tag);
 extern const struct type type_asset_hash; /* hash of a stored image */
 extern const struct type

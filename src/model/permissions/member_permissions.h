@@ -21,8 +21,7 @@ struct permission_input {
 
 uint64_t permissions_in_guild(const struct permission_input *input);
 
-/* Returns true if a timeout, screening, quarantine or the verification level restricts the
- * member. */
+/* Returns true if a timeout, screening, quarantine or verification level restricts the member. */
 bool member_is_restricted(const struct permission_input *input);
 /* Returns OK if the member may write, otherwise ERR_MISSING_PERMISSIONS or the unmet verification
  * requirement. */

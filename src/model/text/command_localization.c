@@ -6,8 +6,6 @@
 
 enum { CHOICE_MAX_BYTES = 400 }; /* 100 characters in UTF-8 */
 
-/* --- contexts ------------------------------------------------------------------------- */
-
 static unsigned bits_from_numbers(const struct list *numbers)
 {
     unsigned bits = 0;
@@ -47,8 +45,6 @@ unsigned command_integration_type_bits(const struct command *k)
         return 1u << INSTALL_GUILD;
     return bits_from_numbers(&k->integration_types.value);
 }
-
-/* --- locales -------------------------------------------------------------------------- */
 
 #define LETTER_PAIR_INDEX(a, b) (((a) - 'a') * 26 + ((b) - 'a'))
 
@@ -112,8 +108,7 @@ const uint32_t supported_locale_letters[26] = {
     ['v' - 'a'] = SECOND_LETTER_BIT('i'),
 };
 
-/* Compares the text after the first two letters, which are equal. Most locales have no more
- * letters. */
+/* Compares the text after the first two letters, which are equal; most locales have no more. */
 static inline bool locale_matches_rest(struct str locale, const char *text)
 {
     size_t i = 2;
@@ -209,8 +204,6 @@ uint64_t command_locale_bits(const struct command *k)
            dictionary_locales(&k->description_localizations) | options_locales(&k->options.value);
 }
 
-/* --- applying translations ------------------------------------------------------------ */
-
 /* Applies a translation, unless it is equal to the original. */
 static void localize_text(struct str *words, struct opt_list *dictionary, struct opt_str *localized,
                           struct opt_str *original, struct str locale,
@@ -269,8 +262,6 @@ void command_localize(struct command *k, struct str locale, enum command_localiz
                   &k->description_default, locale, form);
     options_localize(&k->options.value, locale, form);
 }
-
-/* --- choices -------------------------------------------------------------------------- */
 
 bool command_choice_equals_text(const struct command_choice *c, struct str text)
 {

@@ -5,8 +5,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Oldest supported API version, last version with the old encoding, default version, newest
- * version. */
+/* Oldest supported API version, last version with the old encoding, default, newest version. */
 enum { VERSION_OLDEST = 6, VERSION_OLD_ENCODING = 7, VERSION_DEFAULT = 9, VERSION_NEWEST = 10 };
 
 /* Parses "v6" to "v10"; returns false for other texts. */

@@ -11,8 +11,6 @@ enum {
     MAX_STORED_USERS = 4, /* maximum number of stored user ids per emoji */
 };
 
-/* --- lines ---------------------------------------------------------------------------- */
-
 /* Fields of a line of the reaction text, not converted yet. */
 struct reaction_line_parts {
     struct str id, normal, burst, users, key, emoji;
@@ -120,8 +118,6 @@ void reaction_line_append(struct buf *out, const struct reaction_line *line)
     buf_add_char(out, '\n');
 }
 
-/* --- user ids in a line --------------------------------------------------------------- */
-
 static inline ptrdiff_t find_user_offset(struct str users, const char id[ID_DIGITS])
 {
     for (size_t i = 0; i + ID_DIGITS <= users.n; i += ID_DIGITS)
@@ -186,8 +182,6 @@ int64_t reaction_text_state(struct str text)
     return HAS_REACTIONS_WITH_ALL_USERS;
 }
 
-/* --- emoji ---------------------------------------------------------------------------- */
-
 struct str reaction_emoji_encode(struct arena *arena, const struct reaction_emoji *emoji)
 {
     return json_column_encode(arena, &type_reaction_emoji, emoji);
@@ -202,8 +196,6 @@ const struct reaction_emoji *reaction_emoji_decode(struct arena *arena,
 
     return emoji ? emoji : &unreadable;
 }
-
-/* --- encoding for a reader ------------------------------------------------------------ */
 
 void reaction_text_set_reader(struct str text, snowflake reader)
 {
@@ -266,8 +258,7 @@ static char *put_tail(char *at, unsigned reader_bits)
     return at + tails[reader_bits].n;
 }
 
-/* Returns the total count. Without burst reactions, which are rare, the count is the text of
- * `normal`. */
+/* Returns the total count. Without burst reactions it is the text of `normal`. */
 static struct str total_count_text(const struct reaction_line_parts *parts, char digits[20])
 {
     int64_t normal, burst;

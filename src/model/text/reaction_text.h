@@ -33,8 +33,7 @@ struct reaction_line {
 void reaction_text_append_head(struct buf *out);
 /* Returns the text after the first line. */
 struct str reaction_text_skip_head(struct str text);
-/* Parses the next line and removes it from *text. Returns false at the end, or if the line is
- * invalid. */
+/* Parses the next line and removes it from *text. Returns false at the end or on an error. */
 bool reaction_line_parse_next(struct str *text, struct reaction_line *ret);
 /* Appends a line, with own = 0. */
 void reaction_line_append(struct buf *out, const struct reaction_line *line);

@@ -21,8 +21,6 @@ static struct str map_with_utf8proc(struct arena *a, struct str text, utf8proc_o
     return copy;
 }
 
-/* --- white space ---------------------------------------------------------------------- */
-
 static bool is_unicode_space(uint32_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r') || c == 0x85 || c == 0xa0 || c == 0x1680 ||
@@ -67,10 +65,7 @@ struct str first_character(struct str text)
     return str_slice(text.p, utf8_decode(text, &c));
 }
 
-/* --- accents -------------------------------------------------------------------------- */
-
-/* Returns true for combining marks of Latin, Greek and Cyrillic; other marks are part of the
- * letter. */
+/* Returns true for accents of Latin, Greek and Cyrillic; other marks are part of the letter. */
 static bool is_accent(uint32_t c)
 {
     return (c >= 0x300 && c <= 0x36f) || (c >= 0x1ab0 && c <= 0x1aff) ||
@@ -96,8 +91,6 @@ static struct str remove_accents(struct arena *a, struct str text)
     }
     return map_with_utf8proc(a, str_slice(out, n), UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
 }
-
-/* --- words ---------------------------------------------------------------------------- */
 
 struct letter_range {
     uint32_t first, last;

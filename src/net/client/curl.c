@@ -31,8 +31,6 @@ bool load_curl(void)
     return curl_is_loaded;
 }
 
-/* --- CA certificates ------------------------------------------------------------------ */
-
 const char *find_ca_bundle(void)
 {
 #ifdef GUILDHALL_STATIC

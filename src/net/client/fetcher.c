@@ -12,8 +12,6 @@
 #include "net/address.h"
 #include "net/client/curl.h"
 
-/* --- structures ----------------------------------------------------------------------- */
-
 /* Time limit per loop iteration for receiving responses. libcurl may deliver more than 1 MiB in one
  * call, so each write callback checks the time, and a request that exceeds the limit is paused
  * until a later iteration. */
@@ -73,8 +71,6 @@ static void pause_until_next_iteration(struct fetch_job *j)
     if (!j->paused.next)
         links_append(&j->fetcher->paused, &j->paused);
 }
-
-/* --- the end of a request ------------------------------------------------------------- */
 
 static void fetch_job_free(struct fetch_job *j)
 {
@@ -203,8 +199,7 @@ static void on_socket_ready(uv_poll_t *poll, int status, int events)
     int running;
 
     loop_begin_part("fetching");
-    /* The socket stays readable or writable, so the next loop iteration reports this event
-     * again. */
+    /* The socket stays readable or writable, so the next iteration reports this event again. */
     if (status == 0 && iteration_time_is_used_up(f))
         return;
     if (events & UV_READABLE)
@@ -267,8 +262,6 @@ static int set_curl_timer(CURLM *multi, long ms, void *arg)
         uv_timer_start(f->timer, on_curl_timer, (uint64_t)ms, 0);
     return 0;
 }
-
-/* --- a request ------------------------------------------------------------------------ */
 
 /* Reserves the announced Content-Length, to avoid copies while the buffer grows. A length beyond
  * the limit marks the buffer as full, so that the request fails at once. */
@@ -473,8 +466,6 @@ void fetcher_start(struct fetcher *f, const struct fetch_request *request)
     j->post.run = on_fetch_not_started;
     loop_post(f->loop, &j->post);
 }
-
-/* --- creating and freeing a fetcher --------------------------------------------------- */
 
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
 {

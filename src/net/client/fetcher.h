@@ -30,8 +30,7 @@ struct fetch_options {
 
 struct fetcher; /* one per loop; use only on that loop's thread */
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options);
-/* Ends running requests with FETCH_UNREACHABLE. Call on the loop's thread, not from a done
- * callback. */
+/* Ends running requests with FETCH_UNREACHABLE. Call on the loop, but not from a done callback. */
 void fetcher_free(struct fetcher *f);
 
 struct fetch_header {

@@ -29,8 +29,6 @@ struct mailer {
     CURL *easy; /* used by the mailer thread only; reuses the connection */
 };
 
-/* --- one mail ------------------------------------------------------------------------- */
-
 static size_t on_mail_read(char *p, size_t size, size_t n, void *arg)
 {
     struct str *left = arg;
@@ -144,8 +142,6 @@ static enum mail_result send_mail(struct mailer *m, const struct mail *mail)
     return result;
 }
 
-/* --- the queue ------------------------------------------------------------------------ */
-
 static struct mail *wait_for_mail(struct mailer *m)
 {
     struct mail *mail;
@@ -194,8 +190,6 @@ bool mailer_send(struct mailer *m, struct mail *mail)
     pthread_mutex_unlock(&m->lock);
     return taken;
 }
-
-/* --- options -------------------------------------------------------------------------- */
 
 bool mail_address_is_sendable(struct str address)
 {

@@ -37,8 +37,7 @@ struct str mailer_sender_domain(const struct mailer *m);
 /* Returns true if SMTP can carry the address: printable ASCII without quoting characters. */
 bool mail_address_is_sendable(struct str address);
 
-/* A mail to send. The caller embeds it in its own struct and must not free it before `posted`
- * runs. */
+/* A mail to send. The caller embeds it in a struct and must not free it before `posted` runs. */
 struct mail {
     const char *to;
     struct str text;            /* headers and body; lines end with CRLF */

@@ -99,10 +99,7 @@ bool address_is_public(const void *sockaddr)
     return false;
 }
 
-/* --- hosts of URLs -------------------------------------------------------------------- */
-
-/* Returns the host of a URL without scheme, user, port and trailing dot. Browsers treat '\' as
- * '/'. */
+/* Returns a URL's host without scheme, user, port and trailing dot. Browsers treat '\' as '/'. */
 static struct str url_host(struct str url)
 {
     struct str host = str_skip(url, str_starts(url, STR("https://")) ? 8 : 7);

@@ -65,8 +65,6 @@ size_t body_budget_used(struct body_budget *b)
     return used;
 }
 
-/* --- limits per owner ----------------------------------------------------------------- */
-
 /* Returns a map key for an account id, salted so that it does not collide with address keys. */
 static uint64_t account_map_key(uint64_t account)
 {

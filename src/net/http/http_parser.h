@@ -39,8 +39,7 @@ struct http_header {
     struct str name, value; /* value has no surrounding white space */
 };
 
-/* A parsed request. Every str points into the parsed bytes; the pointer is NULL if the element is
- * absent. */
+/* A parsed request. Every str points into the parsed bytes, or is NULL if absent. */
 struct http_request {
     enum http_method method;
     struct str method_text;
@@ -68,8 +67,7 @@ struct http_request {
  * skipped. */
 long http_parse_head(struct str bytes, struct http_request *ret);
 
-/* Returns the value of the first header with this name (case-insensitive), or a str with a NULL
- * pointer. */
+/* Returns the first header with this name (case-insensitive), or a str with a NULL pointer. */
 struct str http_find_header(const struct http_request *r, struct str name);
 
 /* --- chunked bodies ------------------------------------------------------------------- */

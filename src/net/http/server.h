@@ -46,8 +46,7 @@ struct exchange {
     _Atomic bool abandoned;        /* set on disconnect; other threads read it */
 };
 
-/* Returns true if the client has disconnected, so that the response would be dropped.
- * Thread-safe. */
+/* Returns true if the client has disconnected, so the response would be dropped. Thread-safe. */
 static inline bool exchange_is_abandoned(const struct exchange *x)
 {
     return atomic_load_explicit(&x->abandoned, memory_order_relaxed);
@@ -110,8 +109,7 @@ struct http_server_options {
     const char *via;                      /* value of the Via header */
 };
 
-/* Starts listening on every loop. Fails and logs if the address is in use or is not an address of
- * this machine. */
+/* Starts listening on every loop. Fails and logs if the address is in use or not this machine's. */
 enum err http_server_start(struct loops *loops, const struct http_server_options *options,
                            const struct http_server_app *app, struct http_server **ret);
 int http_server_port(const struct http_server *s);
@@ -198,8 +196,7 @@ bool websocket_is_secure(const struct websocket *ws);
 /* Appends the address that the client connected to: "192.0.2.1:8080", "[2001:db8::1]:8080". */
 void websocket_append_local_host(const struct websocket *ws, struct buf *out);
 
-/* Queues one message; all messages of a loop iteration are sent in one write. Call on the socket's
- * loop. */
+/* Queues one message; a loop iteration sends all its messages in one write. Call on the loop. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 /* Like websocket_send, but joins several parts into one message. */
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,

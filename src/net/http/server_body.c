@@ -24,8 +24,6 @@ static bool is_multipart_form(const struct http_request *r)
     return http_media_type_is(r->content_type, STR("multipart/form-data"));
 }
 
-/* --- before the body is read ---------------------------------------------------------- */
-
 bool request_body_skip(struct connection *c, struct http_call *call, bool keep_alive)
 {
     const struct http_request *r = call->x.request;
@@ -169,8 +167,6 @@ void http_accept_body(struct exchange *x, uint64_t account)
     connection_resume_input(c);
     c->server_loop->current = before;
 }
-
-/* --- while the body is received ------------------------------------------------------- */
 
 static int append_body_bytes(struct http_call *call, struct str bytes)
 {

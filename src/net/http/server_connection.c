@@ -464,8 +464,7 @@ static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
         *ret = uv_buf_init(NULL, 0);
         return;
     }
-    /* Unless a body is expected, read few bytes, because input that cannot be handled yet must be
-     * stored. */
+    /* Unless a body is expected, read few bytes, because input may have to be stored. */
     *ret = uv_buf_init(c->server_loop->buffers.bytes,
                        c->state == CONN_BODY ? READ_BUFFER_BYTES : HEAD_READ_BYTES);
 }

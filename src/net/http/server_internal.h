@@ -44,8 +44,7 @@ enum {
     STOP_CLOSE_HANDSHAKE_MS = 200, /* timeout for the peer's close frame while the server stops */
     CLOSED_PER_ITERATION = 256,    /* connections closed in one loop iteration */
     MIN_BODY_RATE = 8 * 1024,      /* minimum rate of a body, bytes per second */
-    /* Minimum rate of a response, bytes per second; low, because a slow peer's kernel accepts bytes
-     * in bursts. */
+    /* Minimum rate of a response; low, because kernels of slow peers accept bytes in bursts. */
     MIN_RESPONSE_RATE = 2 * 1024,
 };
 

@@ -136,8 +136,6 @@ void websocket_append_local_host(const struct websocket *ws, struct buf *out)
     connection_append_local_host(websocket_connection(ws), out);
 }
 
-/* --- new connections ------------------------------------------------------------------ */
-
 void connection_set_remote(struct connection *c, const struct address *a)
 {
     const struct proxy_networks *p = c->server_loop->proxies;

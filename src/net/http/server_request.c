@@ -55,8 +55,6 @@ static void refuse_malformed_head(struct connection *c, int status, struct str b
     respond_error_and_close(c, status, STR(""));
 }
 
-/* --- one request ---------------------------------------------------------------------- */
-
 /* Checks an incomplete head, whose start may already be invalid or too long. The check runs the
  * first time, at line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic
  * time. */
@@ -178,8 +176,6 @@ static size_t read_request(struct connection *c, struct str bytes)
         connection_dispatch_request(c, call);
     return n;
 }
-
-/* --- all input of a connection -------------------------------------------------------- */
 
 static size_t skip_refused_body(struct connection *c, struct str bytes)
 {

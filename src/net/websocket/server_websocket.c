@@ -91,8 +91,7 @@ static struct buf *next_frame_buffer(struct websocket *ws)
     return ws->long_message ? &ws->long_message->after : &ws->out;
 }
 
-/* Returns true if n more bytes may be queued; otherwise the peer is too slow and will be
- * disconnected. */
+/* Returns true if n more bytes may be queued; otherwise the slow peer will be disconnected. */
 static bool can_queue_bytes(struct websocket *ws, size_t n)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
@@ -568,8 +567,7 @@ static void send_message_piece(struct websocket *ws)
         ws->long_message = NULL;
         long_message_free(m);
     }
-    /* Send the frames queued behind the last piece, even if the kernel has not accepted all of that
-     * piece. */
+    /* Send frames behind the last piece, even if the kernel has not accepted all of that piece. */
     if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent(c)))
         mark_websocket_dirty(ws);
 }

@@ -30,8 +30,6 @@ static struct ws_partial_message *get_or_create_partial_message(struct ws_reader
     return r->pieces;
 }
 
-/* --- payload -------------------------------------------------------------------------- */
-
 /* Unmasks payload with the mask at the end of the frame header, from its current index. */
 static void unmask_payload(struct ws_reader *r, char *p, size_t n)
 {
@@ -104,8 +102,6 @@ static bool utf8_validate_more(uint32_t *state, const char *p, size_t n)
     return true;
 }
 
-/* --- frame headers -------------------------------------------------------------------- */
-
 static bool is_control_frame(const struct ws_reader *r)
 {
     return r->head[0] & 8;
@@ -173,8 +169,6 @@ static int read_frame_head(struct ws_reader *r, const char *bytes, size_t n, siz
         r->opcode = r->head[0] & OPCODE;
     return 1;
 }
-
-/* --- messages ------------------------------------------------------------------------- */
 
 /* Returns true for close codes that RFC 6455 §7.4 or the IANA registry allow in a frame. */
 static bool is_valid_close_code(int code)
