@@ -1,14 +1,14 @@
 /* cluster.h - several nodes on one PostgreSQL database deliver each other's events; on SQLite
  * one node only retains the log of its events.
  *
- *   frames            log entries: the events, revocations and voice changes of one transaction
+ *   log_entry         log entries: the events, revocations and voice changes of one transaction
  *   log               the table of all log entries; a commit takes the next position (store/)
- *   frame_sequencer   delivers log entries in the order of positions, whichever arrives first
+ *   log_sequencer     delivers log entries in the order of positions, whichever arrives first
  *   log_follower      the thread that reads the log and does periodic work
- *   cluster_nats      publishes log entries through NATS (nats, nats_protocol), to deliver them
- * sooner log_gaps          decides whether a missing position was aborted nodes heartbeats;
- * declares silent nodes dead cluster_waits     delays replies until all nodes have applied a
- * position
+ *   cluster_nats      publishes log entries through NATS (nats, nats_protocol), without delay
+ *   log_gaps          decides whether a missing position was aborted
+ *   nodes             heartbeats; declares silent nodes dead
+ *   cluster_waits     delays replies until all nodes have applied a position
  *
  * The database is the only shared state. This folder uses store, model and below, and calls the
  * rest of the program through struct cluster_options.
@@ -16,7 +16,7 @@
  * Invariants: each node delivers a log entry exactly once, in the order of positions, and only if
  * its transaction committed. A transaction that saw or overwrote rows of another one has the
  * greater position. docs/CLUSTER.md has the guarantees for users. Start reading with
- * frame_sequencer.h and log_follower.c. */
+ * log_sequencer.h and log_follower.c. */
 #ifndef CLUSTER_CLUSTER_H
 #define CLUSTER_CLUSTER_H
 

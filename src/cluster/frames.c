@@ -1,4 +1,4 @@
-/* frames.c - encodes and decodes log entries (see frames.h). */
+/* frames.c - encodes and decodes log entries (see log_entry.h). */
 #include "cluster/frames.h"
 
 #include <string.h>
