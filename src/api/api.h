@@ -71,7 +71,7 @@ struct api_options {
     const char *public_url;  /* "https://chat.example"; NULL to use the client's Host header */
     const char *cors_origin; /* "*", an origin, or NULL to disable CORS */
     const char *version;
-    int64_t application_flags; /* default flags of new applications */
+    int64_t application_flags; /* flags that new applications have */
     struct api_events events;
     struct cluster *cluster;   /* the other nodes on the database; NULL if there are none */
     struct gateway *gateway;   /* for routes that query the gateway; may be NULL */
@@ -84,14 +84,14 @@ struct api_options {
      * May be NULL. */
     bool (*page)(void *arg, struct call *call);
     void *page_arg;
-    struct traffic_ring *traffic; /* traffic recorder; may be NULL */
+    struct traffic_ring *traffic; /* buffer of traffic records; may be NULL */
     struct workbench *workbench;  /* used by the console's routes; may be NULL */
     bool private_endpoints; /* outgoing requests may connect to loopback and private addresses */
     bool private_for_local; /* with private_endpoints: only for URLs from local callers */
     bool trusts_proxies;    /* whether the option trusted-proxies is set */
     enum registration_mode registration;
     struct mailer *mailer; /* NULL if no mail can be sent */
-    /* Argon2id cost; lower in tests. */
+    /* Cost of hashing a password with Argon2id; lower in tests. */
     unsigned long long password_ops;
     size_t password_memory;
     unsigned password_threads, password_queue; /* number of threads; maximum queue length */

@@ -25,7 +25,7 @@ enum caller_kind { CALLER_USER = 1, CALLER_BOT, CALLER_BEARER, CALLER_REFRESH };
 struct caller {
     snowflake id;             /* id of the user or bot account */
     snowflake application_id; /* set for bots and OAuth2 tokens, otherwise 0 */
-    unsigned char session[8]; /* session id in the token */
+    unsigned char session[8]; /* session id that the token contains */
     int64_t expires_at;       /* microseconds; 0 means never */
     uint64_t scopes;          /* bits of auth_scope_bit; only for OAuth2 tokens */
     enum caller_kind kind;
@@ -114,7 +114,7 @@ struct call {
     const void *query, *body;
     enum err decoded; /* error of decoding query or body; prepare may set it */
     struct form form; /* validation errors of the body, by field */
-    struct buf reply; /* response body so far */
+    struct buf reply; /* response body, as far as written */
 
     /* Stages that prepare may request; see enum call_stage. */
     enum err (*read)(struct call *call);
@@ -188,7 +188,7 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
 enum err call_reply_file_range(struct call *call, struct str content_type, int fd, int64_t size);
 /* Sets a status that differs from the route's, such as 201 for a new object. */
 void call_set_status(struct call *call, int status);
-/* Adds one response header. */
+/* Adds a header to the response. */
 void call_add_header(struct call *call, const char *name, struct str value);
 
 /* Return the error for a caller who lacks permissions in the guild or channel of the path; all of

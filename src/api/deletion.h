@@ -30,7 +30,7 @@ enum deletion_phase {
     DELETE_FIRST = -2,
     DELETE_PARTS, /* rows that have rules of their own, and rows whose deletion emits events */
     DELETE_REST,  /* the default */
-    DELETE_LAST,  /* the row of the object */
+    DELETE_LAST,  /* the row of the object itself */
 };
 
 /* The limits of one step. If rows_left is 0 after a step, the object may still have rows. */

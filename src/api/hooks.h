@@ -66,7 +66,7 @@ struct voice_moderation {
 struct checked_text {
     const struct channel *channel;
     const struct member *member; /* author of the text */
-    snowflake version;           /* version of the guild's rules */
+    snowflake version;           /* version of the guild's auto moderation rules */
     struct str title, text;
     bool edited;          /* whether an existing message is edited */
     snowflake message_id; /* only for flagged_message_written */
@@ -76,7 +76,7 @@ struct checked_text {
     const void *found;
 };
 struct checked_nickname {
-    struct member *member; /* with the new nickname */
+    struct member *member; /* contains the new nickname */
     snowflake version;
     bool trusted; /* rules do not apply: changed by a moderator, or a bot's nickname */
     bool refused; /* set by the listener if the nickname is refused; the response is already set */

@@ -20,7 +20,7 @@ void router_free(struct router *r);
 
 struct route_match {
     const struct route *route; /* NULL if no route matches; see error */
-    unsigned group;            /* index of the route's domain */
+    unsigned group;            /* index of the route's domain (feature folder) */
     const struct rate_limit *limit;
     const struct resolver *resolvers[CALL_MAX_PARAMS];
     struct str params[CALL_MAX_PARAMS]; /* decoded texts of the path parameters */
@@ -61,7 +61,7 @@ struct api {
     struct router *router;
     struct rate_limit_counters *limits;
     _Atomic uint64_t counts_received; /* number of calls that other nodes have reported */
-    struct call_durations *durations; /* set by api_start */
+    struct call_durations *durations; /* created by api_start */
     struct injected_faults *faults;
     struct job_scheduler *jobs;
     struct password_hasher *hashing; /* set while the loops run */
@@ -96,12 +96,12 @@ enum { CALL_MAX_HEADERS = 8 * 1024, CALL_MOST_COUNTED = 4 };
 struct call_response {
     int status;          /* 0 means the success status of the route */
     struct str type;     /* content type; NULL pointer means JSON */
-    struct buf headers;  /* response header lines */
+    struct buf headers;  /* header lines of the response */
     struct str borrowed; /* body that outlives the call */
     struct shared_text *shared;
     int file; /* file descriptor; -1 if there is no file */
     int64_t file_size;
-    bool zipped;  /* the body is gzip */
+    bool zipped;  /* whether the body is gzip */
     bool no_gzip; /* do not compress, because Content-Encoding is set */
 };
 
@@ -153,7 +153,7 @@ struct call_context {
     struct password_hash_task hash;
     struct loop_message hashed;
     uv_work_t compute;
-    enum err computed;                   /* result of hash or compute */
+    enum err computed;                   /* result of the hash or compute stage */
     int read_restarts;                   /* number of calls of call_restart_at_read so far */
     struct cluster_wait revocation_wait; /* until all nodes have applied a revocation */
     int64_t started;  /* clock_monotonic_ns at which the whole request was received */

@@ -23,7 +23,7 @@ struct job_kind;
 struct loop;
 struct tx;
 
-/* Short names for route tables. */
+/* Short names of HTTP methods, for route tables. */
 #define GET    HTTP_GET
 #define POST   HTTP_POST
 #define PUT    HTTP_PUT

@@ -30,8 +30,8 @@ struct route_node {
 };
 
 struct router {
-    struct route_node api;     /* below /api or /api/v<n> */
-    struct route_node service; /* at the root */
+    struct route_node api;     /* routes below /api or /api/v<n> */
+    struct route_node service; /* service routes, at the root */
 };
 
 struct path_segments {

@@ -36,7 +36,7 @@ struct cache_kind {
     bool (*matches)(const struct cache_entry *e, const void *key);
     void (*free)(struct cache_entry *e); /* frees an evicted entry; NULL means mem_free */
 
-    /* Used only by cache.c. */
+    /* The following members are used only by cache.c. */
     struct cache_kind *next;
     struct link open;
     struct cache_stats closed;

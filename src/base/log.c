@@ -19,7 +19,7 @@ static struct {
     int fd;
     _Atomic enum log_level least;
     int json;
-    int coloured; /* whether fd is a terminal */
+    int coloured; /* fd is a terminal */
     int journal;  /* whether fd is systemd's journal, where each line starts with a priority */
 } out = { .fd = STDERR_FILENO, .least = LOG_INFO };
 

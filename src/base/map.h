@@ -15,7 +15,7 @@ struct map_slot {
 
 struct map {
     struct map_slot *slots;
-    size_t cap; /* a power of two, or 0 before the first put */
+    size_t cap; /* power of two; 0 before the first put */
     size_t count;
 };
 

@@ -115,7 +115,7 @@ unsigned cluster_unconnected_nodes(const struct cluster *c);
 /* Returns whether this node follows the log in time, could decode every log entry, and has a right
  * clock. Used by /readyz. */
 bool cluster_is_ready(const struct cluster *c);
-/* Counters for /metrics. */
+/* Statistics of the cluster for /metrics. */
 struct cluster_stats {
     int64_t position;
     uint64_t frames_own, frames_read, gaps, aborted, unreadable, behind_ms, nodes;

@@ -34,7 +34,7 @@ struct revocation_record {
 /* A request to move a session from another node to this one, or the reply. */
 struct session_move {
     enum session_move_kind { MOVE_REQUEST, MOVE_RELEASED, MOVE_REFUSED } kind;
-    uint32_t from, to; /* identities of the two nodes */
+    uint32_t from, to; /* identities of the nodes of the session */
     uint64_t number;
     char id[33]; /* session_id of the client */
 };

@@ -28,7 +28,7 @@ struct gap_check {
     bool bound_is_set;   /* whether `bound` and `last` are set */
     struct str bound;    /* only transactions with ids below this may hold a missing position */
     int64_t last;        /* greatest position when the bound was read */
-    struct arena *arena; /* memory of `bound` */
+    struct arena *arena; /* memory that contains `bound` */
 };
 
 /* Connection to NATS, which carries log entries right after their commit. */
@@ -44,7 +44,7 @@ struct cluster_nats {
     _Atomic uint64_t received, refused;
 };
 
-/* Counters for /metrics. */
+/* Counters of the cluster for /metrics. */
 struct cluster_counters {
     _Atomic uint64_t frames_own, frames_read, gaps, aborted, nodes;
 };

@@ -13,10 +13,10 @@
 #include "cluster/internal.h"
 
 enum {
-    READ_INTERVAL_ALONE_MS = 50, /* read interval without other nodes */
-    READ_INTERVAL_NATS_MS = 50,  /* read interval with other nodes, if NATS is connected */
-    READ_INTERVAL_IDLE_MS = 10,  /* read interval with other nodes, without NATS */
-    READ_INTERVAL_BUSY_MS = 2, /* read interval while other nodes commit, or while a reply waits */
+    READ_INTERVAL_ALONE_MS = 50, /* interval of log reads without other nodes */
+    READ_INTERVAL_NATS_MS = 50,  /* interval of log reads with other nodes, if NATS is connected */
+    READ_INTERVAL_IDLE_MS = 10,  /* interval of log reads with other nodes, without NATS */
+    READ_INTERVAL_BUSY_MS = 2,   /* interval of log reads while others commit, or a reply waits */
     BUSY_AFTER_FRAME_MS = 200, /* how long other nodes count as busy after a log entry of theirs */
     LOG_PAGE_ROWS = 512,
     WAIT_AFTER_FAILURE_MS = 100,

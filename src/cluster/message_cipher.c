@@ -20,7 +20,7 @@ _Static_assert(CIPHER_KEY_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES,
 /* Counters of messages that were received from another node. */
 struct cipher_sender {
     uint32_t identity;
-    uint64_t last;       /* greatest counter received */
+    uint64_t last;       /* greatest counter received from the sender */
     int64_t received_at; /* time of the last message (clock_ms) */
     uint64_t seen[CIPHER_WINDOW / 64];
 };

@@ -23,7 +23,7 @@
 #include "net/tls.h"
 
 enum {
-    CONNECT_MS = 2000,       /* timeout for connect and INFO */
+    CONNECT_MS = 2000,       /* time limit for connect and INFO */
     PING_MS = 2000,          /* after this time without data, PING is sent */
     SERVER_SILENT_MS = 5000, /* after this time without data, the connection is closed */
     RECONNECT_MIN_MS = 50,
@@ -42,16 +42,16 @@ struct nats {
     struct buf in, cipher; /* used by the connection's thread only */
     bool asked;            /* whether PING was sent and PONG is pending */
     int64_t received_at;
-    size_t server;                   /* index of the current server */
+    size_t server;                   /* index of the server in options.servers */
     struct tls_context *tls_context; /* NULL if no server uses TLS */
 
-    pthread_mutex_t lock; /* protects all members below */
+    pthread_mutex_t lock; /* protects all following members */
     int socket;           /* -1 if there is no connection */
     bool connected, ending;
     size_t max_payload;
     struct tls *tls;       /* for tls://, set after the first INFO */
     bool introduced;       /* whether CONNECT was sent over TLS */
-    struct buf plain;      /* output before it is encrypted */
+    struct buf plain;      /* output that is not encrypted yet */
     struct buf out;        /* bytes that the socket did not accept */
     _Atomic size_t unsent; /* size of out, readable without the lock */
 };
@@ -102,7 +102,7 @@ static void drain_wake_counter(struct nats *n)
     uint64_t count;
 
     if (read(n->wake, &count, sizeof count) < 0) {
-        /* No wake-up was pending. */
+        /* The eventfd had no pending wake-up. */
     }
 }
 

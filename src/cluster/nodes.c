@@ -190,7 +190,7 @@ static enum err update_heartbeat(struct tx *tx, void *arg)
 static const char SELECT_LIVING_NODES[] = "select identity from nodes where state = 1";
 
 struct living_nodes {
-    uint32_t identities[1024]; /* maximum number of nodes */
+    uint32_t identities[1024]; /* at most 1024 nodes */
     size_t count;
 };
 

@@ -32,13 +32,13 @@ struct json_number {
     int64_t i;
     uint64_t u;
     double d;       /* set for all kinds; rounded for large integers */
-    struct str raw; /* the number as written */
+    struct str raw; /* the number's JSON text */
 };
 
 struct json_reader {
     const char *at, *end;
     const char *safe;    /* positions before this one have JSON_MARGIN readable bytes */
-    struct arena *arena; /* memory for strings with escapes */
+    struct arena *arena; /* memory for strings that had escapes */
     uint64_t in_object;  /* one bit per nesting level: 1 for an object, 0 for an array */
     unsigned depth;
     unsigned values, values_max;

@@ -38,7 +38,7 @@ enum kind {
 /* A value of an enumeration; the list ends with .doc == NULL. */
 struct choice {
     int64_t value;
-    const char *text; /* for strings; NULL for integers */
+    const char *text; /* allowed string; NULL for integers */
     const char *name; /* name of the constant: "FRIEND" */
     const char *doc;
     const char *old_word; /* integers: name in API version 6, which is also accepted */
@@ -119,7 +119,7 @@ struct opt_object {
 
 struct image {
     struct str bytes;
-    const char *extension; /* "png", "jpeg", "gif", "webp", "avif" */
+    const char *extension; /* "png", "jpeg", "gif", "webp" or "avif" */
 };
 struct opt_image {
     enum field_presence given;
@@ -198,8 +198,8 @@ struct field {
 };
 
 struct schema {
-    const char *name; /* name of the OpenAPI component: "Relationship" */
-    size_t size;      /* sizeof the struct */
+    const char *name; /* OpenAPI component: "Relationship" */
+    size_t size;      /* sizeof the object's struct */
     const struct field *fields;
     /* Checks combinations of fields; reports errors with form_add_error. Also runs if single fields
      * are invalid: call form_has_error_at before using a field. */

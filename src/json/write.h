@@ -38,8 +38,8 @@ void json_int(struct json_writer *j, int64_t v);
 void json_real(struct json_writer *j,
                double v); /* shortest text that parses to v; null if not finite */
 void json_text(struct json_writer *j, struct str s); /* s must be valid UTF-8 */
-void json_id(struct json_writer *j, snowflake id);   /* as a decimal string */
-void json_time(struct json_writer *j, int64_t us);   /* as a timestamp string */
+void json_id(struct json_writer *j, snowflake id);   /* writes a decimal string */
+void json_time(struct json_writer *j, int64_t us);   /* writes a timestamp string */
 /* Writes text that is already one JSON value; null if it is empty. */
 void json_raw(struct json_writer *j, struct str value);
 

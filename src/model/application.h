@@ -12,7 +12,7 @@ struct team_member {
     const struct user *user;
     snowflake team_id;
     int64_t membership_state;
-    struct str role;         /* "admin", "developer", "read_only" */
+    struct str role;         /* "admin", "developer" or "read_only" */
     struct list permissions; /* always ["*"] */
 };
 
@@ -43,9 +43,9 @@ enum {
 
 /* Flags that the server sets. */
 enum {
-    APPLICATION_EMBEDDED = 1 << 17,                 /* can be launched inside a client */
-    APPLICATION_COMMAND_BADGE = 1 << 23,            /* has a global command */
-    APPLICATION_ACTIVE = 1 << 24,                   /* a command was used in the last 30 days */
+    APPLICATION_EMBEDDED = 1 << 17,      /* the application can be launched inside a client */
+    APPLICATION_COMMAND_BADGE = 1 << 23, /* the application has a global command */
+    APPLICATION_ACTIVE = 1 << 24,        /* a command was used in the last 30 days */
     APPLICATION_FLAGS_PRIVATE = APPLICATION_ACTIVE, /* flags that only the owners see */
 };
 
@@ -63,7 +63,7 @@ struct integration_type_config {
 };
 /* Entry of the map integration_types_config. */
 struct integration_type_item {
-    struct str key; /* "0" or "1" */
+    struct str key; /* enum integration_type as text: "0" or "1" */
     struct integration_type_config config;
 };
 
@@ -73,7 +73,7 @@ struct application {
     struct opt_str icon;
     struct opt_int type; /* always null */
     int64_t flags;
-    uint64_t flags_new; /* flags as a JSON string */
+    uint64_t flags_new; /* same as flags, but a string in JSON */
     int64_t public_flags;
     uint64_t public_flags_new;
     struct str verify_key;
@@ -116,8 +116,8 @@ static inline void application_set_flags(struct application *a, int64_t flags)
 /* Returns true if the app can be installed to guilds, or to users. */
 bool application_can_be_installed(const struct application *a, enum integration_type type);
 
-extern const struct schema application_schema;        /* fields for the owners */
-extern const struct schema public_application_schema; /* fields for everyone */
+extern const struct schema application_schema;        /* fields that the owners see */
+extern const struct schema public_application_schema; /* fields that everyone sees */
 extern const struct type type_application, type_applications, type_public_application;
 extern const struct type type_application_name, type_application_description;
 extern const struct type type_install_params, type_integration_types, type_redirect_uris, type_tags;
@@ -134,8 +134,8 @@ struct guild_integrations_ref {
     snowflake guild_id;
 };
 
-extern const struct schema application_ref_schema; /* event data of USER_APPLICATION_* */
-/* Event data of GUILD_INTEGRATIONS_UPDATE and GUILD_APPLICATION_COMMAND_INDEX_UPDATE. */
+extern const struct schema application_ref_schema; /* payload of USER_APPLICATION_* events */
+/* Payload of GUILD_INTEGRATIONS_UPDATE and GUILD_APPLICATION_COMMAND_INDEX_UPDATE. */
 extern const struct schema guild_integrations_ref_schema;
 
 #endif

@@ -19,17 +19,17 @@ enum channel_type {
     CHANNEL_MEDIA = 16,
 };
 
-bool channel_is_private(int64_t type); /* DM or group */
+bool channel_is_private(int64_t type); /* true for DM and group */
 bool channel_is_thread(int64_t type);
-bool channel_is_voice(int64_t type);  /* voice or stage */
-bool channel_has_posts(int64_t type); /* forum or media channel */
+bool channel_is_voice(int64_t type);  /* true for voice and stage channels */
+bool channel_has_posts(int64_t type); /* true for forum and media channels */
 bool channel_accepts_messages(int64_t type);
 
 bool channels_contain(const struct list *channels, snowflake id);
 
 enum channel_flags {
     CHANNEL_PINNED = 1 << 1,      /* pinned thread of a forum */
-    CHANNEL_REQUIRE_TAG = 1 << 4, /* forum: posts need a tag */
+    CHANNEL_REQUIRE_TAG = 1 << 4, /* forum: each post needs a tag */
 };
 
 enum overwrite_type {
@@ -49,7 +49,7 @@ struct thread_metadata {
     int64_t auto_archive_duration;
     int64_t archive_timestamp;
     struct opt_int create_timestamp;
-    struct opt_bool invitable; /* only in private threads */
+    struct opt_bool invitable; /* only set in private threads */
 };
 
 struct forum_tag {
@@ -86,15 +86,15 @@ struct channel {
     struct opt_id origin_channel_id;   /* direct channel from which the group was created */
     struct opt_bool newly_created;     /* only in THREAD_CREATE */
 
-    /* Fields of threads. */
+    /* Members that only threads have. */
     struct opt_int total_message_sent;
     const struct thread_member *member; /* thread member of the caller; not in shared events */
     const struct message *message;      /* first message; only in the response to a new post */
-    struct opt_list applied_tags;       /* snowflakes of forum tags */
+    struct opt_list applied_tags;       /* snowflakes of the forum tags of the thread */
     int64_t messages_written; /* number of messages with the starter message; not in the JSON */
     bool has_starter_message; /* whether there is a starter message; not in the JSON */
 
-    /* Fields of channels that have threads. */
+    /* Members that only channels with threads have. */
     struct opt_int default_thread_rate_limit_per_user, default_sort_order, default_forum_layout;
     struct opt_str default_tag_setting;
     struct opt_object default_reaction_emoji; /* struct default_reaction */
@@ -116,8 +116,8 @@ struct recipient_event {
 };
 
 extern const struct schema channel_schema, overwrite_schema;
-extern const struct schema thread_delete_event_schema; /* event data of THREAD_DELETE */
-extern const struct schema recipient_event_schema; /* CHANNEL_RECIPIENT_ADD and _REMOVE events */
+extern const struct schema thread_delete_event_schema; /* payload of THREAD_DELETE */
+extern const struct schema recipient_event_schema;     /* CHANNEL_RECIPIENT_ADD, _REMOVE payload */
 extern const struct type type_channel, type_channels, type_overwrite, type_overwrites;
 extern const struct schema forum_tag_schema, default_reaction_schema;
 extern const struct type type_forum_tag, type_forum_tags, type_default_reaction;

@@ -32,7 +32,7 @@ enum option_type {
 enum command_context { CONTEXT_GUILD = 0, CONTEXT_BOT_DM = 1, CONTEXT_PRIVATE_CHANNEL = 2 };
 
 enum {
-    COMMAND_MAX_OPTIONS = 25, /* limit per nesting level */
+    COMMAND_MAX_OPTIONS = 25, /* maximum per nesting level */
     COMMAND_MAX_CHOICES = 25,
     COMMAND_MAX_FILE_TYPES = 10,
     COMMAND_MAX_CHARACTERS = 8000,

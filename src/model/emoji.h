@@ -23,7 +23,7 @@ struct guild_emojis_event {
 };
 
 extern const struct schema emoji_schema;
-extern const struct schema guild_emojis_event_schema; /* event data of GUILD_EMOJIS_UPDATE */
+extern const struct schema guild_emojis_event_schema; /* payload of GUILD_EMOJIS_UPDATE */
 extern const struct type type_emoji, type_emojis, type_emoji_name;
 
 #endif

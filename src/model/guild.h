@@ -57,7 +57,7 @@ struct encoded_members {
 /* JSON of a guild's fields that are equal for all recipients, encoded once. */
 struct encoded_guild {
     struct str top_level_fields; /* fields that some clients expect outside of "properties" */
-    struct str properties;       /* all other fields */
+    struct str properties;       /* all other fields of the guild */
     struct str *channels;        /* each channel as a JSON object, in the order of the channels */
 };
 
@@ -93,10 +93,10 @@ struct guild_user_event {
 
 extern const struct schema guild_schema, gateway_guild_schema;
 extern const struct schema guild_per_recipient_schema; /* fields that depend on the recipient */
-extern const struct schema guild_ref_schema;           /* event data of GUILD_DELETE */
-extern const struct schema guild_role_event_schema;    /* GUILD_ROLE_CREATE and _UPDATE events */
-extern const struct schema guild_role_delete_event_schema; /* event data of GUILD_ROLE_DELETE */
-extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* events */
+extern const struct schema guild_ref_schema;           /* payload of GUILD_DELETE */
+extern const struct schema guild_role_event_schema; /* payload of GUILD_ROLE_CREATE and _UPDATE */
+extern const struct schema guild_role_delete_event_schema; /* payload of GUILD_ROLE_DELETE */
+extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* payload */
 extern const struct type type_guild, type_guild_name;
 
 bool guild_has_feature(const struct guild *g, const char *name);

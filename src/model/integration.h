@@ -45,8 +45,8 @@ struct integration_delete_event {
     struct opt_id guild_id, channel_id, application_id;
 };
 
-extern const struct schema integration_event_schema; /* INTEGRATION_CREATE and _UPDATE events */
-extern const struct schema integration_delete_event_schema; /* event data of INTEGRATION_DELETE */
+extern const struct schema integration_event_schema; /* payload of INTEGRATION_CREATE and _UPDATE */
+extern const struct schema integration_delete_event_schema; /* payload of INTEGRATION_DELETE */
 /* Lists of integrations; the second type has the additional fields of
  * ?include_role_connections_metadata. */
 extern const struct type type_integrations, type_integrations_with_metadata;

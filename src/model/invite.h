@@ -25,7 +25,7 @@ struct invite {
     struct opt_id guild_id, channel_id;
     struct opt_int target_type, expires_at;
     struct opt_int approximate_member_count, approximate_presence_count;
-    struct opt_bool new_member; /* only in the response to accepting */
+    struct opt_bool new_member; /* only in the response to accepting the invite */
     const struct scheduled_event *guild_scheduled_event;
 
     struct opt_list roles; /* struct role: roles that a new member gets, or absent */
@@ -43,9 +43,9 @@ struct invite {
     snowflake inviter_id, target_user_id, target_application_id;
 };
 
-extern const struct schema invite_schema;                              /* public fields */
-extern const struct schema invite_with_metadata_schema;                /* with uses and max_age */
-extern const struct schema invite_create_schema, invite_delete_schema; /* gateway events */
+extern const struct schema invite_schema;               /* fields for everyone */
+extern const struct schema invite_with_metadata_schema; /* also uses, max_uses and max_age */
+extern const struct schema invite_create_schema, invite_delete_schema; /* event payloads */
 extern const struct type type_invite, type_invite_with_metadata, type_invites_with_metadata;
 
 #endif

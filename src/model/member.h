@@ -7,7 +7,7 @@
 enum { MEMBER_QUARANTINED = 1 << 7 }; /* flag: the member's name breaks an auto moderation rule */
 
 struct member {
-    snowflake guild_id, user_id; /* not in the JSON */
+    snowflake guild_id, user_id; /* members are not in the JSON */
     const struct user *user;     /* if NULL, not in the JSON */
     struct opt_str nick, avatar, banner;
     struct list roles; /* snowflakes of roles, without @everyone */

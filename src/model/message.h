@@ -32,8 +32,8 @@ enum message_type {
 };
 
 enum message_flags {
-    MESSAGE_CROSSPOSTED = 1 << 0,  /* published to following channels */
-    MESSAGE_IS_CROSSPOST = 1 << 1, /* copy of a published message */
+    MESSAGE_CROSSPOSTED = 1 << 0,  /* the message was published to following channels */
+    MESSAGE_IS_CROSSPOST = 1 << 1, /* the message is a copy of a published message */
     MESSAGE_SOURCE_DELETED = 1 << 3,
     MESSAGE_SUPPRESS_EMBEDS = 1 << 2,
     MESSAGE_HAS_THREAD = 1 << 5,
@@ -95,7 +95,7 @@ struct message {
     struct opt_id webhook_id, application_id;
     const struct message_reference *message_reference;
     struct opt_object referenced_message; /* struct message */
-    struct opt_int position;              /* position in the thread */
+    struct opt_int position;              /* position of the message in the thread */
     const struct channel *thread;         /* thread that was started from this message */
     struct opt_str reactions; /* text in the format of reaction_text.h; only in responses */
     const struct poll *poll;
@@ -103,7 +103,7 @@ struct message {
     struct opt_bool hit;              /* search results: whether the message matched */
     struct opt_str message_snapshots; /* JSON; set when the message is encoded */
 
-    /* Members only in events. */
+    /* Members that are set only in events. */
     struct opt_id guild_id;
     const struct member *member; /* the author's guild member, without .user */
     struct opt_int channel_type;
@@ -139,13 +139,13 @@ struct messages_delete_event {
     struct opt_id guild_id;
 };
 
-extern const struct schema message_schema;              /* form in responses */
-extern const struct schema gateway_message_schema;      /* form in events */
-extern const struct schema message_delete_event_schema; /* event data of MESSAGE_DELETE */
+extern const struct schema message_schema;              /* message object in responses */
+extern const struct schema gateway_message_schema;      /* message object in events */
+extern const struct schema message_delete_event_schema; /* payload of MESSAGE_DELETE */
 /* Fields of a message in responses after "author", without reactions; for webhooks, including the
  * author. */
 extern const struct schema message_after_author_schema, webhook_message_from_author_schema;
-extern const struct schema messages_delete_event_schema; /* event data of MESSAGE_DELETE_BULK */
+extern const struct schema messages_delete_event_schema; /* payload of MESSAGE_DELETE_BULK */
 extern const struct schema attachment_schema;
 extern const struct type type_message, type_messages, type_message_files, type_message_mentions;
 

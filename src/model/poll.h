@@ -38,6 +38,6 @@ struct poll_vote_event {
 };
 
 extern const struct type type_poll, type_poll_answers;
-extern const struct schema poll_vote_schema; /* event data of MESSAGE_POLL_VOTE_ADD and _REMOVE */
+extern const struct schema poll_vote_schema; /* payload of MESSAGE_POLL_VOTE_ADD and _REMOVE */
 
 #endif

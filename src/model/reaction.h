@@ -23,7 +23,7 @@ struct reaction {
     struct list burst_colors; /* always empty */
 };
 
-/* A reaction of the caller. */
+/* A single reaction of the caller to a message. */
 struct caller_reaction {
     snowflake message_id, reaction_id;
     bool burst;
@@ -45,11 +45,12 @@ struct reaction_event {
     struct opt_list burst_colors;
 };
 
-extern const struct type type_reactions; /* stored as text, see reaction_text.h */
+extern const struct type type_reactions; /* its value is a text (reaction_text.h) */
 extern const struct type type_reaction_emoji;
-extern const struct schema reaction_added_schema;         /* MESSAGE_REACTION_ADD event */
-extern const struct schema reaction_removed_schema;       /* MESSAGE_REACTION_REMOVE event */
-extern const struct schema reaction_emoji_removed_schema; /* MESSAGE_REACTION_REMOVE_EMOJI event */
-extern const struct schema reactions_removed_schema;      /* MESSAGE_REACTION_REMOVE_ALL event */
+extern const struct schema reaction_added_schema;   /* MESSAGE_REACTION_ADD payload */
+extern const struct schema reaction_removed_schema; /* MESSAGE_REACTION_REMOVE payload */
+/* MESSAGE_REACTION_REMOVE_EMOJI payload. */
+extern const struct schema reaction_emoji_removed_schema;
+extern const struct schema reactions_removed_schema; /* MESSAGE_REACTION_REMOVE_ALL payload */
 
 #endif

@@ -10,7 +10,7 @@ enum relationship_type {
     RELATIONSHIP_BLOCKED = 2,
     RELATIONSHIP_INCOMING = 3,
     RELATIONSHIP_OUTGOING = 4,
-    RELATIONSHIP_IMPLICIT = 5, /* never stored, never sent */
+    RELATIONSHIP_IMPLICIT = 5, /* the server neither stores nor sends it */
 };
 
 struct relationship {
@@ -25,11 +25,11 @@ struct relationship {
     struct opt_int since;
     struct opt_bool has_played_game; /* only in responses to apps */
     struct opt_str note;
-    struct opt_bool should_notify; /* only in events, if true */
+    struct opt_bool should_notify; /* only in events, and only if true */
 };
 
-extern const struct schema relationship_schema;        /* also event data of RELATIONSHIP_ADD */
-extern const struct schema relationship_change_schema; /* RELATIONSHIP_UPDATE, _REMOVE events */
+extern const struct schema relationship_schema;        /* also payload of RELATIONSHIP_ADD */
+extern const struct schema relationship_change_schema; /* payload of RELATIONSHIP_UPDATE, _REMOVE */
 extern const struct type type_relationship_type, type_relationships;
 
 /* --- game relationships --------------------------------------------------------------- */
@@ -46,8 +46,8 @@ struct game_relationship {
     snowflake user_id; /* account that has the relationship */
 };
 
-extern const struct schema game_relationship_schema;        /* also GAME_RELATIONSHIP_ADD event */
-extern const struct schema game_relationship_delete_schema; /* GAME_RELATIONSHIP_REMOVE event */
+extern const struct schema game_relationship_schema;        /* also GAME_RELATIONSHIP_ADD payload */
+extern const struct schema game_relationship_delete_schema; /* GAME_RELATIONSHIP_REMOVE payload */
 extern const struct type type_game_relationships;
 
 /* --- friend suggestions --------------------------------------------------------------- */
@@ -72,8 +72,8 @@ struct friend_suggestion_delete_event {
     snowflake suggested_user_id;
 };
 
-extern const struct schema friend_suggestion_schema; /* also FRIEND_SUGGESTION_CREATE event */
-extern const struct schema friend_suggestion_delete_schema; /* FRIEND_SUGGESTION_DELETE event */
+extern const struct schema friend_suggestion_schema; /* also FRIEND_SUGGESTION_CREATE payload */
+extern const struct schema friend_suggestion_delete_schema; /* FRIEND_SUGGESTION_DELETE payload */
 extern const struct type type_friend_suggestions;
 
 #endif

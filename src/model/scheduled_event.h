@@ -62,7 +62,7 @@ struct scheduled_event_user {
 };
 
 extern const struct schema scheduled_event_schema, event_exception_schema;
-extern const struct schema scheduled_event_user_schema; /* …_USER_ADD and …_USER_REMOVE events */
+extern const struct schema scheduled_event_user_schema; /* …_USER_ADD and …_USER_REMOVE payload */
 extern const struct type type_scheduled_event, type_scheduled_events, type_event_recurrence,
     type_event_metadata, type_event_exception, type_event_exceptions, type_event_name,
     type_event_description, type_event_entity_type, type_event_status, type_event_privacy,

@@ -16,7 +16,7 @@ struct stage_instance {
 };
 
 extern const struct schema stage_instance_schema;
-extern const struct type type_stages; /* for responses with a list */
+extern const struct type type_stages; /* type of responses with a list */
 extern const struct type type_stage, type_stage_topic, type_stage_privacy;
 
 #endif

@@ -20,7 +20,7 @@ struct sticker {
     struct opt_str image; /* hash of the image file */
 };
 
-/* A sticker in a message. */
+/* A sticker as part of a message. */
 struct sticker_item {
     snowflake id;
     struct str name;
@@ -33,7 +33,7 @@ struct guild_stickers_event {
 };
 
 extern const struct schema sticker_schema;
-extern const struct schema guild_stickers_event_schema; /* event data of GUILD_STICKERS_UPDATE */
+extern const struct schema guild_stickers_event_schema; /* payload of GUILD_STICKERS_UPDATE */
 extern const struct type type_sticker, type_stickers, type_sticker_items;
 extern const struct type type_sticker_name, type_sticker_tags, type_sticker_description;
 

@@ -18,7 +18,7 @@ struct user {
     struct str bio, locale, pronouns;
     int64_t flags, public_flags, premium_type;
     bool verified, mfa_enabled;
-    struct opt_bool bot, system; /* true or absent */
+    struct opt_bool bot, system; /* either true or absent */
     struct opt_bool nsfw_allowed;
     struct str avatar_decoration_data, primary_guild, collectibles; /* always null */
 
@@ -48,17 +48,18 @@ struct user_in_ready {
 };
 
 extern const struct type type_username, type_display_name;
-extern const struct type type_phone; /* E.164: + and digits */
+extern const struct type type_phone; /* phone number (E.164): + and digits */
 extern const struct type type_partial_user, type_partial_users, type_profile_user;
 extern const struct type type_flag_bits; /* a set of flag bits, as a number */
 
 extern const struct schema partial_user_schema; /* id, username, avatar and other basic fields */
-extern const struct schema public_user_schema;  /* with banner, accent_color: GET /users/{id} */
+/* Also banner and accent_color, for GET /users/{id}. */
+extern const struct schema public_user_schema;
 extern const struct schema current_user_schema; /* all fields, for the account itself */
 extern const struct schema user_with_token_schema, user_in_ready_schema;
 /* The user for an OAuth2 app: with the scope identify, and with identify and email. */
 extern const struct schema oauth2_user_schema, oauth2_user_with_email_schema;
-extern const struct schema profile_user_schema; /* public user with bio */
+extern const struct schema profile_user_schema; /* public user and bio */
 
 /* Fields of a partial user, for objects that begin with a user. */
 /* clang-format off */

@@ -41,7 +41,7 @@ struct relay_voice_state {
     bool may_send_audio, may_receive_audio;
     bool may_send_video;
     bool priority;                  /* whether the user is a priority speaker */
-    struct opt_int flags, platform; /* as in struct voice_state */
+    struct opt_int flags, platform; /* same as in struct voice_state */
     bool stage;                     /* if claim is set: whether the channel is a stage */
     uint64_t claim; /* number of the voice connection that this state authenticates, or 0 */
 };
@@ -91,8 +91,8 @@ static inline snowflake voice_state_channel_id(const struct voice_state *s)
 struct relay_voice_state relay_voice_state_from(const struct voice_state *s);
 
 extern const struct schema voice_state_schema, voice_server_schema;
-extern const struct schema voice_call_schema; /* event data of CALL_CREATE and CALL_UPDATE */
-extern const struct schema voice_call_delete_event_schema; /* event data of CALL_DELETE */
+extern const struct schema voice_call_schema; /* payload of CALL_CREATE and CALL_UPDATE */
+extern const struct schema voice_call_delete_event_schema; /* payload of CALL_DELETE */
 extern const struct type type_voice_state, type_voice_states;
 
 #endif

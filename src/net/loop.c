@@ -12,7 +12,7 @@
 
 struct loops {
     unsigned count;
-    struct loop *loop; /* array of `count` loops */
+    struct loop *loop; /* array of `count` elements */
     void (*on_iteration_end)(struct loop *, void *);
     void *arg;
 };
@@ -80,7 +80,7 @@ static void run_messages(uv_async_t *wake)
     while (l->waiting && (l->stops || clock_monotonic_ns() < until)) {
         struct loop_message *p = l->waiting;
 
-        l->waiting = p->next; /* run may free p */
+        l->waiting = p->next; /* p->run may free p */
         p->run(p);
     }
     if (l->waiting)

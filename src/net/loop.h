@@ -89,7 +89,7 @@ struct deadline_list;
 /* Calls expired on the loop, after the deadline was removed from the list. */
 struct deadline_list *deadline_list_new(struct loop *l, int64_t duration_ms, bool movable_clock,
                                         void (*expired)(struct deadline *d));
-void deadline_list_free(struct deadline_list *ds); /* drops pending deadlines */
+void deadline_list_free(struct deadline_list *ds); /* does not call expired */
 void deadline_restart(struct deadline_list *ds,
                       struct deadline *d); /* starts or restarts a deadline */
 void deadline_cancel(struct deadline *d);  /* does nothing if d is not running */

@@ -30,7 +30,7 @@ struct tls_context {
 
 struct tls {
     SSL *ssl;
-    struct str in;   /* encrypted input not read yet */
+    struct str in;   /* encrypted input that is not decrypted yet */
     struct buf *out; /* buffer for encrypted output */
 };
 

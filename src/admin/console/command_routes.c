@@ -60,7 +60,7 @@ static enum err prepare_console_command(struct call *call)
     if (r->argument)
         o->words[o->count++] = call_path_text(call, r->argument);
     else if (call->body && !o->row->body)
-        o->words[o->count++] = *(const struct str *)call->body; /* the body is one string */
+        o->words[o->count++] = *(const struct str *)call->body; /* the body is one JSON string */
     if (o->row->run_blocking)
         call->compute = run_blocking_command;
     return call->route->admit(call);

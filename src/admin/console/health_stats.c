@@ -17,7 +17,7 @@ struct health {
     struct loop *loop;
     uv_timer_t timer;
     size_t groups;
-    pthread_mutex_t lock; /* protects the fields below */
+    pthread_mutex_t lock; /* protects the following members */
     struct minute_stats *figures;
     struct stats_sample sample; /* memory for counts is reused for each sample */
 };

@@ -9,9 +9,9 @@
 struct minute_stats {
     size_t cells;                                   /* number of elements of one counts array */
     bool begun;                                     /* whether there is a previous sample */
-    struct stats_sample last;                       /* owns its counts */
+    struct stats_sample last;                       /* owns its array of counts */
     struct stats_minute minutes[STATS_MINUTES + 1]; /* the last element is the current minute */
-    uint32_t *counts;                               /* counts of all minutes */
+    uint32_t *counts;                               /* memory for the counts of all minutes */
     size_t added;                                   /* number of minutes added in total */
 };
 

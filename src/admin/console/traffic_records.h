@@ -18,11 +18,11 @@ struct traffic_view {
 /* Filter of traffic records. Empty fields match all records. */
 struct traffic_filter {
     struct str kind;       /* "request", "frame" (gateway message), or one record kind */
-    struct str user;       /* id or name */
+    struct str user;       /* account id or name */
     struct str route;      /* text in the route's name or path */
     struct str method;     /* HTTP method; only for calls */
     struct str status;     /* "404", "4xx", or "error" (400 and above) */
-    struct str event;      /* gateway event name */
+    struct str event;      /* name of a gateway event */
     struct str session;    /* session id; only its first 16 characters are compared */
     struct str text;       /* text in path, headers, bodies or problem */
     snowflake application; /* application id; 0 means any */
@@ -33,7 +33,7 @@ struct traffic_page {
     struct traffic_filter filter;
     uint64_t after;  /* record number; the page contains later records, oldest first */
     bool from_end;   /* read the newest records instead of those after `after` */
-    int64_t limit;   /* maximum number of records */
+    int64_t limit;   /* maximum number of records in the page */
     struct buf *out; /* receives the records as JSON, comma-separated */
     uint64_t last;   /* result: number of the last record examined */
     uint64_t newest; /* result: number of the newest record; if > last, there are more */

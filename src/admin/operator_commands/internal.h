@@ -11,7 +11,7 @@ struct operator_command {
     int count;
     unsigned uid;
     snowflake after; /* for lists: first id is after this one */
-    int64_t limit;   /* lists: page size */
+    int64_t limit;   /* for lists: page size */
     struct str password_hash;
     const void *body; /* last argument, decoded with row->body */
     struct api *api;
@@ -102,8 +102,7 @@ enum err operator_stats(struct call *call, struct operator_command *o);
 /* --- clock.c, faults.c, sessions.c, snapshots.c --------------------------------------- */
 
 extern const struct type operator_clock_type, operator_fault_type, operator_session_action_type;
-/* Console/health_stats.c. */
-enum err operator_health(struct call *call, struct operator_command *o);
+enum err operator_health(struct call *call, struct operator_command *o); /* health_stats.c */
 enum err operator_clock(struct call *call, struct operator_command *o);
 enum err operator_clock_move(struct call *call, struct operator_command *o);
 enum err operator_fault_list(struct call *call, struct operator_command *o);

@@ -16,7 +16,7 @@ struct fault {
     uint64_t id;
     bool any_method;
     enum http_method method;
-    char path[LONGEST_FAULT_PATH + 1]; /* pattern below /api; see fault_path_matches */
+    char path[LONGEST_FAULT_PATH + 1]; /* path pattern below /api; see fault_path_matches */
     int status;             /* status of the response; 0 to process the call after the delay */
     bool drop;              /* close the connection without a response */
     int64_t delay_ms;       /* delay before the call is processed, in ms */

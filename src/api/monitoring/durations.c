@@ -22,7 +22,7 @@ struct call_durations {
     size_t groups;
     unsigned loops;
     void *memory;
-    struct duration_cell *cells; /* ordered by loop */
+    struct duration_cell *cells; /* one per loop and domain, ordered by loop */
 };
 
 struct call_durations *durations_new(const struct domain *const *domains, unsigned loops)

@@ -11,7 +11,7 @@ enum platform { PLATFORM_A, PLATFORM_B, PLATFORM_COUNT, PLATFORM_NONE = PLATFORM
 /* Configuration options; NULL if not set. */
 struct platform_options {
     const char *at[PLATFORM_COUNT]; /* "local", "off", or the base URL of the platform's provider */
-    const char *key[PLATFORM_COUNT]; /* API key for the provider */
+    const char *key[PLATFORM_COUNT]; /* API key of the platform's provider */
     const char *words;               /* names that clients get: "platform_a:NAME,service:NAME" */
     const char *partners_guild;      /* id of the guild that partners of platform A may join */
     const char *partners_account;    /* "ID:NAME" of the account that invites partners */

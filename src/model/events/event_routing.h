@@ -14,15 +14,15 @@ enum event_routing_kind {
     ROUTING_NONE,
     ROUTING_GUILD,
     ROUTING_ROLE,
-    ROUTING_CHANNEL, /* items: struct overwrite */
-    ROUTING_MEMBER,  /* also a presence or voice state; items: role ids */
-    ROUTING_MESSAGE, /* items: ids of mentioned users */
-    ROUTING_USERS,   /* items: ids of affected users */
+    ROUTING_CHANNEL, /* the items are struct overwrite */
+    ROUTING_MEMBER,  /* also for presences and voice states; the items are role ids */
+    ROUTING_MESSAGE, /* the items are ids of mentioned users */
+    ROUTING_USERS,   /* the items are ids of affected users */
 };
 
 struct event_routing {
     uint32_t kind;
-    uint32_t count; /* number of items */
+    uint32_t count; /* number of items after the struct */
     union {
         struct {
             snowflake id, owner_id; /* owner_id is 0 if unknown */
@@ -53,7 +53,7 @@ const struct event_routing *event_routing_extract(enum event event, const struct
 /* Returns ROUTING_NONE if the event has no routing fields. */
 enum event_routing_kind event_routing_kind(enum event event);
 
-size_t event_routing_size(const struct event_routing *f); /* in bytes, with the items */
+size_t event_routing_size(const struct event_routing *f); /* size in bytes, with the items */
 
 /* Return the items; the kind determines their type. */
 static inline const snowflake *event_routing_ids(const struct event_routing *f)

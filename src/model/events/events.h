@@ -176,7 +176,7 @@ struct event_routing;
 struct emitted_event {
     enum event event;
     struct audience to;
-    struct str payload;                  /* JSON of the field "d" */
+    struct str payload;                  /* JSON of the field "d" of the gateway payload */
     const struct event_routing *routing; /* routing fields, or NULL if the event has none */
     struct emitted_event *next;
     struct list member_ids; /* AUDIENCE_CHANNEL: ids of the members when it was emitted */

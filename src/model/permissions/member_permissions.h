@@ -50,7 +50,7 @@ struct permission_input permission_input_of_member(const struct guild *g, const 
 struct member_access {
     snowflake guild_id, owner_id, user_id;
     snowflake automod_version; /* version of the auto moderation rules; 0 if there are none */
-    struct member *member;     /* member without .user */
+    struct member *member;     /* the member, without .user */
     struct permission_input input;
     uint64_t permissions;   /* permissions in the guild as a whole */
     uint64_t withheld;      /* removed from `permissions`, because they require a second factor */

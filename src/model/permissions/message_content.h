@@ -12,7 +12,7 @@
 /* Application flags that allow reading message content: GATEWAY_MESSAGE_CONTENT and ..._LIMITED. */
 enum { APPLICATION_MESSAGE_CONTENT = 1 << 18 | 1 << 19 };
 
-/* Recipient of a message. */
+/* The user or bot that receives a message. */
 struct content_reader {
     snowflake id;
     snowflake application_id; /* application of a bot; 0 for users */

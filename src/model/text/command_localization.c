@@ -4,7 +4,7 @@
 #include "model/application.h"
 #include "model/command.h"
 
-enum { CHOICE_MAX_BYTES = 400 }; /* 100 characters in UTF-8 */
+enum { CHOICE_MAX_BYTES = 400 }; /* 100 characters of UTF-8 */
 
 static unsigned bits_from_numbers(const struct list *numbers)
 {

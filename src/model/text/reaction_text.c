@@ -6,7 +6,7 @@
 
 enum {
     ID_DIGITS = 16,
-    HEAD_BYTES = ID_DIGITS + 1, /* length of the first line */
+    HEAD_BYTES = ID_DIGITS + 1, /* length of the first line, in bytes */
     MIN_LINE_BYTES = ID_DIGITS + sizeof "00,0,,\t\n" - 1,
     MAX_STORED_USERS = 4, /* maximum number of stored user ids per emoji */
 };

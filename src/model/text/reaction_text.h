@@ -25,7 +25,7 @@ struct reaction_line {
     unsigned reader_bits; /* enum reader_reaction_bits */
     int64_t normal, burst;
     struct str users; /* ids of the first few users who added a normal reaction */
-    struct str key;   /* key that identifies the emoji */
+    struct str key;   /* text that identifies the emoji */
     struct str emoji; /* JSON of a struct reaction_emoji */
 };
 

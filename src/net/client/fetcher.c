@@ -25,7 +25,7 @@ struct fetcher {
     uv_timer_t *timer; /* the timer that libcurl asked for */
     uv_timer_t *again; /* runs in the next loop iteration and resumes paused requests */
     struct link paused;
-    bool is_due;    /* libcurl's timer has expired */
+    bool is_due;    /* whether libcurl's timer has expired */
     bool has_ended; /* whether finished requests still have to be reported */
     struct iteration_end iteration_end;
     int64_t until; /* end of the time limit in this iteration, in ns; 0 if not started */

@@ -38,7 +38,7 @@ struct fetch_header {
 };
 
 struct fetch_request {
-    const char *method; /* "GET", "POST" … */
+    const char *method; /* "GET", "POST" and so on */
     const char *url;
     const struct fetch_header *headers;
     size_t header_count;

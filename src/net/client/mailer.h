@@ -19,7 +19,7 @@ enum mail_result {
 
 struct mailer_options {
     const char *url;  /* "smtps://user:password@mail.example", "smtp://127.0.0.1:25" */
-    const char *from; /* "a@b", or "Name <a@b>" */
+    const char *from; /* sender: "a@b" or "Name <a@b>" */
 };
 
 struct mailer;

@@ -17,7 +17,7 @@ struct input_cursor {
 struct head_parser {
     struct input_cursor c;
     struct http_request *r;
-    struct str authority; /* host of an absolute target */
+    struct str authority; /* host of an absolute request target */
     bool close, keep_alive, upgrade, websocket, expect;
 };
 

@@ -30,7 +30,7 @@ enum http_method {
     HTTP_DELETE,
     HTTP_OPTIONS,
     HTTP_METHODS,                     /* number of known methods */
-    HTTP_OTHER_METHOD = HTTP_METHODS, /* valid token, but unknown method */
+    HTTP_OTHER_METHOD = HTTP_METHODS, /* method is a valid token, but unknown */
 };
 
 const char *http_method_name(enum http_method m);

@@ -33,7 +33,7 @@ struct proxy_networks; /* proxies.h */
 struct exchange {
     struct arena *arena;
     struct loop *loop;
-    const struct http_request *request; /* stored in the arena */
+    const struct http_request *request; /* the parsed request, in the arena */
     struct str body;                    /* decoded body; empty for multipart */
     struct multipart *parts;            /* parts of a multipart/form-data body, or NULL */
     struct str remote;                  /* client address: "127.0.0.1" */
@@ -54,10 +54,10 @@ static inline bool exchange_is_abandoned(const struct exchange *x)
 
 struct response_head {
     int status;
-    struct str content_type; /* empty for 204 */
+    struct str content_type; /* empty if the status is 204 */
     struct str headers;      /* further headers, each with its CRLF */
     bool close;              /* close the connection after the response */
-    bool no_gzip;            /* the body is already compressed */
+    bool no_gzip;            /* whether the body is already compressed */
     bool gzipped; /* whether the body is gzip, which the client accepts; adds Content-Encoding */
 };
 
@@ -100,7 +100,7 @@ struct http_server_options {
     int port;   /* 0 means any free port */
     int socket; /* inherited listening socket, which the server will close; 0 if there is none */
     struct tls_context *tls; /* NULL if the server offers plain HTTP only */
-    bool tls_only;           /* refuse plain HTTP */
+    bool tls_only;           /* whether plain HTTP is refused */
     int64_t head_timeout_ms; /* for a whole head; also interval of the minimum body rate; 30 s */
     int64_t idle_timeout_ms; /* between requests; also interval of the minimum send rate; 75 s */
     size_t body_memory;      /* limit for all bodies together, in bytes; 0 means no limit */

@@ -105,7 +105,7 @@ static uint64_t max_body_length(const struct server_loop *h, const struct http_c
                                 const struct body_limits *in)
 {
     uint64_t max = call->form ? in->max_multipart + (uint64_t)FORM_OVERHEAD : in->max_body;
-    size_t share = body_budget_limit_per_owner(h->budget) - BUDGET_STEP; /* the head is stored */
+    size_t share = body_budget_limit_per_owner(h->budget) - BUDGET_STEP; /* the head also counts */
 
     return max < share ? max : share;
 }

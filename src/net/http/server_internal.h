@@ -33,7 +33,7 @@ enum {
     HEAD_READ_BYTES = 16 * 1024,       /* part of the read buffer used while no body is expected */
     MAX_UNHANDLED_INPUT = 16 * 1024,   /* unhandled input at which reading pauses */
     MAX_UNSENT_OUTPUT = 32 * 1024,     /* unsent output at which no further request is read */
-    MAX_RETAINED_SCRATCH = 256 * 1024, /* larger scratch buffers are freed */
+    MAX_RETAINED_SCRATCH = 256 * 1024, /* larger buffers are freed after use */
     MAX_COPIED_PAYLOAD = 16 * 1024,    /* longer payloads are sent without a copy */
     MAX_RETAINED_ARENAS = 64,
     READS_PER_CLOCK_CHECK = 4,        /* number of reads between two checks of the clock */
@@ -92,7 +92,7 @@ struct common_headers {
     const char *via;
 };
 
-/* Per-loop state of the server. */
+/* State of the HTTP server on one event loop. */
 struct server_loop {
     struct http_server *server;
     struct loop *loop;
@@ -119,11 +119,11 @@ struct server_loop {
     size_t arena_count;
 
     struct connection *current;  /* connection whose input is being handled */
-    struct http_request request; /* scratch for the parser */
+    struct http_request request; /* reused by the parser for each request */
     struct common_headers head;
     struct gzip_state *gzip;
     struct stored_handler *handlers; /* WebSocket handlers, one per distinct set of callbacks */
-    char remote[ADDRESS_TEXT_SIZE];  /* text of the last websocket_remote_address */
+    char remote[ADDRESS_TEXT_SIZE];  /* result of the last websocket_remote_address */
     struct server_io_buffers buffers;
 };
 
@@ -162,8 +162,8 @@ enum connection_state {
     CONN_AUTHORIZING_BODY, /* the application decides whether to accept the body (authorize_body) */
     CONN_BODY,             /* waiting for the rest of a body */
     CONN_HANDLING,         /* the application handles the request */
-    CONN_FILE,             /* sending a file or a long text */
-    CONN_WEBSOCKET,        /* upgraded to a WebSocket */
+    CONN_FILE,             /* sends a file or a long text */
+    CONN_WEBSOCKET,        /* the connection is a WebSocket */
     CONN_LAST,             /* closes after all output is sent */
     CONN_LINGER,           /* shut down for writing; waits for the peer to close */
     CONN_CLOSED,           /* closed; only the memory is not freed yet */
@@ -207,11 +207,11 @@ struct connection {
     bool preamble : 1; /* whether a PROXY protocol header may follow */
     bool secure : 1;   /* for WebSockets: whether the client uses TLS, as in struct exchange */
     bool upgraded : 1; /* whether the connection is or was a WebSocket */
-    bool used : 1;     /* whether a request was received */
+    bool used : 1;     /* whether any request was received */
     struct link link;  /* in server_loop->connections */
     struct link later; /* in server_loop->input.postponed, if `in` has postponed input */
     struct deadline deadline;
-    struct buf in;         /* input not handled yet */
+    struct buf in;         /* received bytes that are not handled yet */
     uint64_t queued_bytes; /* bytes queued because the kernel did not accept them */
     uint64_t mark;         /* bytes transferred when the current timeout interval started */
     uint64_t address;      /* key of the client address, for rate limits */

@@ -80,7 +80,7 @@ int open_listening_socket(const char *host, int port, int *ret_port)
 
     if (fd < 0)
         return -1;
-    /* Accepted sockets inherit TCP_NODELAY. */
+    /* Accepted sockets inherit TCP_NODELAY from the listening socket. */
     set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     *ret_port = socket_port(fd);
     return fd;

@@ -62,7 +62,7 @@ static void send_head_and_text_start(struct connection *c, struct long_response 
     struct msghdr message = { .msg_iov = pieces, .msg_iovlen = 2 };
     ssize_t n = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n <= 0)
-        return; /* connection_flush handles the error */
+        return; /* connection_flush handles a send error */
     size_t of_head = (size_t)n < h->buffers.out.n ? (size_t)n : h->buffers.out.n;
     buf_drop_front(&h->buffers.out, of_head);
     counter_add(&h->counters.bytes_out, of_head);

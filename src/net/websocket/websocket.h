@@ -43,14 +43,14 @@ struct ws_partial_message {
 
 struct ws_reader {
     struct ws_partial_message *pieces; /* incomplete message; usually NULL */
-    size_t max;                        /* maximum message size */
+    size_t max;                        /* maximum message size, in bytes */
     uint64_t left;                     /* remaining payload bytes of the current frame */
     uint32_t utf8;                     /* state of the UTF-8 validation; 0 between characters */
     unsigned char head[WS_MAX_CLIENT_HEAD]; /* received header bytes of the current frame */
     unsigned char head_n;
     unsigned char phase;  /* index into the mask for the next payload byte */
     unsigned char opcode; /* opcode of the fragmented message, or 0 */
-    bool in_payload;      /* whether the header is complete */
+    bool in_payload;      /* whether the frame header is complete */
     bool closed;          /* whether a close frame or an error occurred */
 };
 

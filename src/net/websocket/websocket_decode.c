@@ -67,7 +67,7 @@ static uint32_t utf8_state_after_first_byte(unsigned char b)
         return UINT32_MAX;
     if (b < 0xe0)
         return utf8_continuation_state(1, 0x80, 0xbf);
-    if (b < 0xf0) /* excludes overlong forms and surrogates */
+    if (b < 0xf0) /* the ranges exclude overlong forms and surrogates */
         return utf8_continuation_state(2, b == 0xe0 ? 0xa0 : 0x80, b == 0xed ? 0x9f : 0xbf);
     /* The ranges exclude overlong forms and code points above U+10FFFF. */
     return utf8_continuation_state(3, b == 0xf0 ? 0x90 : 0x80, b == 0xf4 ? 0x8f : 0xbf);
