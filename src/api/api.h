@@ -99,8 +99,8 @@ struct api_options {
     int64_t quota, daily_quota;
 };
 
-/* Creates the API. domains and options must outlive it. Aborts the process with a message if the
- * route tables contradict each other. */
+/* Creates the API. domains (the feature folders) and options must outlive it. Aborts the process
+ * with a message if the route tables contradict each other. */
 struct api *api_new(const struct api_options *options, const struct domain *const *domains);
 void api_free(struct api *api);
 

@@ -1,4 +1,4 @@
-/* deletion.c - applies the deletion rules of all domains. */
+/* deletion.c - applies the deletion rules of all feature folders. */
 #include "api/deletion.h"
 
 #include "api/internal.h"

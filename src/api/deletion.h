@@ -1,12 +1,12 @@
 /* deletion.h - deletes the rows that belong to a deleted object, in steps.
  *
- * Each domain lists deletion rules for its own tables in .deletions. A guild may have half a
- * million members, a channel a million messages. The folder that deletes such an object marks its
- * row, so that no query finds it any more, and calls deletion_apply_all_rules, which applies the
- * rules of all domains to a few hundred rows. Most objects need one such step, in the transaction
- * that marks the row; for larger ones a job repeats the step. The remaining rows are the only
- * state, so the deletion continues after a crash. scripts/check-tables finds tables without a rule.
- */
+ * Each domain (feature folder) lists deletion rules for its own tables in .deletions. A guild may
+ * have half a million members, a channel a million messages. The folder that deletes such an object
+ * marks its row, so that no query finds it any more, and calls deletion_apply_all_rules, which
+ * applies the rules of all domains to a few hundred rows. Most objects need one such step, in the
+ * transaction that marks the row; for larger ones a job repeats the step. The remaining rows are
+ * the only state, so the deletion continues after a crash. scripts/check-tables finds tables
+ * without a rule. */
 #ifndef API_DELETION_H
 #define API_DELETION_H
 
@@ -24,8 +24,8 @@ enum deletion_object {
     WITH_APPLICATION,
 };
 
-/* Order in which the rules of an object are applied. Within a phase, the order of domains.c
- * applies. */
+/* Order in which the rules of an object are applied. Within a phase, src/server/domains.c sets the
+ * order of the feature folders. */
 enum deletion_phase {
     DELETE_FIRST = -2,
     DELETE_PARTS, /* rows that have rules of their own, and rows whose deletion emits events */
@@ -88,8 +88,8 @@ void deletion_step_count_rows(struct deletion_step *step, int64_t rows);
 /* Returns the number of rows that the next statement may delete. */
 int64_t deletion_step_batch_size(const struct deletion_step *step);
 
-/* Applies the rules of all domains to this object. If step->rows_left is not 0 afterwards, all rows
- * are deleted. */
+/* Applies the rules of all feature folders to this object. If step->rows_left is not 0 afterwards,
+ * all rows are deleted. */
 enum err deletion_apply_all_rules(struct call *call, enum deletion_object with, snowflake id,
                                   struct deletion_step *step);
 /* Runs one step: calls deletion_step_begin, deletion_apply_all_rules and deletion_schedule_rest. */

@@ -13,8 +13,8 @@
 
 struct router;
 
-/* Builds the router from the routes of all domains; aborts the process if routes contradict each
- * other. */
+/* Builds the router from the routes of all feature folders; aborts the process if routes contradict
+ * each other. */
 struct router *router_new(const struct domain *const *domains);
 void router_free(struct router *r);
 

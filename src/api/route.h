@@ -138,20 +138,20 @@ struct domain {
     const struct route *routes;       /* the last entry has .path NULL */
     const struct resolver *resolvers; /* the last entry has .name NULL; may be NULL */
     /* Checks that the caller has these permissions in the guild or channel of the path, and may
-     * write there (route_is_visible_write). At most one domain sets it. */
+     * write there (route_is_visible_write). At most one feature folder sets it. */
     enum err (*check_permissions)(struct call *call, uint64_t needs);
     /* Reads the members (snowflakes) of a private channel, who receive its events. At most one
-     * domain sets it. */
+     * feature folder sets it. */
     enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
     const struct job_kind *const *jobs; /* the list ends with NULL; may be NULL */
     const struct hooks *hooks;          /* listeners (api/hooks.h); may be NULL */
-    /* Rules for rows of this domain that are deleted together with an object (api/deletion.h); may
+    /* Rules for rows of this folder that are deleted together with an object (api/deletion.h); may
      * be NULL. */
     const struct deletion_rule *deletions;
     /* Called on every node, on a loop, at the start and once a day, for work on files in the node's
      * data folder, which a job on another node cannot access. May be NULL. */
     void (*daily)(struct api *api, struct loop *loop);
-    const struct world_parts *world; /* this domain's sections of world files; may be NULL */
+    const struct world_parts *world; /* sections of world files (test data); may be NULL */
 };
 
 int route_success_status(const struct route *r);

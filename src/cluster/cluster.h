@@ -45,8 +45,8 @@ struct cluster_options {
     /* Called when a session moves to or from this node. */
     void (*move)(void *arg, const struct session_move *m);
     void (*revoke)(void *arg, const struct revocation_record *f);
-    /* Called before publish_events of the same log entry. claim is 0 if another node wrote the
-     * entry. */
+    /* Called before publish_events of the same log entry. fact->claim, a voice connection of the
+     * node that wrote the entry, is 0 on other nodes. */
     void (*voice)(void *arg, const struct relay_voice_state *fact);
     /* Called when all revocations by other nodes are known. Cached credentials are valid until then
      * (clock_monotonic_ns). */

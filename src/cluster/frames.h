@@ -34,7 +34,7 @@ struct revocation_record {
 /* A request to move a session from another node to this one, or the reply. */
 struct session_move {
     enum session_move_kind { MOVE_REQUEST, MOVE_RELEASED, MOVE_REFUSED } kind;
-    uint32_t from, to; /* identities of the nodes of the session */
+    uint32_t from, to; /* nodes that the session moves from and to */
     uint64_t number;
     char id[33]; /* session_id of the client */
 };

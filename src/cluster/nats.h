@@ -13,7 +13,7 @@ enum { NATS_SUBJECTS_MAX = 4 };
 
 struct nats_options {
     struct nats_servers servers;
-    char name[64];  /* client name shown by the server */
+    char name[64];  /* client name that the NATS server shows */
     const char *ca; /* for tls://: CA certificates (PEM file); NULL means the system's */
     const char *subjects[NATS_SUBJECTS_MAX];
     void *arg;

@@ -44,7 +44,7 @@ struct decode_plan {
     struct decode_plan *next; /* next plan in the hash bucket */
     uint64_t wanted; /* fields that need an error or a default if absent; also PLAN_HAS_CHECK */
     struct decode_plan_step
-        begin; /* stands before the first field; `follow` is the likely first field */
+        begin; /* precedes the first field; `follow` is the likely first field */
     struct decode_plan_step steps[]; /* in the order of the fields; the last step has no field */
 };
 

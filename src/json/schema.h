@@ -185,7 +185,7 @@ enum field_flags {
 };
 
 struct field {
-    struct str name; /* .p == NULL ends a list */
+    struct str name; /* a NULL pointer ends the list */
     size_t offset;
     enum member_kind member;
     const struct type *type;

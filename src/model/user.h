@@ -29,7 +29,7 @@ struct user {
     bool paused; /* disabled by its owner, who can enable it again */
 };
 
-/* Account flags that the server evaluates; it only stores all others. */
+/* Account flags that the server evaluates. */
 #define USER_SPAMMER     (INT64_C(1) << 20)
 #define USER_QUARANTINED (INT64_C(1) << 44)
 

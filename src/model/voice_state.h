@@ -42,7 +42,7 @@ struct relay_voice_state {
     bool may_send_video;
     bool priority;                  /* whether the user is a priority speaker */
     struct opt_int flags, platform; /* same as in struct voice_state */
-    bool stage;                     /* if claim is set: whether the channel is a stage */
+    bool stage;                     /* if claim is set, whether the channel is a stage */
     uint64_t claim; /* number of the voice connection that this state authenticates, or 0 */
 };
 /* Voice changes of a transaction, in order. */

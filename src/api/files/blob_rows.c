@@ -171,7 +171,8 @@ void call_delete_unused_blobs(struct call *call, enum err e)
     const struct written_blob *written = call_context_of(call)->effects.blobs;
 
     /* After ERR_UNAVAILABLE the commit may have happened, so the rows may exist. Leave the blobs in
-     * the list of unsettled blobs; file_removal.c checks later whether they have rows. */
+     * the store's list of blobs without a row; file_removal.c checks later whether they have
+     * one. */
     if (!written || e == ERR_UNAVAILABLE)
         return;
     struct arena *arena = arena_new();

@@ -40,8 +40,8 @@ struct file_removal {
     struct file_to_delete page[PAGE];
     size_t count;
 
-    /* Names of unsettled blobs (without a row), in their own arena; next is the index of the next
-     * one to check. */
+    /* Names of blobs without a row, in their own arena; next is the index of the next one to
+     * check. */
     struct arena *unsettled_arena;
     const char **names;
     size_t name_count, name_room, next;
@@ -353,7 +353,7 @@ static void start_poll_timer(struct loop *loop, void *arg)
 
 void file_removal_start(struct file_removal *r, struct loop *loop)
 {
-    /* At the start no call is running. If no other process uses the folder, every unsettled blob is
+    /* No call is running yet. If no other process uses the folder, every blob without a row is
      * abandoned. */
     list_unsettled_blobs(r, store_has_folder_lock(r->api->options.store) ? 0 : ABANDONED_S);
     r->loop = loop;

@@ -41,7 +41,7 @@ struct job_scheduler {
     struct loop_message wake; /* wakes the loop when an earlier job was scheduled */
     _Atomic bool waking;      /* whether wake is already posted */
     int64_t read_at;
-    int64_t daily_at;       /* clock_steady_ms of the next call of domain->daily */
+    int64_t daily_at;       /* clock_steady_ms of the next call of the `daily` functions */
     _Atomic uint64_t taken; /* jobs that this node has run */
     unsigned busy;          /* number of queries and jobs in progress */
     bool others;            /* whether several nodes share the store */
