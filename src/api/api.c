@@ -202,8 +202,8 @@ struct http_server *api_server(const struct api *api)
     return api->server;
 }
 
-/* Builds the base URL. If public-url is not set, the scheme is https when the caller's connection
- * uses TLS; if the host is empty, it is localhost. */
+/* Builds the base URL. If public-url is not set, the scheme is https if the caller's connection
+ * uses TLS, and an empty host becomes localhost. */
 static struct str build_base_url(const struct call *call, const char *scheme, struct str host)
 {
     const char *set = call->api->options.public_url;

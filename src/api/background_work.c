@@ -54,13 +54,14 @@ void api_stop(struct api *api)
     jobs_stop(api->jobs);
     file_removal_stop(api->file_removal);
     token_use_writer_stop(api->token_uses);
-    /* Each cancelled request starts an internal call, which may send another request: repeat. */
+    /* Cancelling a request starts an internal call, which may send another request; so repeat until
+     * none is left. */
     do {
         for (unsigned i = 0; i < loops_count(api->loops); i++)
             loop_call_and_wait(loops_get(api->loops, i), free_loop_fetcher, api);
         api_wait_for_calls(api);
     } while (has_any_fetcher(api));
-    /* Free the hasher before the loops stop: a password thread may still post to one of them. */
+    /* Free the hasher before the loops stop, because a password thread may still post to a loop. */
     password_hasher_free(api->hashing);
     api->hashing = NULL;
     mem_free(api->fetchers);

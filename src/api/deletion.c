@@ -1,4 +1,4 @@
-/* deletion.c - applies the deletion rules of all domains. */
+/* deletion.c - applies the deletion rules of all feature folders. */
 #include "api/deletion.h"
 
 #include "api/internal.h"
@@ -6,7 +6,7 @@
 
 enum {
     ROWS_OF_STATEMENT = 20,
-    STEP_NS = 4 * 1000 * 1000, /* time limit of a step */
+    STEP_NS = 4 * 1000 * 1000, /* CPU time limit of a step */
 };
 
 struct deletion_step deletion_step_begin(void)
@@ -15,8 +15,8 @@ struct deletion_step deletion_step_begin(void)
                                    clock_thread_cpu_ns() + STEP_NS };
 }
 
-/* Subtracts rows from the step. The CPU time is limited as well, because the cost of rows differs
- * by a factor of a hundred. */
+/* Subtracts deleted rows from the step. Also ends the step when its CPU time is used up, because
+ * the cost of rows differs by a factor of a hundred. */
 void deletion_step_count_rows(struct deletion_step *step, int64_t rows)
 {
     step->rows_left -= rows;

@@ -1,8 +1,8 @@
 /* router.c - finds the route of a method and path.
  *
- * The paths of all routes form a tree of segments. Literals are tried before parameters, with
- * backtracking, so the order of the routes does not matter. Parameters with a prefix are tried
- * before other parameters at the same segment. */
+ * The paths of all routes form a tree of segments. Literal segments are tried before
+ * parameters, with backtracking, so the order of the routes does not matter. Parameters with a
+ * prefix are tried before other parameters. */
 #include "api/internal.h"
 
 #include <stdio.h>
@@ -13,24 +13,25 @@
 
 enum { MAX_SEGMENTS = 16 };
 
-/* Default limits: calls per ten seconds. A page with many images sends hundreds at once. */
+/* Default limits, in calls per ten seconds. SERVICE_CALLS is high, because a page with many images
+ * sends hundreds of requests at once. */
 enum { READS = 50, WRITES = 20, SERVICE_CALLS = 5000 };
 
 struct route_node {
     struct str literal;
     const struct resolver *resolver; /* set if the segment is a parameter */
-    bool has_prefix;                 /* a parameter of the route has a prefix */
-    struct route_node *children;     /* literals */
-    struct route_node *parameters;   /* parameters of routes with has_prefix come first */
+    bool has_prefix;                 /* whether a parameter of the route has a prefix */
+    struct route_node *children;     /* child nodes of literal segments */
+    struct route_node *parameters; /* child nodes of parameters; those with has_prefix come first */
     struct route_node *next;
     const struct route *routes[HTTP_METHODS];
-    uint16_t groups[HTTP_METHODS];          /* index of the route's domain */
-    struct rate_limit limits[HTTP_METHODS]; /* default limits */
+    uint16_t groups[HTTP_METHODS];          /* index of the route's domain (feature folder) */
+    struct rate_limit limits[HTTP_METHODS]; /* default limits of routes without a limit */
 };
 
 struct router {
-    struct route_node api;     /* below /api or /api/v<n> */
-    struct route_node service; /* at the root */
+    struct route_node api;     /* routes below /api or /api/v<n> */
+    struct route_node service; /* service routes, at the root */
 };
 
 struct path_segments {
@@ -53,8 +54,8 @@ const struct resolver *router_find_resolver(const struct domain *const *domains,
     return NULL;
 }
 
-/* Splits a path into segments. Returns false if the leading '/' is missing, or if a segment is
- * empty or one too many. One trailing '/' is ignored. */
+/* Splits a path into segments. Returns false if the leading '/' is missing, a segment is empty or
+ * there are too many. One trailing '/' is ignored. */
 static bool split_path(struct str path, struct path_segments *ret)
 {
     ret->count = 0;
@@ -222,9 +223,9 @@ static bool resolver_accepts_text(const struct resolver *r, struct str text)
     return !r->prefix || str_starts(text, str_of(r->prefix));
 }
 
-/* Finds the node for the segments from `at` on that has a route for the method; literals are tried
- * before parameters. Stores parameters in ret, which may contain values of a branch that failed;
- * ret->allowed collects the methods of all matching nodes. */
+/* Finds the node that matches the segments from `at` on and has a route for the method; literals
+ * are tried before parameters. Stores parameters in ret, which may contain values of a branch that
+ * failed; ret->allowed collects the methods of all matching nodes. */
 static const struct route_node *find_node_below(const struct route_node *n,
                                                 const struct path_segments *path, size_t at,
                                                 enum http_method method, size_t params,
@@ -249,8 +250,8 @@ static const struct route_node *find_node_below(const struct route_node *n,
     return end;
 }
 
-/* Removes "/api" and the version, and finds the route. Sets error for unsupported versions. A path
- * outside /api is matched against the service routes. */
+/* Removes "/api" and the version from the path, and finds the route. Sets ret->error for
+ * unsupported versions. A path outside /api is matched against the service routes. */
 static const struct route_node *find_route_node(const struct router *r,
                                                 const struct path_segments *path,
                                                 enum http_method method, struct route_match *ret)
@@ -273,8 +274,8 @@ static const struct route_node *find_route_node(const struct router *r,
     return find_node_below(root, path, at, method == HTTP_HEAD ? HTTP_GET : method, 0, ret);
 }
 
-/* Some clients send their own id where the path has "@me". If a path below /users/{id} matches no
- * route, it is tried with "@me"; checks.c then compares the id with the caller's. */
+/* Some clients send their own id in place of "@me". If a path below /users/{id} matches no route,
+ * "@me" is tried instead of the id; checks.c then compares the id with the caller's. */
 static const struct route_node *find_route_node_or_me(const struct router *r,
                                                       struct path_segments *path,
                                                       enum http_method method,
@@ -339,7 +340,7 @@ void router_match(const struct router *r, struct arena *arena, enum http_method 
 const struct route *router_find_route(const struct router *r, enum http_method method,
                                       struct str target)
 {
-    /* Only the unescaping of a path needs memory. */
+    /* Memory is needed only to unescape a path. */
     struct arena *arena = target.n && memchr(target.p, '%', target.n) ? arena_new() : NULL;
     struct route_match m = { .error = OK };
     struct path_segments path;

@@ -7,10 +7,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* Maximum of idle entries that one put frees, so that no put takes long. */
+/* Maximum number of idle entries that one cache_put frees, so that no call takes long. */
 enum { MAX_IDLE_EVICTIONS_PER_PUT = 8 };
-
-/* --- statistics ----------------------------------------------------------------------- */
 
 static pthread_mutex_t kinds_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cache_kind *kinds;
@@ -60,8 +58,6 @@ void cache_each_kind_stats(void (*each)(const char *name, const struct cache_sta
     }
     pthread_mutex_unlock(&kinds_lock);
 }
-
-/* --- entries -------------------------------------------------------------------------- */
 
 void cache_remove(struct cache *c, struct cache_entry *e)
 {
@@ -158,8 +154,6 @@ void cache_clear(struct cache *c)
     map_clear(&c->entries);
     *c = (struct cache){ .kind = c->kind };
 }
-
-/* --- per-thread caches ---------------------------------------------------------------- */
 
 struct thread_cache {
     struct cache cache;

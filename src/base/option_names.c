@@ -14,7 +14,7 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Levenshtein distance; SIZE_MAX for names longer than any option. */
+/* Returns the Levenshtein distance; SIZE_MAX for names longer than any option. */
 static size_t levenshtein_distance(struct str a, struct str b)
 {
     size_t row[MAX_NAME_LENGTH + 1];

@@ -62,8 +62,8 @@ static void option_set(struct options_reader *r, const struct option_row *row, c
 
     switch (row->kind) {
     case OPTION_TEXT:
-        /* An empty value for an option with a default is an error: a script's variable may be
-         * unset. */
+        /* An empty value is an error for an option with a default: the operator's script may use an
+         * unset variable. */
         if (text.n || !row->fallback)
             *(const char **)slot = text.n ? str_dup_cstring(r->arena, text) : NULL;
         else

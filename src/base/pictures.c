@@ -40,7 +40,7 @@ static void read_gif_size(struct str b, struct picture *m)
     m->height = read_little_endian_16(b, 8);
 }
 
-/* Skips segments up to the start of a frame (SOF marker), which contains the size. */
+/* Skips JPEG segments up to the start of a frame (SOF marker), which contains the size. */
 static void read_jpeg_size(struct str b, struct picture *m)
 {
     size_t at = 2;
@@ -105,8 +105,6 @@ bool picture_detect(struct str b, struct picture *ret)
     return true;
 }
 
-/* --- animation ------------------------------------------------------------------------- */
-
 bool picture_is_avif(struct str b)
 {
     return b.n >= 12 && memcmp(b.p + 4, "ftyp", 4) == 0 &&
@@ -155,9 +153,7 @@ bool picture_is_animated(struct str b)
            (b.p[20] & 2);
 }
 
-/* --- duration -------------------------------------------------------------------------- */
-
-/* Saturating addition, because a file may contain any duration. */
+/* Adds a duration without overflow, because a file may contain any duration. */
 static void add_duration_saturated(uint64_t *sum, uint64_t ms)
 {
     *sum = *sum + ms < UINT32_MAX ? *sum + ms : UINT32_MAX;

@@ -13,7 +13,7 @@
 enum {
     MS = 1000 * 1000,
     MIN_RECORDED_NS = MS,
-    MAX_RECORDS = 512, /* more than the number of routes, opcodes and other parts */
+    MAX_RECORDS = 512, /* upper limit of the number of routes, opcodes and other parts */
 };
 
 static struct {
@@ -31,8 +31,6 @@ static int64_t stall_clock_ns(void)
 {
     return report_over ? clock_thread_cpu_ns() : clock_monotonic_ns();
 }
-
-/* --- records -------------------------------------------------------------------------- */
 
 static struct stall_record *stall_record_find(const char *kind, const char *part)
 {
@@ -81,8 +79,6 @@ int64_t stall_longest_recent_ns(bool reset)
     return ns;
 }
 
-/* --- meters --------------------------------------------------------------------------- */
-
 static const char *part_name_or_default(const char *part)
 {
     return part ? part : "nameless";
@@ -104,7 +100,7 @@ void stall_meter_begin_part(struct stall_meter *m, const char *part)
 {
     int64_t now = stall_clock_ns();
 
-    /* Without a part, a thread waits; if CPU time is measured, that time still counts as work. */
+    /* Without a part, the thread waits; if CPU time is measured, that time counts as work. */
     if (m->part_at && (m->part || report_over))
         add_part_time(m, now - m->part_at);
     m->part = part;
@@ -123,7 +119,7 @@ static void report_long_iteration(struct stall_meter *m)
         report_over(&r);
         return;
     }
-    /* Log at most one line per second. */
+    /* Log at most one stall per second. */
     if (m->logged_at_s == now_s)
         return;
     m->logged_at_s = now_s;

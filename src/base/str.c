@@ -230,8 +230,8 @@ static char base64url_char(unsigned v)
     return (char)c;
 }
 
-/* Value of a base64url character plus one; 0: invalid. A table is safe: the sender knows the
- * text. */
+/* Value of each base64url character plus one; 0 for invalid characters. Unlike encoding, decoding
+ * may use a table: the client knows the text that it sent. */
 static const unsigned char base64url_values[256] = {
     ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
     ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,

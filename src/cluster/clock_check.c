@@ -8,7 +8,7 @@ static bool clocks_are_near(int64_t a, int64_t b)
 
 bool clock_agrees(int64_t offset_ms, const int64_t *others, size_t count)
 {
-    size_t same = 1, all = count + 2; /* includes the clocks of this node and of the database */
+    size_t same = 1, all = count + 2; /* counts the clocks of this node and of the database, too */
 
     if (clocks_are_near(offset_ms, 0))
         return true;

@@ -1,7 +1,7 @@
-/* cluster_nats.c - publishes frames through NATS right after their commit, and receives those of
- * others.
+/* cluster_nats.c - publishes log entries through NATS right after their commit, and receives those
+ * of other nodes.
  *
- * The log is authoritative: frames that are lost or too large are read from it. Messages are
+ * The event log is authoritative: entries that are lost or too large are read from it. Messages are
  * encrypted with a key that only nodes with the same pepper have (message_cipher.h). The subject
  * contains a digest of the database's identity, so several clusters can share one NATS server.
  *  */
@@ -13,9 +13,9 @@
 #include "base/log.h"
 #include "cluster/internal.h"
 
-enum { REJECTED_LOG_INTERVAL_MS = 60 * 1000 }; /* interval of log lines about rejected messages */
+enum { REJECTED_LOG_INTERVAL_MS = 60 * 1000 }; /* minimum interval of log lines */
 
-/* Messages with a topic have INT64_MAX - topic instead of a position. */
+/* A message with a topic has the number INT64_MAX - topic instead of a log position. */
 static bool position_is_topic(int64_t position)
 {
     return position > INT64_MAX - CLUSTER_TOPICS;
@@ -102,7 +102,7 @@ static void handle_transient_events(struct cluster *c, struct str bytes)
     arena_free(arena);
 }
 
-/* Called on the NATS thread only. */
+/* Logs why a message was rejected. Called on the NATS thread only. */
 static void log_rejected_message(struct cluster_nats *w, enum cipher_result why)
 {
     static const char *const reasons[] = {
@@ -144,7 +144,7 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
         handle_transient_events(c, bytes);
 }
 
-/* Wakes the log thread, which reads missed frames from the log. */
+/* Wakes the log thread, which then reads missed entries from the event log. */
 static void on_nats_connection_changed(void *arg, bool connected)
 {
     struct cluster *c = arg;

@@ -1,10 +1,10 @@
-/* delivered_check.c - checks after each reconnect that the database still has the frames that were
- * delivered.
+/* delivered_check.c - checks after each reconnect that the database still has the delivered log
+ * entries.
  *
  * A standby without synchronous replication may lack the last commits after a failover, and
- * assign their positions again. So the last delivered frames are compared with the log.
- * Delivered events cannot be taken back: if some are missing, this server stops and sessions
- * start again. */
+ * assign their positions again. So the last delivered entries are compared with the log. Delivered
+ * events cannot be revoked: if some are missing in the log, this node stops, and clients must
+ * IDENTIFY again. */
 #include "base/hash.h"
 #include "base/log.h"
 #include "cluster/internal.h"
@@ -12,14 +12,14 @@
 struct delivered_check {
     size_t count;
     struct delivered_frame delivered[DELIVERED_FRAMES_RECORDED];
-    int64_t gone; /* first position that differs; or 0 */
+    int64_t gone; /* first position whose entry differs, or 0 */
 };
 
 static const char SELECT_FIRST_POSITION[] = "select coalesce(min(position), 0) from log";
 static const char SELECT_DELIVERED[] =
     "select position, body from log where position between $1 and $2";
 
-/* Marks the delivered frame that this row contains. */
+/* Marks the delivered entry that this row of the log contains. */
 static void mark_delivered_frame(struct delivered_check *h, const struct rows *r, bool *retained)
 {
     for (size_t i = 0; i < h->count; i++)
@@ -27,7 +27,8 @@ static void mark_delivered_frame(struct delivered_check *h, const struct rows *r
             retained[i] = hash_str(row_bytes(r, 1)) == h->delivered[i].hash;
 }
 
-/* Old partitions of the log are dropped, so positions before its first row are ignored. */
+/* Compares delivered entries with the log. Positions before the first row of the log are ignored,
+ * because old partitions are dropped. */
 static enum err read_delivered_frames(struct tx *tx, void *arg)
 {
     struct delivered_check *h = arg;

@@ -1,4 +1,4 @@
-/* frame_sequencer.c - delivers the frames of all nodes in the order of their positions. */
+/* frame_sequencer.c - delivers the log entries of all nodes in the order of their positions. */
 #include "cluster/frame_sequencer.h"
 
 #include <pthread.h>
@@ -11,10 +11,10 @@
 
 enum { SEQUENCER_SLOTS = 1 << 16 };
 
-/* A frame that waits for earlier ones; bytes.n == 0: an aborted position. */
+/* A log entry that waits for earlier ones. If bytes.n is 0, the position was aborted. */
 struct sequencer_slot {
     bool filled;
-    bool published; /* received through NATS */
+    bool published; /* whether NATS delivered the entry */
     struct str bytes;
 };
 
@@ -22,7 +22,7 @@ struct frame_sequencer {
     struct frame_sink sink;
     pthread_mutex_t lock;
     int64_t next, head;
-    struct arena *arena; /* memory of the current frame */
+    struct arena *arena; /* memory of the log entry being delivered */
     _Atomic uint64_t unreadable;
     bool records_delivered;
     uint64_t delivered_count;
@@ -65,7 +65,7 @@ static void record_delivered_frame(struct frame_sequencer *l, struct str bytes)
             (struct delivered_frame){ l->next, hash_str(bytes) };
 }
 
-/* Returns false if the published frame cannot be decoded and must be read from the log. */
+/* Returns false if an entry from NATS cannot be decoded and must be read from the log. */
 static bool deliver_slot(struct frame_sequencer *l, const struct sequencer_slot *s)
 {
     struct frame f;
@@ -105,7 +105,7 @@ static void store_waiting_frame(struct frame_sequencer *l, int64_t position, str
 {
     struct sequencer_slot *s = sequencer_slot_at(l, position);
 
-    /* A frame from the log replaces a published frame, which may be unreadable. */
+    /* An entry from the log replaces an entry from NATS, which may be impossible to decode. */
     if (s->filled && (published || !s->published))
         return;
     mem_free((void *)s->bytes.p);

@@ -1,4 +1,4 @@
-/* frames.c - encodes and decodes frames (see frames.h). */
+/* frames.c - encodes and decodes log entries (see log_entry.h). */
 #include "cluster/frames.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ enum {
     REVOKE_ADDRESSES_BANNED = 4,
     REVOKE_ADDRESSES_LIFTED = 8
 };
-/* Bits of one number; a node ignores bits that it does not know. */
+/* Bits of the number that encodes a voice change; a node ignores bits that it does not know. */
 enum {
     VOICE_SPEAKS = 1,
     VOICE_RECEIVES = 2,
@@ -22,7 +22,7 @@ enum {
     VOICE_HAS_PLATFORM = 32,
     VOICE_IS_MOBILE = 64,
     VOICE_STAGE = 128,
-    VOICE_FLAGS_AT = 8, /* first bit of the flags */
+    VOICE_FLAGS_AT = 8, /* first bit of the voice state's flags */
 };
 
 static const char MAGIC[] = { 'G', 'H', 'L', FRAME_VERSION };
@@ -68,8 +68,8 @@ static void put_announcement(struct buf *b, const struct emitted_event *a)
     serial_put_bytes(b, a->payload);
 }
 
-/* Encodes an address range: the halves of the address take the fields of the ids, the prefix
- * length that of the session. */
+/* Encodes an address range: the halves of the address are stored in the fields of the ids, the
+ * prefix length in the field of the session. */
 static void put_address_range(struct buf *b, const struct revocation_record *f)
 {
     uint64_t halves[2] = { 0 };
@@ -198,7 +198,7 @@ static struct audience get_audience(struct frame_reader *r)
     return to;
 }
 
-/* The routing fields are copied, because bytes in a frame are not aligned for a struct. */
+/* Copies the routing fields, because the encoded bytes are not aligned for a struct. */
 static const struct event_routing *get_routing(struct frame_reader *r, enum event event)
 {
     struct str bytes = serial_get_bytes(&r->in);
@@ -213,7 +213,7 @@ static const struct event_routing *get_routing(struct frame_reader *r, enum even
     return f;
 }
 
-/* The event is EVENT_NONE if only a newer version knows it. */
+/* Decodes an event. The result has EVENT_NONE if only a newer program version knows the event. */
 static struct emitted_event *get_announcement(struct frame_reader *r)
 {
     struct emitted_event *a = arena_alloc(r->arena, sizeof *a);

@@ -1,10 +1,10 @@
-/* log_follower.c - the thread that follows the log.
+/* log_follower.c - the thread that reads the event log and does periodic work.
  *
- * The thread reads the log from the next undelivered position on. Frames of this node, and those
- * that NATS delivered, have usually been delivered already.
+ * The thread reads the log from the next undelivered position on. Entries of
+ * this node, and those that came through NATS, have usually been delivered already.
  *
- * Concurrent commits of one node cause gaps all the time, and each closes within a moment. So a
- * gap triggers a read only after 2 ms. */
+ * Concurrent commits of one node often cause gaps of missing positions, most of which close within
+ * a millisecond. So a gap triggers a read only after 2 ms. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -13,11 +13,11 @@
 #include "cluster/internal.h"
 
 enum {
-    READ_INTERVAL_ALONE_MS = 50, /* read interval without other nodes */
-    READ_INTERVAL_NATS_MS = 50,  /* read interval with other nodes, if NATS is connected */
-    READ_INTERVAL_IDLE_MS = 10,  /* read interval with other nodes, without NATS */
-    READ_INTERVAL_BUSY_MS = 2,   /* read interval while other nodes commit, or a reply waits */
-    BUSY_AFTER_FRAME_MS = 200,   /* how long after a frame other nodes count as busy */
+    READ_INTERVAL_ALONE_MS = 50, /* interval of log reads without other nodes */
+    READ_INTERVAL_NATS_MS = 50,  /* interval of log reads with other nodes, if NATS is connected */
+    READ_INTERVAL_IDLE_MS = 10,  /* interval of log reads with other nodes, without NATS */
+    READ_INTERVAL_BUSY_MS = 2,   /* interval of log reads while others commit, or a reply waits */
+    BUSY_AFTER_FRAME_MS = 200, /* how long other nodes count as busy after a log entry of theirs */
     LOG_PAGE_ROWS = 512,
     WAIT_AFTER_FAILURE_MS = 100,
 };
@@ -87,8 +87,8 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
     return e;
 }
 
-/* Revocations that committed before the query was sent are in its result. Once they are applied,
- * all cached credentials were valid at the time of the query. */
+/* The result of a query contains all revocations that committed before the query was sent. Once
+ * they are applied, all cached credentials were valid at that time. */
 static void record_log_is_read(struct cluster *c, int64_t asked, int64_t last)
 {
     if (last && frame_sequencer_next_position(c->sequencer) <= last)
@@ -112,7 +112,7 @@ static enum err read_log_to_end(struct cluster *c)
             c->follow.busy_until = asked + ms_to_ns(BUSY_AFTER_FRAME_MS);
         if (!more)
             record_log_is_read(c, asked, last);
-        /* If the page begins after a gap, the next position does not advance. */
+        /* If the page begins after a gap, nothing was delivered: do not read the next page. */
         more = more && frame_sequencer_next_position(c->sequencer) > last;
     }
     return OK;
@@ -133,8 +133,8 @@ static enum err run_heartbeat_if_due(struct cluster *c)
     return e;
 }
 
-/* Newer servers may have applied a migration that this program cannot use while it was paused.
- * Then this node cannot connect, and its sessions continue on other nodes. */
+/* While this process was paused, newer nodes may have applied a migration that this program cannot
+ * use. Then this node cannot connect, and its sessions continue on other nodes. */
 static void stop_if_schema_is_newer(struct cluster *c)
 {
     if (c->follow.lost || !store_schema_is_too_new(c->options.store))
@@ -143,7 +143,7 @@ static void stop_if_schema_is_newer(struct cluster *c)
     c->options.lost(c->options.arg);
 }
 
-/* Publishes the position of this node, for which a node that revoked a credential waits. */
+/* Publishes the log position of this node. A node that revoked a credential waits for this. */
 static enum err acknowledge_revocations(struct cluster *c)
 {
     int64_t to_ack = atomic_load(&c->to_ack);
@@ -161,8 +161,8 @@ static struct timespec timespec_from_ns(int64_t ns)
     return (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = (long)(ns % 1000000000) };
 }
 
-/* Sleeps until that time, or until log_follower_wake. Returns whether log_follower_wake was called.
- */
+/* Sleeps until the time `until`, or until log_follower_wake. Returns whether log_follower_wake was
+ * called. */
 static bool sleep_until_or_woken(struct cluster *c, int64_t until)
 {
     pthread_mutex_lock(&c->lock);
@@ -208,7 +208,7 @@ static bool log_read_is_due(struct cluster *c)
            c->follow.missed == frame_sequencer_next_position(c->sequencer);
 }
 
-/* Does all work that is due. Returns when to run next. */
+/* Does all work of the log thread that is due. Returns the time of the next run. */
 static int64_t log_follower_run_once(struct cluster *c, bool hurried)
 {
     enum err e = OK;
@@ -225,7 +225,7 @@ static int64_t log_follower_run_once(struct cluster *c, bool hurried)
         e = run_heartbeat_if_due(c);
     if (e)
         stop_if_schema_is_newer(c);
-    if (c->options.bus.n) /* also without a connection, so that counts do not accumulate */
+    if (c->options.bus.n) /* also if NATS is not connected, so that counts do not accumulate */
         c->options.send_counts(c->options.arg);
     bool missing = !e && log_gap_step(c);
     bool waited = cluster_waits_finish(c);

@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "cluster/internal.h"
 
-enum { GAP_MIN_AGE_MS = 5 }; /* most positions arrive earlier */
+enum { GAP_MIN_AGE_MS = 5 }; /* most positions arrive earlier, in ms */
 
 struct gap_query {
     struct arena *arena;
@@ -86,7 +86,7 @@ enum err transactions_have_ended(struct cluster *c, struct str bound, bool end, 
     return e;
 }
 
-/* Reads all positions up to s->last; positions that are missing then are aborted. */
+/* Reads all positions up to s->last again; those that are still missing were aborted. */
 static void resolve_gap(struct cluster *c)
 {
     struct gap_check *s = &c->gap_check;

@@ -7,7 +7,7 @@
 
 #define DEFAULT_PORT "4222"
 
-/* Returns false if the part is empty or too long. */
+/* Copies a part of an address; returns false if it is empty or too long. */
 static bool copy_address_part(struct str from, char *to, size_t max)
 {
     if (!from.n || from.n >= max || memchr(from.p, 0, from.n))
@@ -17,7 +17,7 @@ static bool copy_address_part(struct str from, char *to, size_t max)
     return true;
 }
 
-/* User and password, or a token, are before the last '@'. */
+/* Parses user and password, or a token, which precede the last '@'. */
 static bool parse_credentials(struct str *rest, struct nats_server *s)
 {
     size_t at = rest->n;
@@ -79,7 +79,7 @@ bool nats_servers_parse(struct str text, struct nats_servers *ret)
     return true;
 }
 
-/* MSG subject sid [reply-to] length CRLF, then length bytes and CRLF. */
+/* Parses a message: MSG subject sid [reply-to] length CRLF, then length bytes and CRLF. */
 static long parse_message_command(struct str bytes, struct str line, size_t line_end,
                                   struct nats_command *ret)
 {
@@ -176,7 +176,7 @@ static void write_json_bool(struct json_writer *j, const char *name, bool on)
     json_bool(j, on);
 }
 
-/* echo false: the server does not send our own messages back. */
+/* Sets "echo" to false, so that the server does not send this node its own messages. */
 void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name)
 {
     struct json_writer j = json_writer_to(b);

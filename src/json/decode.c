@@ -91,7 +91,7 @@ static inline bool decode_plain_string_as_raw(struct json_reader *r, struct str 
     return true;
 }
 
-/* Not inlined, so that decode_value stays small. */
+/* Not inlined, so that the inlined function decode_value stays small. */
 static __attribute__((noinline)) void decode_scalar(struct json_decoder *d, const struct type *type,
                                                     enum json_kind kind, const struct json_path *at,
                                                     void *out)
@@ -163,8 +163,8 @@ static inline __attribute__((always_inline)) void decode_composite(struct json_d
         refuse_composite(d, type, at);
 }
 
-/* Decodes a value; kind: its JSON kind. Always inlined into the loops of this file, because only a
- * few comparisons precede the branches. */
+/* Decodes a value whose JSON kind is `kind`. Always inlined into the loops of this file, because
+ * only a few comparisons precede the branches. */
 static inline __attribute__((always_inline)) void decode_value(struct json_decoder *d,
                                                                const struct type *type,
                                                                enum json_kind kind,
@@ -226,14 +226,14 @@ static inline bool decode_field_value(struct json_decoder *d, const struct field
         return decode_null_field(d, f, object);
     struct json_path at = json_path_key(up, f->name);
     void *slot = field_value_slot(f, object, GIVEN);
-    /* A struct member points to its object; a list contains its objects. */
+    /* A struct member is a pointer to its object; a list contains its objects. */
     if (f->type->kind == KIND_OBJECT)
         slot = *(void **)slot = arena_alloc(d->form->arena, f->type->schema->size);
     decode_value(d, f->type, kind, &at, slot);
     return true;
 }
 
-/* Decodes a field; the first byte decides for maps, strings and raw JSON, the most common
+/* Decodes a field. The first byte is checked first for maps, strings and raw JSON, the most common
  * values. */
 static inline void decode_field(struct json_decoder *d, struct decode_progress *p,
                                 const struct field *f, const struct json_path *up)
@@ -257,7 +257,7 @@ static inline void decode_field(struct json_decoder *d, struct decode_progress *
 }
 
 /* Consumes the known field name at r->at and its colon. Returns NULL and consumes nothing if the
- * name is unknown or not in the simplest form. */
+ * name is unknown, has escapes or has white space around it. */
 static inline const struct field *parse_known_field_name(struct json_reader *r,
                                                          struct decode_progress *p)
 {
@@ -291,8 +291,8 @@ static inline const struct field *parse_field_name(struct json_reader *r, struct
     return progress_find_field(p, key);
 }
 
-/* Decodes one member in any form, from the comma before it or the brace at `start`. Returns false
- * at the end of the object. */
+/* Decodes one member in any form. r->at is at the comma before the member, or at the brace at
+ * `start`. Returns false at the end of the object. */
 static __attribute__((noinline)) bool decode_member(struct json_decoder *d,
                                                     struct decode_progress *p,
                                                     const struct json_path *up, const char *start)
@@ -323,7 +323,7 @@ static __attribute__((noinline)) bool decode_field_slow(struct json_decoder *d,
     return true;
 }
 
-/* State of decoding an object on the fast path; count: values not yet added to reader.values. */
+/* State of decoding an object on the fast path; count: values not yet in reader.values. */
 struct object_cursor {
     struct decode_plan_step *last;
     uint64_t seen;
@@ -340,8 +340,8 @@ static inline void finish_object_fast(struct json_reader *r, const char *at, uns
         reader_leave_container(r, at);
 }
 
-/* Fast path: decodes members from the comma before them or the brace at `start`. Returns true at
- * the end of the object, false if the slow path is needed. */
+/* Fast path: decodes members. Each starts at the comma before it, or at the brace at `start`.
+ * Returns true at the end of the object, false if the slow path is needed. */
 static inline __attribute__((always_inline)) bool decode_members_fast(
     struct json_decoder *d, struct decode_plan *plan, struct object_cursor *m,
     const struct json_path *up, const char *start, char *object)
@@ -378,11 +378,11 @@ static inline __attribute__((always_inline)) bool decode_members_fast(
     r->values += m->count;
     m->count = 0;
     if (r->values > r->values_max)
-        reader_fail(r); /* the closing brace does not check the limit */
+        reader_fail(r); /* finish_object_fast does not check the limit */
     return false;
 }
 
-/* True if white space precedes the next member or its comma: the fast path would fail. */
+/* Returns true if white space precedes the next member or its comma: the fast path would fail. */
 static inline bool has_space_before_member(const struct json_reader *r)
 {
     return r->end - r->at > 1 && ((unsigned char)r->at[0] <= ' ' || (unsigned char)r->at[1] <= ' ');
@@ -502,7 +502,7 @@ static inline bool advance_to_next_object(struct json_reader *r)
     return true;
 }
 
-/* Decodes an array; plan: the plan of its elements if they are objects. */
+/* Decodes an array; plan is the plan of its elements if they are objects. */
 static __attribute__((noinline)) void decode_array(struct json_decoder *d, const struct type *type,
                                                    struct decode_plan *plan,
                                                    const struct json_path *at, struct list *out)

@@ -18,7 +18,7 @@ static const char *json_schema_type_name(enum kind kind)
     case KIND_OBJECT:
         return "object";
     case KIND_RAW:
-        return NULL; /* any JSON type */
+        return NULL; /* any JSON type is allowed */
     default:
         return "string";
     }

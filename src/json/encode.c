@@ -1,8 +1,6 @@
 /* encode.c - encodes structs as JSON by a schema. */
 #include "json/internal.h"
 
-/* --- objects shared by list elements -------------------------------------------------- */
-
 /* List elements often point to the same object, such as the author of many messages. The object is
  * encoded once, then its output is copied. */
 enum { CACHED_OBJECTS = 8 };
@@ -43,15 +41,14 @@ static void cache_encoding(struct encoded_objects *e, const struct schema *schem
     e->cached[i].n = n;
 }
 
-/* --- values --------------------------------------------------------------------------- */
-
-/* Encodes a list element; known: objects already encoded in the same list, NULL: no list. */
+/* Encodes a list element; known: objects already encoded in this list, or NULL. */
 static void encode_item(struct json_writer *j, struct encoded_objects *known,
                         const struct type *type, const void *item);
 static void encode_object(struct json_writer *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object);
 
-/* Encodes an object that a member points to. The member's name precedes it: no comma is pending. */
+/* Encodes an object that a member points to. The member's name precedes it, so no comma is
+ * needed. */
 static void encode_object_cached(struct json_writer *j, struct encoded_objects *known,
                                  const struct schema *schema, const void *object)
 {
@@ -155,7 +152,7 @@ static enum field_presence member_state(const struct field *f, const char *membe
     return GIVEN;
 }
 
-/* True if an absent value is written as null: plain members cannot distinguish both. */
+/* Returns true if an absent value is written as null; a plain member cannot distinguish both. */
 static bool encodes_absent_as_null(const struct field *f)
 {
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_type_infos[f->member].opt);

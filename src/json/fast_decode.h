@@ -10,7 +10,7 @@
 #include "json/plan.h"
 #include "json/reader_inline.h"
 
-/* The closing quote of the string content at p; NULL if the string has escapes or is invalid. */
+/* Returns the closing quote of the string content at p; NULL if it has escapes or is invalid. */
 static inline const char *fast_find_string_end(const struct json_reader *r, const char *p)
 {
     unsigned marks = scan_special_byte_mask(p);
@@ -30,7 +30,8 @@ static inline bool fast_length_is_valid(const struct decode_plan_step *s, size_t
     return n - s->min_length <= s->range;
 }
 
-/* Returns the closing quote of the key at p if a string follows; NULL: use the slow path. */
+/* Returns the closing quote of the key at p if a string follows; NULL if the slow path is
+ * needed. */
 static __attribute__((noinline)) const char *fast_find_key_end(const struct json_reader *r,
                                                                const char *p)
 {
@@ -54,7 +55,7 @@ static bool pairs_contain_key(const struct string_pair *p, const struct string_p
     return p < end;
 }
 
-/* True if a key occurs twice. A 64-bit filter by first and last byte avoids most comparisons. */
+/* Returns true if a key occurs twice. A 64-bit filter avoids most comparisons. */
 static __attribute__((noinline)) bool pairs_have_duplicate_key(const struct string_pair *first,
                                                                const struct string_pair *end)
 {
@@ -75,8 +76,8 @@ static __attribute__((noinline)) bool pairs_have_duplicate_key(const struct stri
 /* Decodes a map of strings into the free bytes of the arena, which are allocated only on success.
  * Two-letter keys in ascending order need no check for duplicates.
  *
- * All quick_ functions return the end of the value; NULL, with nothing consumed, if the slow path
- * is needed. */
+ * All fast_decode_ functions return the end of the value. If the slow path is needed, they return
+ * NULL and consume nothing. */
 static inline __attribute__((always_inline)) const char *fast_decode_text_map(
     struct json_reader *r, const struct decode_plan_step *s, const char *at, char *object)
 {

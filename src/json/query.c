@@ -52,7 +52,8 @@ static void decode_query_value(struct form *form, const struct type *type, struc
     }
 }
 
-/* Decodes a comma-separated list; one item more than allowed makes the later count check fail. */
+/* Decodes a comma-separated list. Stops at one item more than allowed, so that the later count
+ * check fails. */
 static void decode_query_list(struct form *form, const struct type *type, struct str text,
                               const struct json_path *at, struct list *out)
 {
@@ -86,7 +87,7 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
         form_remove_errors_at(q->form, &at);
     void *out = field_value_slot(f, q->progress.object, GIVEN);
 
-    /* A query value is never an object, but checks of the schema dereference the member. */
+    /* A query value is never an object, but the schema's check function dereferences the member. */
     if (f->type->kind == KIND_OBJECT)
         *(void **)out = arena_alloc(q->form->arena, f->type->schema->size);
     if (!raw.n && f->type->flags & TYPE_EMPTY_NONE)

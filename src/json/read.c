@@ -139,7 +139,7 @@ static inline bool is_continuation_byte(unsigned char c)
 }
 
 /* Returns the length of a non-ASCII character that needs few checks: two bytes, or three except for
- * E0 and ED, whose second byte is restricted. 0: use utf8_decode. */
+ * E0 and ED, whose second byte is restricted. Returns 0 if utf8_decode must check the character. */
 static inline size_t common_multibyte_length(const char *p)
 {
     unsigned char c = (unsigned char)*p;
@@ -184,7 +184,7 @@ static const char *skip_plain_ascii(const char *p, const char *end)
     return p;
 }
 
-/* The closing quote of a string whose content starts at p; NULL if the string is invalid. */
+/* Returns the closing quote of a string with content at p; NULL if the string is invalid. */
 static const char *find_string_end(const char *p, const char *end, bool *escaped)
 {
     uint32_t cp;

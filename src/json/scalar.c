@@ -123,7 +123,7 @@ static bool can_convert_to_number(const struct type *type, const struct scalar *
     return s->kind == JSON_NUMBER;
 }
 
-/* Finds a choice by the name that it had in API version 6. */
+/* Finds an allowed value of an integer by the name that it had in API version 6. */
 static bool find_choice_by_old_name(const struct type *type, const struct scalar *s, int64_t *ret)
 {
     if (!type->choices || s->kind != JSON_STRING)
@@ -296,6 +296,6 @@ void decode_scalar_value(struct form *form, const struct type *type, const struc
             form_add_error(form, at, FORM_NOT_IMAGE);
         break;
     default:
-        break; /* arrays, maps and objects are not scalars; raw values are stored as JSON text */
+        break; /* arrays, maps and objects are not scalars; raw values are decoded elsewhere */
     }
 }

@@ -1,7 +1,7 @@
 /* write.h - writes JSON to a buffer.
  *
  * Compact, exactly like JSON.stringify: no spaces, escapes only where required. The writer inserts
- * commas and colons; the caller closes what it opens. */
+ * commas and colons; the caller ends each object and array that it begins. */
 #ifndef JSON_WRITE_H
 #define JSON_WRITE_H
 
@@ -13,7 +13,7 @@
 
 struct json_writer {
     struct buf *out;
-    bool comma; /* whether a value precedes on this level */
+    bool comma; /* whether a value precedes in the current object or array */
 };
 
 static inline struct json_writer json_writer_to(struct buf *out)
@@ -26,7 +26,7 @@ void json_end_object(struct json_writer *j);
 void json_begin_array(struct json_writer *j);
 void json_end_array(struct json_writer *j);
 
-/* Writes the name of the next value; the name must need no escapes. */
+/* Writes the name of the next member; the name must not need escapes. */
 void json_key(struct json_writer *j, struct str name);
 #define json_name(j, literal) json_key((j), STR(literal))
 /* Like json_key, but for names that may need escapes. */
@@ -38,8 +38,8 @@ void json_int(struct json_writer *j, int64_t v);
 void json_real(struct json_writer *j,
                double v); /* shortest text that parses to v; null if not finite */
 void json_text(struct json_writer *j, struct str s); /* s must be valid UTF-8 */
-void json_id(struct json_writer *j, snowflake id);   /* as a decimal string */
-void json_time(struct json_writer *j, int64_t us);   /* as a timestamp string */
+void json_id(struct json_writer *j, snowflake id);   /* writes a decimal string */
+void json_time(struct json_writer *j, int64_t us);   /* writes a timestamp string */
 /* Writes text that is already one JSON value; null if it is empty. */
 void json_raw(struct json_writer *j, struct str value);
 

@@ -2,8 +2,6 @@
 #include "model/fields/types.h"
 #include "model/application.h"
 
-/* --- teams ---------------------------------------------------------------------------- */
-
 static const struct choice team_roles[] = {
     { .text = "admin", .name = "ADMIN", .doc = "Can change the team and its apps" },
     { .text = "developer", .name = "DEVELOPER", .doc = "Can change the team's apps" },
@@ -59,8 +57,6 @@ const struct schema team_schema = {
 };
 const struct type type_team = { .kind = KIND_OBJECT, .schema = &team_schema };
 const struct type type_teams = { .kind = KIND_ARRAY, .of = &type_team };
-
-/* --- applications --------------------------------------------------------------------- */
 
 const struct type type_application_name = { .kind = KIND_STRING,
                                             .rule = &rule_visible_name,
@@ -136,7 +132,7 @@ bool application_can_be_installed(const struct application *a, enum integration_
     { FIELD(struct application, terms_of_service_url), .type = &type_url, .flags = OPTIONAL },     \
     { FIELD(struct application, privacy_policy_url), .type = &type_url, .flags = OPTIONAL }
 
-/* Parameters flags_ and flags_new_: members with the public flags, or with all flags. */
+/* The parameters are the members with the public flags, or with all flags. */
 #define PUBLIC_FIELDS(flags_, flags_new_)                                                          \
     INTEGRATION_APPLICATION_FIELDS,                                                                                  \
     { FIELD_AS(struct application, flags_, "flags"), .type = &type_flags },                        \
@@ -196,8 +192,6 @@ const struct schema application_schema = {
 };
 const struct type type_application = { .kind = KIND_OBJECT, .schema = &application_schema };
 const struct type type_applications = { .kind = KIND_ARRAY, .of = &type_application };
-
-/* --- applications inside other objects ------------------------------------------------ */
 
 static const struct field brief_application_fields[] = { INTEGRATION_APPLICATION_FIELDS, { 0 } };
 static const struct schema brief_application_schema = {

@@ -278,7 +278,8 @@ static void omit_thread_fields(struct channel *c)
     c->thread_metadata = NULL;
 }
 
-/* Omits fields of parents of threads. Text and announcement channels have threads, but no posts. */
+/* Omits fields that only channels with threads have. Text and announcement channels have threads,
+ * but no posts. */
 static void omit_thread_parent_fields(struct channel *c)
 {
     bool posts = channel_has_posts(c->type);

@@ -54,8 +54,6 @@ const struct type type_reactions = { .kind = KIND_RAW,
                                      .of = &type_reaction_array,
                                      .show = write_reactions_json };
 
-/* --- events --------------------------------------------------------------------------- */
-
 /* clang-format off */
 #define REACTION_LOCATION_FIELDS                                                                                      \
     { FIELD(struct reaction_event, channel_id), .type = &type_id },                                \

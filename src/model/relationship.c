@@ -60,8 +60,6 @@ const struct schema relationship_change_schema = {
     .doc = "A relationship that ended, or whose fields changed.",
 };
 
-/* --- game relationships --------------------------------------------------------------- */
-
 static const struct choice dm_access_choices[] = {
     { DM_ANYWHERE, NULL, "ANYWHERE", "In the game and outside of it" },
     { DM_IN_GAME_ONLY, NULL, "IN_GAME_ONLY", "Only in the game" },
@@ -106,8 +104,6 @@ const struct schema game_relationship_delete_schema = {
     .fields = game_relationship_delete_fields,
     .doc = "A game relationship that ended.",
 };
-
-/* --- friend suggestions --------------------------------------------------------------- */
 
 static const struct choice reason_types[] = {
     { SUGGESTION_EXTERNAL_FRIEND, NULL, "EXTERNAL_FRIEND", "Contact from another platform" },

@@ -29,8 +29,6 @@ const struct type type_event_entity_type = { .kind = KIND_INT, .choices = entity
 const struct type type_event_status = { .kind = KIND_INT, .choices = statuses };
 const struct type type_event_privacy = { .kind = KIND_INT, .choices = privacy };
 
-/* --- recurrence ----------------------------------------------------------------------- */
-
 static const struct type type_frequency = { .kind = KIND_INT, .min = 0, .max = 3 };
 static const struct type type_interval = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct type type_weekday = { .kind = KIND_INT, .min = 0, .max = 6 };
@@ -121,8 +119,6 @@ const struct schema event_exception_schema = {
 };
 const struct type type_event_exception = { .kind = KIND_OBJECT, .schema = &event_exception_schema };
 const struct type type_event_exceptions = { .kind = KIND_ARRAY, .of = &type_event_exception };
-
-/* --- the event ------------------------------------------------------------------------ */
 
 static const struct field metadata_fields[] = {
     { FIELD(struct event_metadata, location), .type = &type_location, .flags = OPTIONAL },

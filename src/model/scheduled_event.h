@@ -21,7 +21,7 @@ struct event_recurrence {
     int64_t start; /* microseconds, like all times of this file */
     struct opt_int end;
     int64_t frequency, interval;
-    struct opt_list by_weekday;   /* int64_t, 0: Monday */
+    struct opt_list by_weekday;   /* int64_t; 0 is Monday */
     struct opt_list by_n_weekday; /* struct event_n_weekday */
     struct opt_list by_month, by_month_day, by_year_day;
     struct opt_int count;
@@ -44,7 +44,7 @@ struct scheduled_event {
     int64_t scheduled_start_time;
     struct opt_int scheduled_end_time;
     int64_t privacy_level, status, entity_type;
-    struct event_metadata *entity_metadata; /* NULL: null in the JSON */
+    struct event_metadata *entity_metadata; /* if NULL, null in the JSON */
     struct event_recurrence *recurrence_rule;
     struct list guild_scheduled_event_exceptions; /* struct event_exception */
     const struct user *creator;
@@ -62,7 +62,7 @@ struct scheduled_event_user {
 };
 
 extern const struct schema scheduled_event_schema, event_exception_schema;
-extern const struct schema scheduled_event_user_schema; /* …_USER_ADD and …_USER_REMOVE events */
+extern const struct schema scheduled_event_user_schema; /* …_USER_ADD and …_USER_REMOVE payload */
 extern const struct type type_scheduled_event, type_scheduled_events, type_event_recurrence,
     type_event_metadata, type_event_exception, type_event_exceptions, type_event_name,
     type_event_description, type_event_entity_type, type_event_status, type_event_privacy,

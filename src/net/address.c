@@ -81,7 +81,7 @@ uint64_t address_limit_key(const struct address *a)
 bool network_parse(struct str text, struct network *ret)
 {
     struct str bits = text, address = str_cut(&bits, '/');
-    bool one = address.n == text.n; /* the text has no '/' */
+    bool one = address.n == text.n; /* whether the text has no '/' */
     struct network n = { .bits = 128 };
     uint64_t count = 0;
 

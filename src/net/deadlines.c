@@ -47,7 +47,7 @@ static void set_deadline_timer(struct loop *l, uint64_t at, uint64_t tick)
     uv_timer_start(&l->timer, on_deadline_timer, at - now, 0);
 }
 
-/* Sets the timer for the earliest deadline. A clock that tests can move is checked every tick. */
+/* Sets the timer for the earliest deadline; every tick if tests can move the clock. */
 static void schedule_earliest_deadline(struct deadline_list *ds)
 {
     if (links_empty(&ds->list))
@@ -146,8 +146,6 @@ void deadline_cancel(struct deadline *d)
 {
     link_remove(&d->link);
 }
-
-/* --- per-loop setup ------------------------------------------------------------------- */
 
 void loop_init_deadlines(struct loop *l)
 {

@@ -37,7 +37,7 @@ bool is_trusted_proxy(const struct proxy_networks *p, const struct address *a)
     return false;
 }
 
-/* --- lists of hops -------------------------------------------------------------------- */
+/* --- lists of forwarding addresses ---------------------------------------------------- */
 
 /* Returns the offset of the last item of a list; commas in quotes belong to an item. An unclosed
  * quote is ignored, so that a client cannot hide the item that the proxy appends. */
@@ -66,7 +66,8 @@ static struct str remove_last_item(struct str *list, bool quotes)
     return last;
 }
 
-/* Parses the address of a hop: "1.2.3.4", "1.2.3.4:80", "2001:db8::1", "[2001:db8::1]:80". */
+/* Parses an address of Forwarded or X-Forwarded-For: "1.2.3.4", "1.2.3.4:80", "2001:db8::1",
+ * "[2001:db8::1]:80". */
 static bool parse_hop_address(struct str text, struct address *ret)
 {
     if (text.n && text.p[0] == '[') {
@@ -114,12 +115,12 @@ static bool find_previous_header(const struct http_request *r, struct str name, 
 struct hop_list {
     const struct http_request *r;
     struct str name;
-    bool forwarded; /* whether the items are Forwarded elements or plain addresses */
-    size_t at;      /* index of the last header read; earlier ones remain */
+    bool forwarded; /* whether the items are Forwarded elements, not plain addresses */
+    size_t at;      /* index of the last header that was read; earlier headers remain */
     struct str rest;
 };
 
-/* Reads the next hop from the right; returns false if there is none or it is unreadable. */
+/* Reads the next address from right to left; returns false if there is none or it is invalid. */
 static bool read_next_hop(struct hop_list *h, struct address *ret)
 {
     if (h->rest.n == 0 && !find_previous_header(h->r, h->name, &h->at, &h->rest))
@@ -210,7 +211,7 @@ long parse_proxy_protocol_header(struct str bytes, struct address *ret, bool *re
         return PROXY_BAD;
     if (bytes.n < FIXED_HEADER_BYTES + length)
         return 0;
-    /* The command LOCAL means that the proxy itself connects, for a health check. */
+    /* The command LOCAL means that the proxy itself is the client, for a health check. */
     *ret_found = command == 1 && read_proxy_client_address(b, length, ret);
     if (command == 1 && (family == FAMILY_IPV4 || family == FAMILY_IPV6) && !*ret_found)
         return PROXY_BAD;

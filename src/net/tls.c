@@ -25,12 +25,12 @@ struct tls_context {
     pthread_mutex_t lock; /* protects ssl */
     SSL_CTX *ssl;
     BIO_METHOD *method;
-    int64_t warn_at; /* clock_ms at which expiry is checked again */
+    int64_t warn_at; /* time of the next expiry check (clock_ms) */
 };
 
 struct tls {
     SSL *ssl;
-    struct str in;   /* encrypted input not read yet */
+    struct str in;   /* encrypted input that is not decrypted yet */
     struct buf *out; /* buffer for encrypted output */
 };
 

@@ -1,4 +1,4 @@
-/* access.c - authorization of the workbench routes: console key, or a local caller. */
+/* access.c - access checks of the workbench routes: console key, or a local caller. */
 #include <sodium.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "net/http/server.h"
 #include "admin/console/internal.h"
 
-/* Returns whether the origin, as "http://127.0.0.1:8080", has the same host as the request. */
+/* Returns whether the origin, such as "http://127.0.0.1:8080", has the same host as the request. */
 static bool origin_equals_host(struct str origin, struct str host)
 {
     struct str rest = str_starts(origin, STR("https://"))  ? str_skip(origin, 8)

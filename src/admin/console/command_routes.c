@@ -8,7 +8,7 @@
 static const struct type type_any = { .kind = KIND_RAW };
 
 static const struct command_route {
-    const char *route, *noun, *verb, *argument; /* argument: path parameter, or NULL */
+    const char *route, *noun, *verb, *argument; /* argument: path parameter name, or NULL */
 } command_routes[] = {
     { "get_console_health", "health", "", NULL },
     { "get_clock", "clock", "", NULL },
@@ -34,7 +34,7 @@ static const struct command_route *find_command_route(const struct route *route)
     return r;
 }
 
-/* Runs on the thread pool. An error concerns the argument "name", the only one of these
+/* Runs on the thread pool. Errors are reported on the field "name", the only argument of these
  * commands. */
 static enum err run_blocking_command(struct call *call)
 {
@@ -44,7 +44,7 @@ static enum err run_blocking_command(struct call *call)
     return e && o->problem ? call_add_field_error(call, "name", FORM_CHOICES, o->problem) : e;
 }
 
-/* Checks access in this function, because the compute stage runs before the handler. */
+/* Checks access here, because the COMPUTE stage runs before the handler. */
 static enum err prepare_console_command(struct call *call)
 {
     const struct command_route *r = find_command_route(call->route);
@@ -60,7 +60,7 @@ static enum err prepare_console_command(struct call *call)
     if (r->argument)
         o->words[o->count++] = call_path_text(call, r->argument);
     else if (call->body && !o->row->body)
-        o->words[o->count++] = *(const struct str *)call->body; /* the body is one string */
+        o->words[o->count++] = *(const struct str *)call->body; /* the body is one JSON string */
     if (o->row->run_blocking)
         call->compute = run_blocking_command;
     return call->route->admit(call);
@@ -78,7 +78,7 @@ static enum err run_console_command(struct call *call)
     return OK;
 }
 
-/* Common fields of all command routes, with three parameters. */
+/* Members that all command routes have in common; three are parameters. */
 #define COMMAND_ROUTE(store_, limit_, admit_)                                              \
     .service = true, .store = ROUTE_STORE_##store_, .limit = &(limit_), .admit = (admit_), \
     .prepare = prepare_console_command, .handle = run_console_command
@@ -230,7 +230,7 @@ static const struct schema snapshot_name_schema = { .name = "SnapshotOrder",
 static const struct type type_snapshot_name = { .kind = KIND_OBJECT,
                                                 .schema = &snapshot_name_schema };
 
-/* Strict limit: each call reads or writes the whole database. */
+/* Strict limit, because each call reads or writes the whole database. */
 static const struct rate_limit limit_snapshots = {
     .name = "console snapshots", .count = 10, .window_s = 10, .by_address = true
 };

@@ -17,13 +17,13 @@ struct health {
     struct loop *loop;
     uv_timer_t timer;
     size_t groups;
-    pthread_mutex_t lock; /* protects the fields below */
+    pthread_mutex_t lock; /* protects the following members */
     struct minute_stats *figures;
-    struct stats_sample sample; /* the counts array is reused */
+    struct stats_sample sample; /* memory for counts is reused for each sample */
 };
 
-/* Reads all counters. over: the minute ends, so the longest loop iteration is reset. Needs the
- * lock. */
+/* Reads all counters. If `over` is set, the minute ends, and the longest loop iteration is reset.
+ * The caller holds the lock. */
 static const struct stats_sample *health_read_counters(struct health *h, bool over)
 {
     const struct api_options *o = api_options(h->api);
@@ -123,7 +123,7 @@ static void write_count_json(struct json_writer *j, const char *name, uint64_t n
     json_int(j, (int64_t)n);
 }
 
-/* Writes null if the value is above the last bucket. */
+/* Writes a quantile in JSON; null if it is above the last bound. */
 static void write_quantile_json(struct json_writer *j, const uint32_t *counts, double part)
 {
     int64_t us = duration_quantile(counts, duration_bounds_us, DURATION_BOUNDS, part);
@@ -168,7 +168,7 @@ static uint64_t sum_calls(const uint32_t *counts)
     return n;
 }
 
-/* Writes an array with a value per minute: the quantile, or the number of calls if part is 0. */
+/* Writes an array with one value per minute: the quantile, or if part is 0 the number of calls. */
 static void write_minute_values_json(struct json_writer *j, const char *name,
                                      const struct stats_minute *minutes, size_t n, size_t group,
                                      double part)

@@ -1,7 +1,7 @@
 /* traffic_feed.c - the live feed of the traffic log over a WebSocket.
  *
- * The client's first message has the filter and the key; later messages change the filter. Up to
- * ten times per second the feed sends the new records in one message. */
+ * The client's first message contains the filter and the key; later messages change the filter. Up
+ * to ten times per second the server sends the new records in one message. */
 #include <stddef.h>
 
 #include "api/jobs/internal_call.h"
@@ -13,11 +13,11 @@
 enum {
     FEED_INTERVAL_MS = 100,
     FEED_PAGE = 200,
-    FIRST_MESSAGE_TICKS = 100, /* timeout of the first message, in ticks */
+    FIRST_MESSAGE_TICKS = 100, /* timeout of the client's first message, in ticks */
     MAX_REQUEST = 4096,
     FEED_MESSAGE_MAX_BYTES = 2 * 1024 * 1024,
     FEED_UNSENT_MAX_BYTES = 8 * 1024 * 1024,
-    SLOW_CLIENT_BYTES = 1024 * 1024, /* unsent bytes above which no records are sent */
+    SLOW_CLIENT_BYTES = 1024 * 1024, /* above this number of unsent bytes no records are sent */
     CLOSE_FORBIDDEN = 4004,
     CLOSE_BAD_REQUEST = 4002,
     CLOSE_TOO_MANY_WATCHERS = 4008,
@@ -27,12 +27,12 @@ static const struct type type_live = { .kind = KIND_OBJECT, .schema = &traffic_l
 
 struct traffic_watcher {
     struct workbench *workbench;
-    struct websocket *ws; /* NULL: closed */
+    struct websocket *ws; /* NULL after the socket was closed */
     struct loop *loop;
     uv_timer_t timer;
     struct arena *filter_arena; /* owns the strings of the filter */
     bool local_head, admitted, reading, closed;
-    unsigned ticks; /* ticks since the socket was opened, without a first message */
+    unsigned ticks; /* ticks since the socket was opened, until the first message */
     struct traffic_page page;
     struct buf records;
 };
@@ -122,8 +122,8 @@ static void watcher_set_filter(struct traffic_watcher *x, const struct traffic_q
     uint64_t oldest, newest;
 
     x->page.filter = traffic_filter_from_query(in);
-    /* Read the position before traffic_start_watching starts recording, so that no record is
-     * missed. */
+    /* Read the newest record number before traffic_start_watching starts recording, so that no
+     * record is missed. */
     traffic_read_range(x->workbench->traffic, &oldest, &newest);
     if (!x->admitted)
         traffic_start_watching(x->workbench->traffic);
@@ -142,7 +142,7 @@ static void on_watcher_message(struct websocket *ws, enum ws_opcode opcode, stru
     void *read = NULL;
 
     (void)opcode;
-    /* A running read still uses the old filter. */
+    /* Refuse a new filter while a read still uses the old one. */
     if (x->reading || schema_decode(&type_live, str_dup(arena, payload), &form, &read)) {
         websocket_close(ws, CLOSE_BAD_REQUEST,
                         x->reading ? STR("filters sent too fast") : STR("invalid filter"));

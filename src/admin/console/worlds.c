@@ -9,7 +9,7 @@
 
 enum { WORLD_FILE_MAX_BYTES = 16 * 1024 * 1024 };
 
-/* Strict limit: each call reads or writes the whole database. */
+/* Strict limit, because each call reads or writes the whole database. */
 static const struct rate_limit limit_worlds = {
     .name = "console worlds", .count = 10, .window_s = 10, .by_address = true
 };
@@ -71,8 +71,8 @@ static enum err prepare_import_world(struct call *call)
     return check_console_controls_permission(call);
 }
 
-/* Signals the process, after the reply, to restart the server, which finishes running calls
- * first. */
+/* Sends the process a signal, after the reply, to restart the server, which first finishes running
+ * calls. */
 static void signal_import(struct call *call)
 {
     (void)call;

@@ -18,8 +18,7 @@ enum err operator_ban_list(struct call *call, struct operator_command *o)
     return e;
 }
 
-/* Returns whether no host bits are set after the prefix: they would allow several texts for one
- * range. */
+/* Returns whether no bits after the prefix are set, so that each range has only one text form. */
 static bool network_has_no_host_bits(const struct network *n)
 {
     for (unsigned bit = n->bits; bit < 128; bit++)

@@ -71,13 +71,13 @@ static bool parse_fault_method(struct str text, struct fault *ret)
     return ret->any_method;
 }
 
-/* Returns whether the path is "events", which delays gateway events instead of calls. */
+/* Returns whether a fault's path is "events": it delays gateway events instead of calls. */
 static bool path_means_events(const char *path)
 {
     return strcmp(path, "events") == 0;
 }
 
-/* Applies the longest delay of all faults on events. */
+/* Delays gateway events by the longest delay of all faults on events. */
 static void apply_event_delay(struct call *call)
 {
     struct fault *list = arena_array(call->arena, struct fault, MOST_FAULTS);

@@ -188,7 +188,7 @@ static bool parse_list_page(struct operator_command *o, struct str *rest)
            o->limit <= OPERATOR_PAGE_MAX;
 }
 
-/* Decodes the last argument with the row's type. Returns an error sentence, or NULL. */
+/* Decodes the last argument with row->body. Returns an error sentence, or NULL on success. */
 static const char *parse_command_body(struct operator_command *o)
 {
     struct form form = { .arena = o->arena };
@@ -204,7 +204,7 @@ static const char *parse_command_body(struct operator_command *o)
     return str_dup_cstring(o->arena, buf_move_to_arena(&problem, o->arena));
 }
 
-/* Parses a request. Returns an error sentence, or NULL. */
+/* Parses a request. Returns an error sentence, or NULL on success. */
 static const char *parse_operator_command(struct operator_command *o, struct str question)
 {
     struct str rest = question, noun = str_cut(&rest, '\t'), verb = str_cut(&rest, '\t');
@@ -324,7 +324,7 @@ static enum err run_on_loop_and_wait(struct operator_call *w)
     return w->result;
 }
 
-/* Applies the API's length rule and hashes the password, which is not stored. */
+/* Checks the password's length as the API does, and hashes it. The password is not stored. */
 static enum err hash_password_argument(struct operator_command *o)
 {
     const struct api_options *options = api_options(o->api);

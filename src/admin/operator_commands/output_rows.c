@@ -20,7 +20,7 @@ static struct str format_value(char kind, const struct value *v, char room[TIMES
                                             kind == '&' ? "%llu" : "%lld", (long long)n));
 }
 
-/* Replaces control characters by spaces: they would break a line or a terminal. */
+/* Replaces control characters by spaces, because they would break the line or the terminal. */
 static void append_cell(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.n; i++)

@@ -3,7 +3,7 @@
 
 #include "admin/operator_commands/internal.h"
 
-/* Writes all columns; a list uses only the first ones. */
+/* Adds a row with all columns; a list outputs only the first ones. */
 static void add_report_row(struct operator_command *o, const struct report *r)
 {
     OPERATOR_ROW(o, v_id(r->id), v_int(snowflake_ms(r->id) * 1000), v_text(r->reason),

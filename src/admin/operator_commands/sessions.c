@@ -8,7 +8,7 @@
 
 static const char SESSION_LINE_PREFIX[] = "{\"user_id\":\"";
 
-/* `lines` is the output of gateway_write_session_list, `named` the same with "name" after
+/* `lines` is the output of gateway_write_session_list; `named` is the same with "name" after
  * "user_id". `users` (each account once) and `voice` (voice states) are for the console only. */
 struct session_lines {
     struct str lines;
@@ -84,7 +84,7 @@ static void write_sessions_json(const struct session_lines *l, struct buf *out)
     buf_printf(out, ",\"voice\":[%.*s]}", STR_ARGS(buf_str(&l->voice)));
 }
 
-/* Reads the names on this thread, which may block, because there may be 10,000. */
+/* Reads the names of up to 10,000 accounts on this thread, which may block. */
 static enum err reply_with_session_lines(struct operator_command *o, const struct buf *session_list)
 {
     struct session_lines l = { .lines = buf_str(session_list), .for_console = o->as_json };
@@ -148,7 +148,7 @@ static const struct schema session_action_schema = { .name = "SessionPush",
 const struct type operator_session_action_type = { .kind = KIND_OBJECT,
                                                    .schema = &session_action_schema };
 
-/* Returns whether an endpoint may send the close code; 1005 and 1006 are reserved. */
+/* Returns whether a WebSocket close code may be sent; 1005 and 1006 are reserved. */
 static bool close_code_can_be_sent(int64_t code)
 {
     return (code >= 3000 && code <= 4999) || (code >= 1000 && code <= 1003) ||
@@ -175,7 +175,8 @@ static enum err act_on_named_session(struct call *call, struct operator_command 
     return e;
 }
 
-/* Without a body the verb is the action, and the second argument is the close code. */
+/* Parses a session action. Without a body, the verb is the action, and the second argument is the
+ * close code. */
 static struct session_action_request parse_session_action(const struct operator_command *o)
 {
     struct session_action_request in = { .action = str_of(o->row->verb) };

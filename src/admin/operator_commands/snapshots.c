@@ -9,7 +9,7 @@ static void snapshot_row_add(void *arg, const struct snapshot *s)
                  v_int(s->made_at_us));
 }
 
-/* JSON output also has the counts. */
+/* The JSON output also contains how many restores were tried and succeeded. */
 enum err operator_snapshot_list(struct operator_command *o)
 {
     int tried, restored;
@@ -34,7 +34,7 @@ enum err operator_snapshot_count(struct operator_command *o)
     return OK;
 }
 
-/* Turns a sentence of the store into a row or an error. */
+/* Outputs the store's sentence as a row or as an error. */
 static enum err reply_with_sentence(struct operator_command *o, struct buf *sentence)
 {
     struct str text = buf_move_to_arena(sentence, o->arena);

@@ -12,7 +12,7 @@ struct delayed_fault {
     uv_timer_t timer;
     struct call_context *run;
     struct fault fault;
-    int64_t until; /* clock_monotonic_ns */
+    int64_t until; /* end of the delay (clock_monotonic_ns) */
 };
 
 static void free_fault_wait(uv_handle_t *handle)
@@ -64,7 +64,7 @@ bool call_apply_fault(struct call_context *run)
 
     if (!faults_match_call(run->call.api->faults, r->method, r->path, &fault))
         return false;
-    /* Only a timer callback may close the connection: here its bytes are still being parsed. */
+    /* Close the connection in a timer callback, because its input is still being parsed here. */
     if (!fault.delay_ms && !fault.drop) {
         apply_fault_effect(run, &fault);
         return true;

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/serial.h"
 
-enum { ENTRY = 5 }; /* numbers per counter in a message */
+enum { ENTRY = 5 }; /* number of integers per counter in a message */
 
 void limits_enable_sharing(struct rate_limit_counters *l)
 {
@@ -30,7 +30,7 @@ static void write_counter_message(struct limit_counter *c, struct buf *out)
     c->is_due = false;
 }
 
-/* Queues a counter for sending, once it has reached a quarter of its limit. */
+/* Queues a counter for sending to other nodes once it has reached a quarter of its limit. */
 void limit_counter_queue(struct rate_limit_counters *l, struct rate_limit_shard *s,
                          struct limit_counter *c, unsigned most)
 {
@@ -85,8 +85,8 @@ void limits_publish_counts(struct rate_limit_counters *l,
     buf_clear(&out);
 }
 
-/* Adds the count of another node. If several nodes have started a window for one caller, the
- * earliest window counts. */
+/* Adds the count of another node. If several nodes have started a window for one caller, the window
+ * that started first counts. */
 static void apply_received_counter(struct rate_limit_counters *l, const uint64_t n[ENTRY])
 {
     uint64_t hash = hash_limit_counter(n[0], n[1], n[2]);

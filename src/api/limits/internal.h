@@ -8,7 +8,7 @@
 #include "api/limits/limits.h"
 
 enum { LIMIT_SHARDS = 64, LIMIT_BUCKETS = 256 };
-enum { LIMITS_MESSAGE = 64 * 1024 }; /* bytes per message */
+enum { LIMITS_MESSAGE = 64 * 1024 }; /* maximum bytes per message between nodes */
 
 struct limit_counter {
     struct limit_counter *next;
@@ -33,7 +33,7 @@ struct rate_limit_counters {
     _Atomic bool has_due;
     _Atomic unsigned global_per_s, anonymous_per_s, percent;
     struct rate_limit global, anonymous;
-    struct limits_cluster others; /* count_disconnected_nodes NULL: no other nodes */
+    struct limits_cluster others; /* count_disconnected_nodes is NULL if there are no other nodes */
     struct rate_limit_shard shards[LIMIT_SHARDS];
 };
 
@@ -45,9 +45,9 @@ void limit_counter_start_window(struct limit_counter *c, int64_t ends_ms);
 
 /* --- cluster_exchange.c ---------------------------------------------------------------- */
 
-/* Called after a call was counted, with the shard's lock. limit_counter_queue queues the counter
- * for sending. limit_counter_write_strict writes it to `out`, which the caller sends after
- * releasing the lock. */
+/* Call after a call was counted, while holding the shard's lock. limit_counter_queue queues the
+ * counter for sending to other nodes. limit_counter_write_strict writes it to `out`, which the
+ * caller sends after releasing the lock. */
 void limit_counter_queue(struct rate_limit_counters *l, struct rate_limit_shard *s,
                          struct limit_counter *c, unsigned most);
 void limit_counter_write_strict(struct rate_limit_counters *l, struct limit_counter *c,

@@ -54,7 +54,7 @@ bool limits_are_off(const struct rate_limit_counters *l)
     return l->off;
 }
 
-/* Frees expired counters, so that memory use depends on the callers of the last window only. */
+/* Frees expired counters, so that memory use depends only on the callers of the last window. */
 static void free_expired_counters(struct rate_limit_shard *s, int64_t now)
 {
     s->since_sweep = 0;
@@ -92,14 +92,14 @@ struct limit_counter *find_limit_counter(struct rate_limit_shard *s, uint64_t ha
 
 static uint64_t hash_limit_name(const char *name)
 {
-    uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a: the same on every node */
+    uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a, because hashes must be equal on every node */
 
     for (const char *c = name; *c; c++)
         h = (h ^ (unsigned char)*c) * 0x100000001b3ULL;
     return h;
 }
 
-/* Caches the hash of the name by the limit's address, because limits are constants. */
+/* Caches the hash of a limit's name by the address of the limit, because limits are constants. */
 static uint64_t cached_limit_name_hash(const struct rate_limit *limit)
 {
     static _Thread_local struct {
@@ -120,8 +120,8 @@ uint64_t hash_limit_counter(uint64_t caller, uint64_t name, uint64_t major)
     return hash_u64(caller ^ hash_u64(name ^ hash_u64(major)));
 }
 
-/* Returns the caller part of a counter's key; the lowest bit separates accounts from addresses. A
- * shared limit has no caller. */
+/* Returns the caller part of a counter's key. The lowest bit distinguishes accounts from addresses.
+ * A shared limit has no caller. */
 static uint64_t counter_caller_key(uint64_t caller, bool anonymous, const struct rate_limit *limit)
 {
     return limit->shared ? 0 : caller << 1 | anonymous;
@@ -158,7 +158,7 @@ static struct limit_result count_call_in_window(struct rate_limit_counters *l, u
         .allowed = allowed,
         .shared = limit->shared,
         .limit = most,
-        .remaining = used < most ? most - used : 0, /* most may be lower than at the last call */
+        .remaining = used < most ? most - used : 0, /* `most` may be lower than at the last call */
         .reset_at_ms = clock_ms() + c->ends_ms - now,
         .reset_after_ms = c->ends_ms - now,
     };
@@ -192,7 +192,7 @@ void limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool an
 
     pthread_mutex_lock(&s->lock);
     struct limit_counter *c = find_limit_counter(s, hash, key, name, major, clock_steady_ms());
-    /* The window in which the call was counted may have ended. */
+    /* Do not uncount if the window in which the call was counted has ended. */
     if (c->count)
         c->count--;
     pthread_mutex_unlock(&s->lock);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* Limits of service routes, counted per address; far above what scrapers and tools need. */
+/* Limits of service routes, counted per address; far above the needs of scrapers and tools. */
 static const struct rate_limit limit_metrics = {
     .name = "metrics", .count = 100, .window_s = 10, .by_address = true
 };
@@ -71,8 +71,8 @@ const char *api_not_ready_reason(struct api *api)
 }
 
 /* GET /readyz: 200 if the store is reachable and has space, other nodes are reachable, and the
- * server is not stopping. A wrong clock is only a warning: if a load balancer removed the server
- * for it, misordered messages would become an outage. */
+ * server is not stopping. A wrong clock is only a warning: it misorders messages, but a load
+ * balancer that removed the server would cause an outage. */
 static enum err get_readiness(struct call *call)
 {
     const char *reason = api_not_ready_reason(call->api), *warning = clock_watch_warning();
@@ -311,8 +311,8 @@ static bool request_has_token(const struct call *call, struct str token)
     return given.n == token.n && sodium_memcmp(given.p, token.p, token.n) == 0;
 }
 
-/* Allows /metrics with the metrics token or, if none is set, from this machine: load and errors are
- * not public. */
+/* Allows /metrics with the metrics token or, if none is set, from this machine, because load and
+ * errors are not public. */
 static enum err check_metrics_permission(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
@@ -332,8 +332,8 @@ static enum err get_metrics(struct call *call)
     return call_reply_buf(call, STR(API_METRICS_TYPE), &out);
 }
 
-/* Builds the OpenAPI document on the pool, because it writes and compresses half a megabyte. If two
- * callers build it at the same time, one document is freed. */
+/* Builds the OpenAPI document on the thread pool, because writing and compressing half a megabyte
+ * takes long. If two callers build it at the same time, one document is freed. */
 static enum err build_openapi_document(struct call *call)
 {
     struct api *api = call->api;

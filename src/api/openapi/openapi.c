@@ -46,11 +46,11 @@ static void write_query_field(struct json_writer *j, const struct field *f)
     json_end_object(j);
 }
 
-/* The routes of one operation: same method, and paths that differ only in parameter names, such as
- * executing a webhook and sending a follow-up. */
+/* The routes of one OpenAPI operation: same method, and paths that differ only in parameter names,
+ * such as executing a webhook and sending a follow-up. */
 enum { MAX_ROUTES_OF_OPERATION = 4 };
 struct openapi_operation {
-    const struct route *path; /* the route whose parameter names are used */
+    const struct route *path; /* the route whose parameter names are written */
     const struct route *rows[MAX_ROUTES_OF_OPERATION];
     const struct domain *domains[MAX_ROUTES_OF_OPERATION];
     size_t count;
@@ -98,7 +98,7 @@ static const struct type *route_reply_type(const struct route *r)
     return r->reply;
 }
 
-/* Writes the type that all routes of the operation have, or anyOf several types. */
+/* Writes the type that all routes of the operation have, or anyOf with several types. */
 static void write_media_type(struct json_writer *j, const char *media,
                              const struct openapi_operation *o,
                              const struct type *(*of)(const struct route *))

@@ -3,7 +3,7 @@
 
 enum { INTEGRATION_TYPES = 4, MAX_NAME_LENGTH = 32, MAX_TEXT_LENGTH = 512 };
 
-/* Types of integrations in the store; platforms come first. */
+/* Types of integrations as stored; external platforms come first. */
 static const char *const integration_type_names[INTEGRATION_TYPES] = { "platform_a", "platform_b",
                                                                        "service",
                                                                        "guild_subscription" };
@@ -16,8 +16,6 @@ static struct {
     snowflake partners_guild;
     char house_id[MAX_TEXT_LENGTH + 1], house_name[MAX_TEXT_LENGTH + 1];
 } settings;
-
-/* --- reading the options -------------------------------------------------------------- */
 
 static int type_index(struct str type)
 {
@@ -111,8 +109,6 @@ bool platforms_configure(const struct platform_options *o, const char **ret_prob
         *ret_problem = problem;
     return !problem;
 }
-
-/* --- reading the configuration -------------------------------------------------------- */
 
 struct str platform_stored_name(enum platform p)
 {

@@ -115,8 +115,6 @@ bool voice_region_is_usable(struct str id, bool vip)
     return false;
 }
 
-/* --- client networks ------------------------------------------------------------------ */
-
 static const char *parse_client_network(struct str text)
 {
     struct str id = str_trim(text), net = str_trim(str_cut(&id, '='));
@@ -145,7 +143,7 @@ bool voice_regions_configure_networks(struct str list, const char **ret_problem)
     return !*ret_problem;
 }
 
-/* The region of the most specific network that contains the address, otherwise the first region. */
+/* Returns the region of the most specific network with the address, otherwise the first region. */
 static size_t find_nearest_region(struct str address, bool vip)
 {
     struct address a;

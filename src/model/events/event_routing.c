@@ -10,7 +10,7 @@
 #include "model/thread.h"
 #include "model/voice_state.h"
 
-/* --- one function per kind: fills the struct, returns the items -------------------------- */
+/* --- extracting: one function per kind fills the struct and returns the items -------------- */
 
 static const struct list *extract_guild(const void *object, struct event_routing *f)
 {
@@ -136,7 +136,7 @@ size_t event_routing_size(const struct event_routing *f)
     return sizeof *f + f->count * routing_item_size(f);
 }
 
-/* Copies the first member of each list element, which is the item. */
+/* Copies the first member of each list element, for example the id of a mentioned user. */
 static void copy_routing_items(struct event_routing *f, const struct list *list)
 {
     size_t size = routing_item_size(f),

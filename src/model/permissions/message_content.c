@@ -25,9 +25,7 @@ bool content_is_hidden(const struct content_reader *reader, bool in_guild,
     return true;
 }
 
-/* --- removing the content ------------------------------------------------------------- */
-
-/* Returns the empty value of a field with content; p == NULL: the field has no content. */
+/* Returns the empty value of a field with message content; NULL pointer for other fields. */
 static struct str empty_content_value(struct str key)
 {
     if (str_is(key, "content") || str_is(key, "matched_content"))
@@ -102,8 +100,6 @@ void append_message_without_content(struct str message, struct arena *arena, str
     json_end_object(&j);
 }
 
-/* --- a message for one recipient ------------------------------------------------------ */
-
 static snowflake read_id_value(struct json_reader *r)
 {
     struct str text;
@@ -138,7 +134,7 @@ static snowflake read_user_object_id(struct json_reader *r, bool *ret_bot)
     return id;
 }
 
-/* Reads the author and the mentions of a message. ret_bot: the author is a bot or a webhook. */
+/* Reads the author and the mentions of a message. *ret_bot: the author is a bot or a webhook. */
 static struct message_origin read_message_origin(struct str message, struct arena *arena,
                                                  bool *ret_bot)
 {
@@ -180,7 +176,7 @@ struct str message_for_reader(struct str message, bool in_guild,
                : visible_message_for_reader(message, in_guild, reader, arena);
 }
 
-/* Quotation marks inside strings are escaped, so this search matches no string value. */
+/* Quotation marks inside JSON strings are escaped, so this search cannot match in a string. */
 static bool contains_referenced_message(struct str message)
 {
     static const char QUOTED_REPLY[] = "\"referenced_message\":{";

@@ -21,8 +21,6 @@ static struct str map_with_utf8proc(struct arena *a, struct str text, utf8proc_o
     return copy;
 }
 
-/* --- white space ---------------------------------------------------------------------- */
-
 static bool is_unicode_space(uint32_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r') || c == 0x85 || c == 0xa0 || c == 0x1680 ||
@@ -67,9 +65,7 @@ struct str first_character(struct str text)
     return str_slice(text.p, utf8_decode(text, &c));
 }
 
-/* --- accents -------------------------------------------------------------------------- */
-
-/* True for combining marks of Latin, Greek and Cyrillic; other marks are part of the letter. */
+/* Returns true for accents of Latin, Greek and Cyrillic; other marks are part of the letter. */
 static bool is_accent(uint32_t c)
 {
     return (c >= 0x300 && c <= 0x36f) || (c >= 0x1ab0 && c <= 0x1aff) ||
@@ -95,8 +91,6 @@ static struct str remove_accents(struct arena *a, struct str text)
     }
     return map_with_utf8proc(a, str_slice(out, n), UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
 }
-
-/* --- words ---------------------------------------------------------------------------- */
 
 struct letter_range {
     uint32_t first, last;
@@ -148,8 +142,8 @@ static void add_word(struct arena *a, struct list *words, const char *p, size_t 
         *(struct str *)list_append(a, words, sizeof(struct str)) = str_slice(p, n);
 }
 
-/* Adds pairs of adjacent characters of a script without spaces. The last character is also indexed
- * alone, so that each character begins a word; a query uses it only if it is the only one. */
+/* Adds pairs of adjacent characters of a script without spaces. The last character is also added
+ * alone, so that each character begins a word; a query adds it only if it is the only one. */
 static void add_character_pairs(struct arena *a, struct list *words, struct str run, bool query)
 {
     size_t before = words->count;

@@ -12,10 +12,8 @@
 #include "net/address.h"
 #include "net/client/curl.h"
 
-/* --- structures ----------------------------------------------------------------------- */
-
-/* Time limit per loop iteration for data from other servers. libcurl may deliver more than 1 MiB in
- * one call, so each write callback checks the time, and a request that exceeds the limit is paused
+/* Time limit per loop iteration for receiving responses. libcurl may deliver more than 1 MiB in one
+ * call, so each write callback checks the time, and a request that exceeds the limit is paused
  * until a later iteration. */
 enum { MAX_FETCH_NS = 4 * 1000 * 1000 };
 
@@ -24,20 +22,20 @@ struct fetcher {
     bool allow_private;
     char *ca_file;
     CURLM *multi;      /* created with the first request */
-    uv_timer_t *timer; /* the timer that libcurl requests */
+    uv_timer_t *timer; /* the timer that libcurl asked for */
     uv_timer_t *again; /* runs in the next loop iteration and resumes paused requests */
     struct link paused;
-    bool is_due;    /* libcurl's timer has expired */
-    bool has_ended; /* finished requests still have to be reported */
+    bool is_due;    /* whether libcurl's timer has expired */
+    bool has_ended; /* whether finished requests still have to be reported */
     struct iteration_end iteration_end;
-    int64_t until; /* end of the time limit in this iteration; 0: not started */
+    int64_t until; /* end of the time limit in this iteration, in ns; 0 if not started */
     struct link jobs;
 };
 
 struct fetch_job {
     struct link link;
     struct link paused;       /* link in fetcher->paused, or in no list */
-    struct loop_message post; /* reports a request that could not be started */
+    struct loop_message post; /* message that reports a request that could not be started */
     struct fetcher *fetcher;  /* may be freed before a request that could not be started */
     struct loop *loop;
     bool public_only;
@@ -45,7 +43,7 @@ struct fetch_job {
     struct curl_slist *headers;
     struct buf body;
     bool forbidden, too_large;
-    enum fetch_result result; /* for a request that could not be started */
+    enum fetch_result result; /* result of a request that could not be started */
     void (*done)(void *, enum fetch_result, int, struct str, struct buf *);
     void *arg;
 };
@@ -73,8 +71,6 @@ static void pause_until_next_iteration(struct fetch_job *j)
     if (!j->paused.next)
         links_append(&j->fetcher->paused, &j->paused);
 }
-
-/* --- the end of a request ------------------------------------------------------------- */
 
 static void fetch_job_free(struct fetch_job *j)
 {
@@ -267,8 +263,6 @@ static int set_curl_timer(CURLM *multi, long ms, void *arg)
     return 0;
 }
 
-/* --- a request ------------------------------------------------------------------------ */
-
 /* Reserves the announced Content-Length, to avoid copies while the buffer grows. A length beyond
  * the limit marks the buffer as full, so that the request fails at once. */
 static void reserve_response_body(struct fetch_job *j)
@@ -392,7 +386,7 @@ static void set_request_options(struct fetch_job *j, const struct fetch_request 
     curl.easy_setopt(e, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
     curl.easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
     curl.easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignore proxy settings of the environment */
+    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignores proxy settings of the environment */
     curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     /* On a timeout, do not block the loop waiting for the resolver thread. */
     curl.easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
@@ -472,8 +466,6 @@ void fetcher_start(struct fetcher *f, const struct fetch_request *request)
     j->post.run = on_fetch_not_started;
     loop_post(f->loop, &j->post);
 }
-
-/* --- creating and freeing a fetcher --------------------------------------------------- */
 
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
 {

@@ -25,11 +25,9 @@ struct mailer {
     struct mail *first, **end;
     unsigned waiting;
     _Atomic bool stopping;
-    int fd;     /* socket of the SMTP connection; -1: none */
+    int fd;     /* socket of the SMTP connection; -1 if there is none */
     CURL *easy; /* used by the mailer thread only; reuses the connection */
 };
-
-/* --- one mail ------------------------------------------------------------------------- */
 
 static size_t on_mail_read(char *p, size_t size, size_t n, void *arg)
 {
@@ -79,7 +77,7 @@ static void mail_set_options(struct mailer *m, struct str *text, struct curl_sli
     curl.easy_setopt(e, CURLOPT_URL, m->url);
     curl.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     curl.easy_setopt(e, CURLOPT_USE_SSL, (long)(m->is_local ? CURLUSESSL_NONE : CURLUSESSL_ALL));
-    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignore proxy settings of the environment */
+    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignores proxy settings of the environment */
     curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     if (find_ca_bundle())
         curl.easy_setopt(e, CURLOPT_CAINFO, find_ca_bundle());
@@ -144,8 +142,6 @@ static enum mail_result send_mail(struct mailer *m, const struct mail *mail)
     return result;
 }
 
-/* --- the queue ------------------------------------------------------------------------ */
-
 static struct mail *wait_for_mail(struct mailer *m)
 {
     struct mail *mail;
@@ -194,8 +190,6 @@ bool mailer_send(struct mailer *m, struct mail *mail)
     pthread_mutex_unlock(&m->lock);
     return taken;
 }
-
-/* --- options -------------------------------------------------------------------------- */
 
 bool mail_address_is_sendable(struct str address)
 {

@@ -50,7 +50,7 @@ struct ipv6_network {
     int bits;
 };
 
-/* Special-purpose networks inside 2000::/3, the only block that is allocated. */
+/* Special-purpose networks inside 2000::/3. All public IPv6 addresses are in that block. */
 static const struct ipv6_network special_ipv6_networks[] = {
     { { 0x20, 0x01, 0x00, 0x00 }, 23 }, /* protocol assignments, Teredo, ORCHID */
     { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */
@@ -99,9 +99,7 @@ bool address_is_public(const void *sockaddr)
     return false;
 }
 
-/* --- hosts of URLs -------------------------------------------------------------------- */
-
-/* The host of a URL without scheme, user, port and trailing dot. Browsers treat '\' as '/'. */
+/* Returns a URL's host without scheme, user, port and trailing dot. Browsers treat '\' as '/'. */
 static struct str url_host(struct str url)
 {
     struct str host = str_skip(url, str_starts(url, STR("https://")) ? 8 : 7);
@@ -165,7 +163,7 @@ bool url_is_public(struct str url)
     for (size_t i = 0; i < host.n; i++)
         if (host.p[i] == '%' || (unsigned char)host.p[i] >= 0x80)
             return false;
-    if (!memchr(host.p, '.', host.n)) /* a single label, such as "nas" or "router" */
+    if (!memchr(host.p, '.', host.n)) /* a name without a dot, such as "nas" or "router" */
         return false;
     for (size_t i = 0; i < COUNT_OF(nearby); i++)
         if (host_is_below(host, nearby[i]))

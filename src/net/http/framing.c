@@ -1,4 +1,4 @@
-/* framing.c - interprets the headers that determine the length of a request and whether its
+/* framing.c - interprets the headers that determine the length of a request's body and whether its
  * connection stays open. */
 #include "net/http/framing.h"
 
@@ -33,7 +33,7 @@ static bool equals_lowercase_word(struct str s, const char *lower, size_t n)
 }
 #define EQUALS_WORD(s, literal) equals_lowercase_word((s), (literal), sizeof(literal) - 1)
 
-/* Stores a header that may occur only once, because with two it is unclear which one applies. */
+/* Stores a header that may occur only once, because with two it is unclear which one is meant. */
 static long set_single_header(struct str *field, struct str value)
 {
     if (field->p)
@@ -137,7 +137,7 @@ struct known_header {
     long (*apply)(struct head_parser *h, struct str value);
 };
 
-/* The index is the length of the name, which is unique among these headers. */
+/* A header's index in the table is the length of its name, which is unique among these headers. */
 #define KNOWN(name, take) [sizeof(name) - 1] = { name, take }
 static const struct known_header known_headers[] = {
     KNOWN("host", apply_host),

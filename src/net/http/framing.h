@@ -1,5 +1,5 @@
-/* framing.h - state shared by the request-head parser (http.c) and the interpretation of the
- * framing headers (framing.c). */
+/* framing.h - state shared by the parser of request heads (http_parser.c) and the parser of the
+ * headers that determine the body's length (framing.c). */
 #ifndef NET_FRAMING_H
 #define NET_FRAMING_H
 
@@ -7,8 +7,8 @@
 
 #include "net/http/http_parser.h"
 
-/* The remaining input. `past` is the result to return at its end: 0 if more bytes may arrive, or a
- * negative status if the input was cut at a size limit. */
+/* The remaining input. If the parser reaches the end, it returns `past`: 0 if more bytes may
+ * arrive, or a negative status if the input was cut at a size limit. */
 struct input_cursor {
     const char *at, *end;
     int past;
@@ -17,7 +17,7 @@ struct input_cursor {
 struct head_parser {
     struct input_cursor c;
     struct http_request *r;
-    struct str authority; /* host of an absolute target */
+    struct str authority; /* host of an absolute request target */
     bool close, keep_alive, upgrade, websocket, expect;
 };
 

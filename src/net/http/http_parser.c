@@ -92,7 +92,7 @@ static long read_line_end(struct input_cursor *c)
     return 1;
 }
 
-/* Ends a word of the request line. Exactly one space must follow the word. */
+/* Ends a word of the request line. Exactly one space must follow. */
 static long read_request_line_word(struct input_cursor *c, const char *start, struct str *ret)
 {
     if (c->at == c->end)
@@ -106,7 +106,7 @@ static long read_request_line_word(struct input_cursor *c, const char *start, st
 
 static long read_version(struct input_cursor *c, struct http_request *r)
 {
-    static const char pattern[] = "HTTP/0.0"; /* 0 stands for any digit */
+    static const char pattern[] = "HTTP/0.0"; /* 0 matches any digit */
     const char *start = c->at;
 
     if (c->end - c->at >= 8 && memcmp(c->at, "HTTP/1.1", 8) == 0) {
@@ -162,7 +162,7 @@ static long split_target(struct head_parser *h)
 
     r->query = path;
     r->path = str_cut(&r->query, '?');
-    /* An absolute target may omit the path "/": use the slash before its host. */
+    /* An absolute target may omit the path "/"; then use the first slash of "http://". */
     if (r->path.n == 0)
         r->path = str_slice(h->authority.p - 1, 1);
     return 1;

@@ -8,7 +8,7 @@
 enum multipart_state {
     PREAMBLE,
     CONTENT,
-    DELIMITED, /* after a delimiter: padding and CRLF, or "--" */
+    DELIMITED, /* after a delimiter: padding and CRLF, or "--", follows */
     PADDING,
     DELIMITED_LF,
     CLOSING, /* after the first '-' of "--" */
@@ -24,7 +24,7 @@ struct multipart {
     size_t matched;         /* bytes of the delimiter matched so far */
     size_t virtual_matched; /* bytes counted as matched but not received: see expect_delimiter */
     size_t total, max_total;
-    struct buf head; /* headers of the next part, as far as received */
+    struct buf head; /* received headers of the next part */
     size_t count;
     struct multipart_part parts[MULTIPART_MAX_PARTS];
 };

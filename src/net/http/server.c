@@ -90,7 +90,7 @@ static void open_server_loop(struct loop *l, void *arg)
     o->result = server_loop_listen(h, o->fd);
 }
 
-/* Ends the server's use of the per-loop state; the last running request frees that state. */
+/* Ends the server's use of the per-loop state; if requests are running, the last one frees it. */
 static void release_server_loop(struct loop *l, void *arg)
 {
     struct server_loop *h = arg;
@@ -172,8 +172,8 @@ static void shut_down_websockets(struct loop *l, void *arg)
     }
 }
 
-/* Returns true if no response is pending on the connection: it waits for the peer's close frame,
- * for the peer to close, or for a whole request. */
+/* Returns true if no response is pending on the connection, which only waits for a close frame, for
+ * the peer to close, or for a complete request. */
 static bool connection_has_no_response_due(const struct connection *c)
 {
     return c->state == CONN_WEBSOCKET || c->state == CONN_LINGER || c->state == CONN_HEAD ||

@@ -1,8 +1,8 @@
 /* server_body.c - reads request bodies within the application's limits and the memory budget.
  *
- * A body that is short or already received is read at once. For any other body the application
- * first authenticates the sender (admit), so that a request that fails by its head alone uses no
- * memory; the body then counts against the budget. */
+ * A body that is short or already received is read at once. For any other body the
+ * application first authenticates the sender (authorize_body), so that a request that fails by its
+ * head alone uses no memory; the body then counts against the budget. */
 #include <assert.h>
 
 #include "base/arena.h"
@@ -11,7 +11,7 @@
 
 enum {
     MAX_UNAUTHORIZED_BODY = 4 * 1024, /* bodies up to this length are read without authentication */
-    MAX_UNAUTHORIZED_HEAD = 16 * 1024, /* … if the head is not longer than this */
+    MAX_UNAUTHORIZED_HEAD = 16 * 1024, /* … if the request head is at most this long */
     MAX_SKIPPED_BODY = 64 * 1024,      /* refused bodies up to this length are read and discarded */
     BUDGET_STEP = 64 * 1024,           /* bytes reserved in the budget at a time */
     /* Delimiters and part headers of a form do not count towards the limit for its contents. */
@@ -23,8 +23,6 @@ static bool is_multipart_form(const struct http_request *r)
 {
     return http_media_type_is(r->content_type, STR("multipart/form-data"));
 }
-
-/* --- before the body is read ---------------------------------------------------------- */
 
 bool request_body_skip(struct connection *c, struct http_call *call, bool keep_alive)
 {
@@ -91,7 +89,7 @@ static void start_receiving_body(struct connection *c)
         return;
     }
     if (!reserve_body_budget(c->server_loop, call,
-                             0)) { /* the head counts, too: it is stored as long as the body */
+                             0)) { /* the head is stored as long as the body, so it counts, too */
         connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
         return;
     }
@@ -107,7 +105,7 @@ static uint64_t max_body_length(const struct server_loop *h, const struct http_c
                                 const struct body_limits *in)
 {
     uint64_t max = call->form ? in->max_multipart + (uint64_t)FORM_OVERHEAD : in->max_body;
-    size_t share = body_budget_limit_per_owner(h->budget) - BUDGET_STEP; /* the head counts, too */
+    size_t share = body_budget_limit_per_owner(h->budget) - BUDGET_STEP; /* the head also counts */
 
     return max < share ? max : share;
 }
@@ -169,8 +167,6 @@ void http_accept_body(struct exchange *x, uint64_t account)
     connection_resume_input(c);
     c->server_loop->current = before;
 }
-
-/* --- while the body is received ------------------------------------------------------- */
 
 static int append_body_bytes(struct http_call *call, struct str bytes)
 {

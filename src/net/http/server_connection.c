@@ -106,7 +106,8 @@ static uint64_t count_transferred_bytes(const struct connection *c)
     return c->timing == TIMING_READING ? c->received : c->queued_bytes - connection_unsent(c);
 }
 
-/* Ends a timeout window: a peer that transferred enough bytes gets another window. */
+/* Ends a timeout interval. If the peer transferred enough bytes, starts another interval and
+ * returns true. */
 static bool renew_timeout_window(struct connection *c, struct deadline_list *list, uint64_t least)
 {
     uint64_t moved = count_transferred_bytes(c);
@@ -153,9 +154,9 @@ static void start_timeout(struct connection *c, enum connection_timing timing,
     deadline_restart(list, &c->deadline);
 }
 
-/* Sets the timeout by the state. A head has one timeout for all its bytes. Bodies and unsent
- * responses continue while the peer keeps a minimum rate. Each response restarts the idle
- * timeout. */
+/* Sets the timeout for the current state. A head has one timeout for all its bytes. Bodies and
+ * unsent responses have no time limit while the peer keeps a minimum rate. Each response restarts
+ * the idle timeout. */
 static void set_connection_timeout(struct connection *c)
 {
     struct server_loop *h = c->server_loop;
@@ -216,7 +217,7 @@ static void on_queued_write_done(uv_write_t *request, int status)
         connection_resume_input(c);
 }
 
-/* Queues a copy of the pieces without their first `done` bytes. */
+/* Queues a copy of the pieces, except for their first `done` bytes. */
 static void queue_unsent_rest(struct connection *c, const struct str *pieces, size_t count,
                               size_t done)
 {
@@ -334,8 +335,8 @@ void connection_send_queued(struct connection *c, struct str piece)
         reset_scratch_buffer(&c->server_loop->buffers.cipher);
 }
 
-/* Calls send() directly, because libuv's write also reads the file and its inode, which causes
- * cache misses with thousands of sockets. */
+/* Calls send() directly, because libuv's write also reads the kernel's file and inode structures,
+ * which causes cache misses with thousands of sockets. */
 static size_t try_send_once(const struct connection *c, int fd, struct str bytes)
 {
     ssize_t n = send(fd, bytes.p, bytes.n, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -400,9 +401,9 @@ void connection_end_output(struct connection *c, struct connection *before)
 
 /* --- receiving ------------------------------------------------------------------------ */
 
-/* Limits the time for reading, because thousands of sockets may be readable at once, and one may
- * carry hundreds of requests. Unread input stays in the kernel, and epoll reports the socket again
- * in the next loop iteration. */
+/* Limits the time for reading per loop iteration, because thousands of sockets may be readable at
+ * once, and one may carry hundreds of requests. Unread input stays in the kernel, and epoll reports
+ * the socket again in the next iteration. */
 bool server_loop_read_time_is_up(struct server_loop *h)
 {
     int64_t now = clock_monotonic_ns();
@@ -463,7 +464,7 @@ static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
         *ret = uv_buf_init(NULL, 0);
         return;
     }
-    /* Unless a body is expected, read little: input that cannot be handled yet must be stored. */
+    /* Unless a body is expected, read few bytes, because input may have to be stored. */
     *ret = uv_buf_init(c->server_loop->buffers.bytes,
                        c->state == CONN_BODY ? READ_BUFFER_BYTES : HEAD_READ_BYTES);
 }
@@ -473,7 +474,7 @@ static void on_end_of_input(struct connection *c)
 {
     c->ended = true;
     if (c->state == CONN_HEAD && (connection_unsent(c) || c->later.next))
-        return; /* requests are still waiting; checked again after the last response */
+        return; /* requests are still waiting; close_after_eof runs after the last response */
     if (c->state != CONN_HANDLING && c->state != CONN_AUTHORIZING_BODY && c->state != CONN_FILE &&
         c->state != CONN_LAST)
         connection_close(c);
@@ -500,8 +501,8 @@ static void decrypt_input(struct connection *c, const char *bytes, size_t n)
     if (h->buffers.cipher.n) {
         struct str reply = buf_str(&h->buffers.cipher);
 
-        /* TLS sends little after the handshake. Close a peer that triggers more output without
-         * reading, because the output would grow. */
+        /* TLS sends little after the handshake. If a peer triggers more output without reading it,
+         * close the connection, because the output would grow without limit. */
         if (connection_unsent(c) > MAX_UNSENT_OUTPUT) {
             connection_close(c);
             return;

@@ -80,7 +80,7 @@ int open_listening_socket(const char *host, int port, int *ret_port)
 
     if (fd < 0)
         return -1;
-    /* Accepted sockets inherit TCP_NODELAY. */
+    /* Accepted sockets inherit TCP_NODELAY from the listening socket. */
     set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     *ret_port = socket_port(fd);
     return fd;
@@ -136,8 +136,6 @@ void websocket_append_local_host(const struct websocket *ws, struct buf *out)
     connection_append_local_host(websocket_connection(ws), out);
 }
 
-/* --- new connections ------------------------------------------------------------------ */
-
 void connection_set_remote(struct connection *c, const struct address *a)
 {
     const struct proxy_networks *p = c->server_loop->proxies;
@@ -152,8 +150,8 @@ static void accept_connection(struct server_loop *h, int fd, const struct sockad
     struct connection *c = mem_new(sizeof *c);
 
     c->server_loop = h;
-    /* Never full: one read returns at most READ_BUFFER_BYTES, and reading pauses when that much is
-     * stored. */
+    /* The buffer never becomes full: one read returns at most READ_BUFFER_BYTES, and reading pauses
+     * when that many bytes are stored. */
     buf_init(&c->in, 4 * READ_BUFFER_BYTES);
     uv_tcp_init(loop_uv(h->loop), &c->tcp);
     h->handles++;

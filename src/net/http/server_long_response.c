@@ -9,15 +9,15 @@
 #include "net/http/server_internal.h"
 
 enum {
-    PIECE_BYTES = 16 * 1024, /* maximum in memory for a slow peer */
+    PIECE_BYTES = 16 * 1024, /* maximum number of bytes in memory for a slow peer */
     MAX_BYTES_PER_CALL = 256 * 1024,
     MAX_BYTES_PER_ITERATION = 1024 * 1024, /* bytes per loop iteration, for fairness */
 };
 
 struct long_response {
-    int fd;                     /* -1: the response is a text */
-    struct str text;            /* the unsent rest */
-    struct buf owned;           /* buffer that owns the text; empty: the text is static or shared */
+    int fd;           /* file to send; -1 if the response is a text */
+    struct str text;  /* the rest of the text that is not sent yet */
+    struct buf owned; /* buffer that owns the text; empty if the text is static or shared */
     struct shared_text *shared; /* shared text that owns the text, or NULL */
     int64_t left;
     bool keep_alive;
@@ -62,7 +62,7 @@ static void send_head_and_text_start(struct connection *c, struct long_response 
     struct msghdr message = { .msg_iov = pieces, .msg_iovlen = 2 };
     ssize_t n = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n <= 0)
-        return; /* connection_flush handles the error */
+        return; /* connection_flush handles a send error */
     size_t of_head = (size_t)n < h->buffers.out.n ? (size_t)n : h->buffers.out.n;
     buf_drop_front(&h->buffers.out, of_head);
     counter_add(&h->counters.bytes_out, of_head);
@@ -89,8 +89,8 @@ static bool send_without_copy(struct connection *c, struct long_response *f)
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINVAL || errno == EINTR));
 }
 
-/* Sends one piece through libuv, which calls back when a full socket is writable again. queued:
- * libuv always calls back, in the next loop iteration. */
+/* Sends one piece through libuv, which calls back when a full socket is writable again. If `queued`
+ * is set, libuv always calls back, in the next loop iteration. */
 static bool send_next_piece(struct connection *c, struct long_response *f, bool queued)
 {
     char piece[PIECE_BYTES];
@@ -128,7 +128,7 @@ bool long_response_continue(struct connection *c)
                 break;
             continue;
         }
-        /* The length was already announced, so the connection must be closed. */
+        /* The head with the full length was already sent, so the connection must be closed. */
         log_warn("server: could not send a whole file; closing the connection");
         connection_close(c);
     }
@@ -140,7 +140,7 @@ bool long_response_continue(struct connection *c)
     return true;
 }
 
-/* Starts the body and frees the request. */
+/* Starts to send the body and frees the request. */
 static void begin_long_response(struct connection *c, struct http_call *call,
                                 struct long_response f)
 {
@@ -157,8 +157,8 @@ static void begin_long_response(struct connection *c, struct http_call *call,
     http_call_free(call);
 }
 
-/* Appends the headers and starts the body; also sends it, unless the connection's input is being
- * handled. */
+/* Appends the headers and starts the body. Unless the connection's input is being handled, also
+ * sends them. */
 static void respond_with_long_body(struct http_call *call, const struct response_head *head,
                                    struct long_response f)
 {

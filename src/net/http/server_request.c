@@ -46,7 +46,7 @@ void connection_refuse_request(struct connection *c, int status, struct str head
     respond_error_and_close(c, status, headers);
 }
 
-/* Refuses a request with a malformed head, whose bytes may not be in c->in. */
+/* Refuses a request with a malformed head; its bytes may not be stored in c->in. */
 static void refuse_malformed_head(struct connection *c, int status, struct str bytes)
 {
     if (c->state == CONN_CLOSED)
@@ -55,10 +55,9 @@ static void refuse_malformed_head(struct connection *c, int status, struct str b
     respond_error_and_close(c, status, STR(""));
 }
 
-/* --- one request ---------------------------------------------------------------------- */
-
-/* Checks an incomplete head, whose start may already be invalid or too long: the first time, at
- * line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic time. */
+/* Checks an incomplete head, whose start may already be invalid or too long. The check runs the
+ * first time, at line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic
+ * time. */
 static size_t check_incomplete_head(struct connection *c, struct str bytes)
 {
     assert(bytes.p); /* the caller has received at least one byte */
@@ -78,7 +77,7 @@ static size_t check_incomplete_head(struct connection *c, struct str bytes)
 /* Finds the end of the head by searching for CR; memmem has a higher setup cost. */
 static size_t find_head_length(struct connection *c, struct str bytes)
 {
-    /* The empty line may start in bytes that were checked before. */
+    /* The empty line at the end of the head may start in bytes that were searched before. */
     const char *p = bytes.p + (c->checked_bytes > 3 ? c->checked_bytes - 3 : 0);
     const char *end = bytes.p + bytes.n;
 
@@ -90,7 +89,7 @@ static size_t find_head_length(struct connection *c, struct str bytes)
     return 0;
 }
 
-/* Copies a request with only the headers in use. */
+/* Copies a request without unused entries of the header array. */
 static struct http_request *copy_request(struct arena *a, const struct http_request *r)
 {
     size_t n = offsetof(struct http_request, headers) + r->header_count * sizeof r->headers[0];
@@ -178,8 +177,6 @@ static size_t read_request(struct connection *c, struct str bytes)
     return n;
 }
 
-/* --- all input of a connection -------------------------------------------------------- */
-
 static size_t skip_refused_body(struct connection *c, struct str bytes)
 {
     size_t n = bytes.n < c->skip ? bytes.n : (size_t)c->skip;
@@ -244,7 +241,8 @@ static void handle_stored_input(struct connection *c)
         buf_drop_front(&c->in, used);
 }
 
-/* True if reading must pause because input cannot be handled, except for the rest of a head. */
+/* Returns true if reading must pause because input cannot be handled yet; never while a head is
+ * incomplete. */
 static bool must_pause_reading(const struct connection *c)
 {
     bool head =

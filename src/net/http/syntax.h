@@ -8,10 +8,10 @@
 #include "base/str.h"
 
 enum {
-    OCTET_TOKEN = 1,  /* methods, header names, codings */
-    OCTET_TARGET = 2, /* request targets: visible ASCII without '#' */
-    OCTET_VALUE = 4,  /* header values: HTAB, visible characters, bytes from 0x80 */
-    OCTET_HOST = 8,   /* host and port; without comma, so that a list is refused */
+    OCTET_TOKEN = 1,  /* allowed in methods, header names, codings */
+    OCTET_TARGET = 2, /* allowed in request targets: visible ASCII without '#' */
+    OCTET_VALUE = 4,  /* allowed in header values: HTAB, visible characters, bytes from 0x80 */
+    OCTET_HOST = 8, /* allowed in host and port; not a comma, so that a list of hosts is refused */
 };
 
 extern const unsigned char octet_classes[256];
@@ -21,8 +21,8 @@ static inline bool octet_in_class(char c, int kind)
     return octet_classes[(unsigned char)c] & kind;
 }
 
-/* Returns the first byte outside the class, or end. The loop is unrolled, because the parsers spend
- * most of their time here. */
+/* Returns the first byte that is not in the class, or end. The loop is unrolled, because the
+ * parsers spend most of their time in it. */
 static inline const char *skip_octets(const char *p, const char *end, int kind)
 {
     for (; end - p >= 4; p += 4) {
@@ -50,12 +50,12 @@ int hex_octet_value(char c);
 
 /* A parameter "; name=value" of a header value. */
 struct header_parameter {
-    struct str name, value; /* value without quotes; escapes are not decoded */
+    struct str name, value; /* value has no quotes; escapes are not decoded */
     bool quoted;
 };
 
-/* Parses the next parameter at the front of *rest, which starts at a ';' or is empty. Returns 1, 0
- * at the end, or -1 if it is malformed. */
+/* Parses the next parameter of *rest, which starts with ';' or is empty, and removes it from *rest.
+ * Returns 1, or 0 at the end, or -1 if the parameter is malformed. */
 int parse_next_parameter(struct str *rest, struct header_parameter *ret);
 
 #endif

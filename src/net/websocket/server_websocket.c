@@ -1,7 +1,7 @@
 /* server_websocket.c - connections that became WebSockets.
  *
- * Frames collect in the websocket and leave at the end of the loop iteration. The closed callback
- * runs then or from the event loop, never inside another callback of the handler. */
+ * Outgoing frames are collected in the websocket and sent at the end of the loop iteration. The
+ * `closed` callback also runs then or later, never inside another callback of the handler. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/http/server_internal.h"
@@ -10,7 +10,7 @@ enum {
     PIECE_BYTES = 128 * 1024,         /* bytes of a long message per write */
     MAX_SENDING_NS = 5 * 1000 * 1000, /* time limit for sending per loop iteration */
     SOCKETS_PER_CLOCK_CHECK = 8,      /* number of sockets between two checks of the clock */
-    CLOSE_FRAME_RESERVE = 512,        /* bytes for close frames beyond max_waiting */
+    CLOSE_FRAME_RESERVE = 512,        /* bytes for close frames beyond max_unsent */
     MAX_UNSENT_FOR_PONG = 4 * 1024, /* unsent bytes above which only the newest ping gets a pong */
     MAX_CONTROLS_PER_MINUTE = 600,  /* limit of pings and pongs per peer */
     MINUTE_MS = 60 * 1000,
@@ -22,7 +22,7 @@ struct pending_pong {
     char payload[WS_MAX_CONTROL];
 };
 
-/* A message that is sent piece by piece as the peer reads it; later frames wait in `after`. */
+/* A message that is sent in pieces as the peer reads it; later frames are queued in `after`. */
 struct long_message {
     struct buf bytes, after;
     size_t at;
@@ -91,7 +91,7 @@ static struct buf *next_frame_buffer(struct websocket *ws)
     return ws->long_message ? &ws->long_message->after : &ws->out;
 }
 
-/* True if n more bytes may be queued; otherwise the peer is too slow and will be disconnected. */
+/* Returns true if n more bytes may be queued; otherwise the slow peer will be disconnected. */
 static bool can_queue_bytes(struct websocket *ws, size_t n)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
@@ -197,7 +197,8 @@ void websocket_notify_when_drained(struct websocket *ws)
     mark_websocket_dirty(ws);
 }
 
-/* Calls drained if all output was sent. Output of the callback leaves in the same iteration. */
+/* Calls the handler's `drained` if all output was sent. Output of the callback is sent in the same
+ * iteration. */
 static void call_drained_if_empty(struct websocket *ws)
 {
     if (!ws->awaited || ws->long_message || connection_unsent(websocket_connection(ws)))
@@ -408,7 +409,7 @@ static void close_at_iteration_end(struct websocket *ws)
     struct connection *c = websocket_connection(ws);
 
     ws->ending = true;
-    c->linger = true; /* input may still arrive */
+    c->linger = true; /* unread input may still arrive */
     deadline_restart(c->server_loop->timers.goodbyes, &c->deadline);
     mark_websocket_dirty(ws);
 }
@@ -527,7 +528,7 @@ void on_websocket_output_sent(struct connection *c)
 
     if (ws->open) {
         if (ws->long_message)
-            mark_websocket_dirty(ws); /* to send the next piece */
+            mark_websocket_dirty(ws); /* the next piece is sent at the end of the iteration */
         send_pending_pong(ws);
         call_drained_if_empty(ws);
     }
@@ -560,13 +561,13 @@ static void send_message_piece(struct websocket *ws)
     connection_send(c, &piece, 1);
     m->at += piece.n;
     if (m->at == m->bytes.n) {
-        m->after.max = ws->out.max; /* the limit may have changed */
+        m->after.max = ws->out.max; /* max_unsent may have changed */
         ws->out = m->after;
         buf_init(&m->after, 0);
         ws->long_message = NULL;
         long_message_free(m);
     }
-    /* Frames behind the last piece follow it, even if the kernel has not accepted all of it. */
+    /* Send frames behind the last piece, even if the kernel has not accepted all of that piece. */
     if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent(c)))
         mark_websocket_dirty(ws);
 }
@@ -617,7 +618,8 @@ static void wake_for_next_iteration(struct server_loop *h)
     loop_post(h->loop, post);
 }
 
-/* Handles sockets with output for a limited time: there may be thousands, and more are added. */
+/* Sends the output of sockets at the end of a loop iteration, for a limited time: there may be
+ * thousands, and more are added. */
 void websockets_end_iteration(struct server_loop *h)
 {
     int64_t began = links_empty(&h->dirty) ? 0 : clock_monotonic_ns();
