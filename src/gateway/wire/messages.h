@@ -55,12 +55,12 @@ struct request_sounds {
 /* Request for channel statuses (op 36) or channel info (op 43) */
 struct request_channel_info {
     snowflake guild_id;
-    struct list fields; /* names of fields, struct str; only in op 43; empty: all fields */
+    struct list fields; /* names of fields (struct str), only in op 43; empty means all fields */
 };
 
 /* Member list subscription of a guild: op 14, and each guild of op 37 */
 struct guild_subscription {
-    snowflake guild_id;                       /* only in op 14 */
+    snowflake guild_id;                       /* set only in op 14 */
     struct list channels;                     /* items: struct requested_list_channel */
     struct list members, thread_member_lists; /* items: snowflakes */
     struct opt_bool typing, activities, member_updates, threads;
