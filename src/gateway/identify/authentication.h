@@ -21,8 +21,7 @@ struct authentication {
     bool bot_only; /* the token had the prefix "Bot " */
     enum err result;
     bool revoked; /* the credential was revoked during the read */
-    void (*on_authenticated)(struct authentication *g); /* called after success; then owns the
-                                                         * struct */
+    void (*on_authenticated)(struct authentication *g); /* called after success; owns the struct */
     void (*on_failed)(
         struct authentication *g); /* called after failure; frees the containing struct */
     /* The members from here on are only read for bots, except the guilds. */

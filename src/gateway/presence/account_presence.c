@@ -6,10 +6,10 @@
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
 
-/* Priority of statuses: an account has the first of these that one of its sessions has. */
+/* Priority of statuses: an account has the first of these statuses that one of its sessions has. */
 static const unsigned char status_priority[] = { PRESENCE_DND, PRESENCE_ONLINE, PRESENCE_IDLE };
 
-/* The fields of a local or remote session that its account's presence depends on. */
+/* The fields of a local or remote session on which its account's presence depends. */
 struct presence_source {
     unsigned char status, kind;
     bool counts;
@@ -62,7 +62,7 @@ static bool find_session_with_status(const struct account *a, unsigned char stat
     return false;
 }
 
-/* Returns the session with the highest priority; status PRESENCE_INVISIBLE if there is none. */
+/* Returns the session with the highest priority; with PRESENCE_INVISIBLE if there is none. */
 static struct presence_source highest_priority_presence(const struct account *a,
                                                         const struct session_filter *c)
 {

@@ -265,7 +265,7 @@ struct session *deserialize_session(struct gateway_loop *h, const struct caller 
     deserialize_replay_buffer(&r, s);
     session_detach(s);
     s->output.sent = s->seq;
-    s->presence.shown_offline = true; /* until the client is connected */
+    s->presence.shown_offline = true; /* shown as offline until the client is connected */
     if (!r.bad && !r.rest.n)
         return s;
     session_attach(s, h);

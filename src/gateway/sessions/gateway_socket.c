@@ -120,7 +120,7 @@ void gateway_socket_on_drained(struct websocket *ws)
 void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
 {
     uncount_unauthenticated_socket(p);
-    /* Cancel a long dispatch of the socket's former session. */
+    /* Cancel a long dispatch of the session that the socket had before. */
     if (p->encoding && !p->lent) {
         background_encoding_cancel(p->encoding);
         p->encoding = NULL;
@@ -312,7 +312,7 @@ void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, stru
 
     if (p->closing)
         return;
-    /* A client that sends a message is ready to receive HELLO: do not wait for HELLO_MS. */
+    /* A client that sends a message is ready to receive HELLO, so do not wait for HELLO_MS. */
     if (!p->hello_sent)
         send_hello(p);
     if (p->closing)

@@ -78,7 +78,7 @@ static bool can_share_frames(const struct gateway_socket *p)
     return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
 }
 
-/* An event for one session, such as READY, may be large: its parts are copied only once. */
+/* Sends an event for one session, such as READY. It may be large, so it is copied only once. */
 static void send_unshared_frame(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                 unsigned form)
 {

@@ -95,8 +95,7 @@ struct session_options {
 struct session_presence {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
-    /* The session is shown as offline, because it is disconnected; changed under the gateway's
-     * lock. */
+    /* The session is shown as offline, because it is disconnected; changed with the lock held. */
     bool shown_offline;
     bool due; /* a change was not announced yet */
 };
@@ -129,16 +128,14 @@ struct session {
     bool bot;
     _Atomic bool revoked; /* the credential was revoked; the session's loop ends the session */
     bool listed;          /* the session is in the registry; used only on its loop */
-    unsigned char state;  /* enum session_state; set by session_set_state, under the gateway's
-                           * lock */
+    unsigned char state;  /* enum session_state; set by session_set_state, with the lock held */
     struct session_presence presence;
     bool enters_lists; /* some member list subscriptions of the session are not set up yet */
     unsigned char large_threshold;
     uint32_t behind_bytes; /* payload bytes of unsent dispatches */
 
     struct caller caller; /* from the last IDENTIFY or RESUME; changed under the gateway's lock */
-    /* Value of auth_revocation_count when the credential was read; changed under the gateway's
-     * lock. */
+    /* auth_revocation_count when the credential was read; changed with the lock held. */
     uint64_t revocation_count;
     struct link link;         /* link in the list of its loop */
     struct link of_user;      /* link in the list of its account */

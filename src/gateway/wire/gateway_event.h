@@ -30,8 +30,8 @@ struct sized_bytes {
 
 /* In a cluster the event numbers of an event log position begin at position << 26. Events that a
  * node creates itself before the next position (presences) continue the same range. 2^26 numbers
- * suffice when ten thousand accounts reconnect to a hundred guilds each; a million are not
- * enough. */
+ * are enough for ten thousand accounts that reconnect to a hundred guilds each, not for a
+ * million. */
 enum { EVENT_NUMBER_BITS = 26 };
 
 struct gateway_event {

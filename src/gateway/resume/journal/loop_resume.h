@@ -14,16 +14,12 @@ struct gateway_loop;
 struct replication;
 
 struct loop_resume_state {
-    struct link leaving_transfers; /* struct session_transfer, of sessions that other loops wait
-                                    * for */
-    struct link releases;          /* struct session_release, of sessions that other nodes wait
-                                    * for */
-    struct link requests;          /* struct session_request, of sessions requested from other
-                                    * nodes */
+    struct link leaving_transfers; /* transfers of sessions that other loops wait for */
+    struct link releases;          /* releases of sessions that other nodes wait for */
+    struct link requests;          /* requests for sessions of other nodes */
     struct map requests_by_number;
     struct deadline_list *request_timer;
-    struct link
-        arriving; /* items: struct session_transfer, of sessions that move here, oldest first */
+    struct link arriving; /* transfers of sessions that move to this loop, oldest first */
     struct retained_events
         retained;          /* events since the oldest transfer to this loop was requested */
     bool retains_all;      /* all events since the restart are retained */
