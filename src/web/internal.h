@@ -7,12 +7,12 @@
 enum web_encoding { WEB_PLAIN, WEB_GZIP, WEB_ZSTD, WEB_ENCODINGS };
 
 struct web_bytes {
-    const char *p; /* NULL: not available in this encoding */
+    const char *p; /* NULL if the file is not available in this encoding */
     size_t n;
 };
 
 struct web_file {
-    const char *name; /* "views/chat.js"; NULL ends the list */
+    const char *name; /* path such as "views/chat.js"; NULL ends the list */
     const char *type;
     const char *tag; /* hash of the file's content */
     struct web_bytes forms[WEB_ENCODINGS];
@@ -22,11 +22,11 @@ struct web_file {
 extern const struct web_file web_files[];
 extern const char web_bundle[]; /* hash of all files, which is part of their URLs */
 
-/* File and status for a path; an empty name means not found. */
+/* File and HTTP status for a path; an empty name means that there is no such file. */
 struct web_found {
     struct str name;
     int status;
-    bool immutable; /* whether the response is immutable: the URL contains the hash */
+    bool immutable; /* the response never changes, because the URL contains the hash */
 };
 struct web_found web_find_file(const struct web *web, struct str path, struct str accept,
                                struct str bundle);

@@ -270,8 +270,7 @@ static void subscribe_ready_session(struct identification *i)
     }
 }
 
-/* Connects the session to running calls of its private channels, as if its client had sent op
- * 13. */
+/* Connects the session to running calls of its private channels, as if it had sent op 13. */
 static void connect_running_calls(const struct identification *i)
 {
     const struct gateway_hooks *hooks = &i->session->gateway_loop->gateway->options.hooks;
