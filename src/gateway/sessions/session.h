@@ -183,7 +183,7 @@ static inline unsigned session_task_count(const struct session *s)
     return s->tasks ? s->tasks->count : 0;
 }
 
-/* These functions create the struct if the session has none. */
+/* Return this state of the session; create it if the session has none. */
 struct client_presence *session_client_presence(struct session *s);
 struct session_sync *session_sync(struct session *s);
 /* Sets "os|browser|device". Call it only before the session is in the registry. */
