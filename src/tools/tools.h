@@ -94,8 +94,8 @@ struct operator_request {
     int64_t seconds; /* timeout; 0 means none */
     bool as_json;    /* request the JSON of the console route as reply */
 };
-/* Sends an operator command. Returns 0 on success; then ret has a line of column names and a line
- * per row, or JSON. Returns -1 if no server runs. Otherwise prints an error; returns 1 or the
+/* Sends an operator command. Returns 0 on success: ret has a line of column names and a line per
+ * row, or JSON. Returns -1 if no server runs, otherwise prints an error and returns 1 or the HTTP
  * status. */
 int send_operator_command(const struct command_settings *s, const struct operator_request *q,
                           struct arena *arena, struct str *ret);

@@ -16,8 +16,7 @@ struct api_client *console_connect(const struct config *config, struct arena *ar
 struct api_client_response console_request(const struct config *config, struct arena *arena,
                                            const char *method, const char *path, struct str body);
 
-/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or seconds. Returns false if it is
- * invalid. */
+/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or seconds. Returns false if invalid. */
 bool parse_duration(const char *text, int64_t *ret_ms);
 
 #endif

@@ -10,7 +10,7 @@
 struct api_client;
 
 /* Creates a client for the URL "http://host:port" or "https://…", optionally with "/api" or
- * "/api/v10". Prints an error and returns NULL if the URL is invalid. Uses the arena for received
+ * "/api/v10". Prints an error and returns NULL if the URL is invalid. `arena` gets received
  * data. */
 struct api_client *api_client_new(const char *url, struct arena *arena);
 void api_client_free(struct api_client *w);
