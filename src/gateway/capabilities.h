@@ -13,14 +13,14 @@ struct gateway;
 /* Supported bits of "capabilities" in IDENTIFY; others are ignored. */
 enum capability {
     CAPABILITY_NO_NOTES = 1 << 0,
-    CAPABILITY_READ_STATE = 1 << 2,     /* read_state has entries, partial and version */
-    CAPABILITY_GUILD_SETTINGS = 1 << 3, /* user_guild_settings has entries, partial and version */
+    CAPABILITY_READ_STATE = 1 << 2,     /* read_state has the fields entries, partial, version */
+    CAPABILITY_GUILD_SETTINGS = 1 << 3, /* user_guild_settings has the same three fields */
     CAPABILITY_USERS = 1 << 4,        /* users are in one list; other objects have only user ids */
     CAPABILITY_SUPPLEMENTAL = 1 << 5, /* with CAPABILITY_USERS: READY_SUPPLEMENTAL follows READY */
     CAPABILITY_OTHER_STATES = 1 << 7, /* includes read states of types other than channel */
-    CAPABILITY_NO_SETTINGS = 1 << 9,  /* no user_settings, no USER_SETTINGS_UPDATE */
+    CAPABILITY_NO_SETTINGS = 1 << 9,  /* no user_settings and no USER_SETTINGS_UPDATE */
     CAPABILITY_PROPERTIES = 1 << 10,  /* guild fields are inside "properties" */
-    CAPABILITY_CALLS = 1 << 12,       /* the client receives running calls after READY */
+    CAPABILITY_CALLS = 1 << 12,       /* the client receives its running calls after READY */
 };
 
 /* Lists at the end of READY that collect fields of other objects. */
@@ -28,7 +28,7 @@ enum ready_list {
     READY_LIST_USERS,         /* every user, once */
     READY_LIST_MEMBERS,       /* per guild: members that READY lists */
     READY_LIST_LATER_MEMBERS, /* per guild: members that READY_SUPPLEMENTAL lists */
-    READY_LIST_PRESENCES,     /* per guild: presences */
+    READY_LIST_PRESENCES,     /* presences, per guild */
     READY_LIST_GUILDS,        /* per guild: fields of READY_SUPPLEMENTAL */
     READY_LISTS,
 };
@@ -84,7 +84,7 @@ void write_ready_private_channel_json(struct ready_writer *s, const struct chann
  * since then, except users. */
 struct ready_writer_mark ready_writer_save(const struct ready_writer *s);
 void ready_writer_restore(struct ready_writer *s, const struct ready_writer_mark *m);
-size_t ready_writer_bytes(const struct ready_writer *s); /* bytes in all lists */
+size_t ready_writer_bytes(const struct ready_writer *s); /* total bytes of all lists */
 bool ready_writer_is_full(const struct ready_writer *s); /* whether a list has its maximum size */
 
 /* Completes READY with the presences of friends and the collected lists, and writes

@@ -45,7 +45,7 @@ static void on_session_action_posted(struct loop_message *post)
     mem_free(x);
 }
 
-/* Returns false if there is no such session. */
+/* Posts an action to the session's loop. Returns false if there is no such session. */
 static bool post_session_action(struct gateway *g, uint64_t number,
                                 enum gateway_session_action what, int code)
 {

@@ -36,7 +36,7 @@ static bool member_can_view(const struct permission_input *who, const struct cha
     return perms & PERMISSION(VIEW_CHANNEL);
 }
 
-/* Bots get every channel, users the channels that they can view. */
+/* Adds the channels of a guild: bots get every channel, users the channels that they can view. */
 static void add_visible_channels(struct arena *arena, const struct permission_input *who, bool bot,
                                  const struct guild_parts *parts, struct gateway_guild *ret)
 {
@@ -65,7 +65,7 @@ static void append_visible_thread(struct arena *arena, struct channel thread, st
     *(struct channel *)list_append(arena, ret, sizeof thread) = thread;
 }
 
-/* Bots get all open threads that they can view, users the threads that they have joined. */
+/* Reads open threads: for bots all that they can view, for users those that they have joined. */
 static enum err read_visible_threads_of_guild(struct tx *tx, const struct permission_input *who,
                                               bool bot, const struct guild_parts *parts,
                                               struct gateway_guild *ret)

@@ -345,7 +345,7 @@ void guildhall_stop(struct guildhall *g)
     if (g->metrics_server)
         http_server_stop(g->metrics_server, 0);
     workbench_stop(g->workbench);
-    /* Finish running calls while the loops can still send responses. */
+    /* Finish running requests while the loops can still send responses. */
     if (g->api)
         api_wait_for_calls(g->api);
     mailer_free(g->mailer);

@@ -45,7 +45,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
 /* Applies options that can change at run time (option_row.reloads), and logs which have changed and
  * which need a restart. Returns false if the new certificate is invalid; then the old one stays. */
 bool guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now);
-/* Finishes running calls, then closes everything. Accepts NULL. */
+/* Finishes running requests, then stops the server and frees it. Accepts NULL. */
 void guildhall_stop(struct guildhall *g);
 
 int guildhall_port(const struct guildhall *g);

@@ -18,7 +18,7 @@ struct copy_destination {
     int fd;
     int64_t offset;
 };
-/* Callback that reserves `size` bytes at the destination. */
+/* Callback that chooses a destination with space for `size` bytes. */
 typedef enum err copy_destination_fn(void *arg, int64_t size, struct copy_destination *ret);
 
 struct engine {
@@ -99,7 +99,7 @@ struct tx {
     struct tx_dependencies *reads; /* collects the columns that queries read, or NULL */
 };
 
-/* The common part of all cursors; first member of the engine's cursor. */
+/* Common members of all cursors; the first member of each engine's cursor struct. */
 struct row_cursor {
     struct row_cursor *next;
     struct value *row;

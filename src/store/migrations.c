@@ -133,7 +133,7 @@ static enum err read_applied_migrations(struct work_item *w, struct tx *tx)
     return e ? e : ended;
 }
 
-/* Whether the line begins a section for one engine: "-- sqlite:", "-- postgres:" or "-- both:". */
+/* Returns whether the line begins a section: "-- sqlite:", "-- postgres:" or "-- both:". */
 static bool parse_engine_heading(struct str line, struct str *ret_engine)
 {
     static const char *const engines[] = { "sqlite", "postgres", "both" };

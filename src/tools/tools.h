@@ -95,7 +95,7 @@ struct operator_request {
     bool as_json;    /* request the JSON of the console route as reply */
 };
 /* Sends an operator command. Returns 0 on success: ret has a line of column names and a line per
- * row, or JSON. Returns -1 if no server runs, otherwise prints an error and returns 1 or the HTTP
+ * row, or JSON. Returns -1 if no server runs. Otherwise prints an error; returns 1 or the
  * status. */
 int send_operator_command(const struct command_settings *s, const struct operator_request *q,
                           struct arena *arena, struct str *ret);

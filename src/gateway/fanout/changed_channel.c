@@ -55,7 +55,7 @@ bool changed_channel_deliver(struct changed_channel *c, const struct delivery *d
     if (shown && c->before && channel_type_has_threads(now->type))
         thread_sync_begin(seat->session, d->topic->id, &now->id, 1);
     if (seat->session->bot)
-        return false; /* bots get the CHANNEL_UPDATE itself */
+        return false; /* bots get the CHANNEL_UPDATE event itself */
     if (!c->events[shown])
         c->events[shown] = gateway_event_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE,
                                              d->event->to, gateway_event_payload(d->event));

@@ -32,7 +32,7 @@ struct visibility_channel {
     const struct channel_overwrites *rule;
     snowflake id;
     bool wanted, read, known;
-    struct str payload; /* in the arena of the store read */
+    struct str payload; /* stored in the arena of the store read */
     struct gateway_event
         *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE; both NULL if the channel is deleted */
 };
@@ -53,7 +53,7 @@ struct visibility_changes {
     /* The members from here on describe the guild before the event. */
     snowflake owner_id, role_id;
     uint64_t permissions;    /* former permissions of the role role_id */
-    struct old_roles *roles; /* former roles of the member's sessions */
+    struct old_roles *roles; /* former roles of all sessions of the member */
     uint32_t role_sets;
 
     uint64_t session; /* number of the session that is being processed, or 0 */
@@ -113,7 +113,7 @@ static bool event_can_change_visibility(const struct delivery *d)
     }
 }
 
-/* Bots know all channels, but need the threads of channels that they can view now. */
+/* Bots know all channels, but must get the threads of channels that they can view now. */
 static bool session_needs_visibility(const struct session *s)
 {
     return !s->bot || s->options.intents & INTENT(GUILDS);
@@ -230,7 +230,7 @@ static void collect_guild_channels(struct visibility_changes *s, const struct gu
     qsort(s->channels, s->channel_count, sizeof *s->channels, compare_channel_ids);
 }
 
-/* Ignores timeouts, because they do not remove VIEW_CHANNEL. */
+/* Timeouts are ignored, because they do not remove VIEW_CHANNEL. */
 struct permission_input member_access_without_timeout(const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -454,7 +454,7 @@ bool visibility_changes_send(struct visibility_changes *s, const struct delivery
         s->session = seat->session->number;
         s->at = 0;
         if (s->event == EVENT_GUILD_ROLE_DELETE) {
-            free_old_roles(s); /* frees the roles of the previous session */
+            free_old_roles(s); /* frees the old roles of the previous session */
             record_old_roles(s, seat);
             subscription_remove_role(seat, s->role_id);
         }

@@ -79,7 +79,7 @@ static bool session_shard_receives_event(const struct delivery *d, const struct 
     return guild_id ? session_shard_has_guild(s, guild_id) : s->options.shard_id == 0;
 }
 
-/* Events about the receiving account skip the channel check: a member receives changes of itself
+/* Events about the receiving account skip the channel check: a member receives events about itself
  * even in channels that it cannot view. */
 static bool subscription_can_view_event(const struct delivery *d, struct topic_subscription *seat)
 {
@@ -180,7 +180,7 @@ static void dispatch_in_visible_form(const struct delivery *d, struct session *s
         session_deliver_event(s, d->event, hidden ? PAYLOAD_WITHOUT_CONTENT : 0);
 }
 
-/* In guilds over SMALL_GUILD_MEMBERS members, users do not get presences and joins of others. */
+/* Users do not get presences and joins of others in guilds over SMALL_GUILD_MEMBERS members. */
 static bool guild_is_too_large_for_event(const struct delivery *d,
                                          const struct topic_subscription *seat)
 {

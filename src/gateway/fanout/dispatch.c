@@ -120,7 +120,7 @@ static void update_subscription(const struct delivery *d, struct topic_subscript
         subscription_remove(&seat->session->subscriptions, seat);
 }
 
-/* GUILD_CREATE and GUILD_DELETE to an account add or remove its sessions' subscriptions. */
+/* Applies GUILD_CREATE or GUILD_DELETE to the subscriptions of one session of the account. */
 static void update_session_guilds(const struct delivery *d, struct session *s)
 {
     struct topic_subscription *seat;
@@ -214,7 +214,7 @@ static void deliver_to_single_session(const struct delivery *d)
         session_deliver_event(s, d->event, 0);
 }
 
-/* Each loop has one struct delivery, which is reused for every event. */
+/* Returns the loop's struct delivery, which is reused for every event. */
 static struct delivery *loop_delivery(struct gateway_loop *h)
 {
     if (!h->queue.delivery) {

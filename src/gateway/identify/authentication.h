@@ -43,7 +43,7 @@ struct gateway_socket *authentication_end(struct authentication *g);
 
 void handle_identify(struct gateway_socket *p, int op, struct str raw, const void *d);
 
-/* Binds the session to the credential, so that it ends when the credential is revoked. */
+/* Binds the session to the credential: the session ends when the credential is revoked. */
 void session_bind_credential(struct session *s, const struct authentication *g);
 
 #endif

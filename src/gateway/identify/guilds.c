@@ -129,7 +129,8 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
             session_deliver_event(s, j->event, 0);
         presence_announce_to_guild(s, j->setup.guild_id);
     } else if (s && e) {
-        session_invalidate_later(l->gateway_loop, j->session); /* the client would miss the guild */
+        session_invalidate_later(l->gateway_loop, j->session); /* because the client would miss the
+                                                                * guild */
     }
     gateway_event_unref(j->event);
     mem_free(j);

@@ -175,7 +175,7 @@ static void on_address_revocation_posted(struct loop_message *post)
         next = at->next;
         if (!socket_is_from_network(s->socket, &r->network))
             continue;
-        if (!session_is_ready(s)) { /* the identification ends the session */
+        if (!session_is_ready(s)) { /* the identification will end the session */
             session_mark_revoked(s);
             continue;
         }

@@ -112,7 +112,7 @@ static void list_subscription_enter(struct list_subscription *u, struct channel_
     member_table_start_round_now(l->table);
 }
 
-/* Removes the subscription from its list. The next round frees a list without subscriptions. */
+/* Removes the subscription from its list. The next round frees lists without subscriptions. */
 void list_subscription_leave(struct list_subscription *u)
 {
     struct member_table *r = u->window ? u->window->list->table : NULL;
@@ -424,7 +424,7 @@ static void subscribe_to_channel_list(struct session *s, snowflake guild_id, sno
     begin_enter_lists(s);
 }
 
-/* Returns false if a range is invalid or longer than ROWS_PER_RANGE. */
+/* Parses row ranges. Returns false if a range is invalid or longer than ROWS_PER_RANGE. */
 static bool parse_list_ranges(const struct list *in, struct list_range *ret)
 {
     const struct list *pairs = in->items;
@@ -439,7 +439,7 @@ static bool parse_list_ranges(const struct list *in, struct list_range *ret)
     return true;
 }
 
-/* Returns false if the request is malformed. */
+/* Applies a request of op 14 or 37. Returns false if the request is malformed. */
 static bool apply_guild_subscription(struct session *s, snowflake guild_id,
                                      const struct guild_subscription *in)
 {

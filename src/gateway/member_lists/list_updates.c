@@ -12,7 +12,7 @@
 #include "gateway/wire/protocol.h"
 #include "model/member.h"
 
-enum { SESSIONS_PER_SEND_TASK = 32 }; /* sessions per task of a round */
+enum { SESSIONS_PER_SEND_TASK = 32 }; /* sessions that get rows in one task of a round */
 
 enum list_update_kind { LIST_UPDATE_CHANGED_ROWS, LIST_UPDATE_ALL_ROWS, LIST_UPDATE_KINDS };
 
@@ -27,7 +27,7 @@ struct list_update {
     size_t group_count;
     int64_t member_count, online_count;
     uint64_t digests[RANGES_PER_SUBSCRIPTION];
-    unsigned changed; /* one bit per changed range */
+    unsigned changed; /* bit set of changed ranges */
     bool wanted[LIST_UPDATE_KINDS], encoded[LIST_UPDATE_KINDS];
     struct gateway_event *events[LIST_UPDATE_KINDS]; /* NULL if the encoding failed */
 
@@ -38,7 +38,7 @@ struct list_update {
     snowflake ids[RANGES_PER_SUBSCRIPTION * ROWS_PER_RANGE];
     size_t id_count;
     struct list members; /* items: struct member, in the arena of the store read */
-    struct str payload;  /* in the arena of the store read */
+    struct str payload;  /* stored in the arena of the store read */
 };
 
 static struct list_window *find_unsent_window(const struct member_table *r)

@@ -15,7 +15,7 @@
  * (gone) and added as a new object. */
 struct ordered_member {
     snowflake user_id;
-    uint32_t rank;    /* rank of the member's group; 0 is first */
+    uint32_t rank;    /* rank of the member's group (role); 0 is first */
     uint32_t version; /* changes whenever a visible field changes */
     bool online, gone;
     uint32_t role_count;
@@ -33,7 +33,7 @@ struct member_order {
 };
 
 void member_order_clear(struct member_order *o);
-/* Removes members that are marked gone. */
+/* Removes the members that are marked as removed (gone). */
 void member_order_remove_gone(struct member_order *o);
 /* Inserts members, in order. Sorts the array `more` in place. */
 void member_order_insert(struct member_order *o, struct ordered_member **more, size_t count);

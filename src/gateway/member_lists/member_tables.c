@@ -9,7 +9,7 @@
 enum {
     ROUND_INTERVAL_MS = 1000, /* minimum time between two rounds, in ms */
     PAUSE_FACTOR = 9,         /* pause after a round, as a multiple of the round's duration */
-    SENT_BYTES_PER_MS = 5000, /* limit of all sent bytes: 5 MB per second */
+    SENT_BYTES_PER_MS = 5000, /* limit of all sent bytes, 5 MB per second */
     MEMBERS_FREED_PER_TASK = 4096,
 };
 
@@ -149,7 +149,7 @@ static void free_unused_lists(struct member_table *r)
     }
 }
 
-/* Returns the pause after a round: by its duration, or by the bytes that it sent, whichever is
+/* Returns the pause after a round, by the round's duration or by the bytes sent, whichever is
  * longer. */
 static int64_t round_pause_ms(const struct member_table *r)
 {
@@ -298,7 +298,7 @@ void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n
         r->pending.wants_roles = r->pending.wants_ids = true;
         member_table_start_round_when_due(r);
         break;
-    case EVENT_GUILD_UPDATE: /* a new owner can view every channel */
+    case EVENT_GUILD_UPDATE: /* a new owner of the guild can view every channel */
         r->pending.wants_roles |=
             n->routing.guild.owner_id && n->routing.guild.owner_id != r->owner_id;
         member_table_start_round_when_due(r);

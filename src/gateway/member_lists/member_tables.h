@@ -83,10 +83,10 @@ struct member_table_changes {
 
 /* Data that the current round of a member table reads from the store. */
 struct member_table_read {
-    bool failed_roles, failed_members; /* the store read failed */
+    bool failed_roles, failed_members; /* the store read of roles or members failed */
     snowflake reading[MEMBERS_PER_READ];
     size_t reading_count;
-    struct list found; /* struct member, in the arena of the store read */
+    struct list found; /* items: struct member, in the arena of the store read */
 };
 
 struct member_table {
@@ -101,7 +101,7 @@ struct member_table {
 
     struct member_table_pending pending;
 
-    /* State of the current round. */
+    /* The members from here on describe the current round. */
     bool running, quick;
     struct member_table_read read;
     bool reading_members; /* members are being read; lists are updated afterwards */

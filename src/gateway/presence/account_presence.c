@@ -1,5 +1,5 @@
-/* account_presence.c - computes the presence of an account from all its sessions, on this node and
- * others. */
+/* account_presence.c - computes an account's presence from all its sessions, on this and other
+ * nodes. */
 #include "gateway/presence/account_presence.h"
 
 #include "base/hash.h"

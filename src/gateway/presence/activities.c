@@ -142,7 +142,7 @@ static void append_valid_activity(struct str raw, bool bot, struct arena *arena,
         json_raw(j, raw);
 }
 
-/* Accepts a list, or a single activity as older libraries send it. */
+/* Accepts a list of activities, or a single activity as older libraries send it. */
 static void write_activities_json(struct str raw, bool bot, struct arena *arena,
                                   struct json_writer *j)
 {
@@ -190,7 +190,7 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
     buf_clear(&out);
 }
 
-/* Allows five announcements in 20 s; further changes wait for the next window. */
+/* Allows five announced changes in 20 s; further changes wait for the next rate limit window. */
 static bool presence_rate_limit_allows(struct session *s)
 {
     int64_t now = clock_ms();

@@ -16,7 +16,7 @@ enum { MESSAGE_MAX_BYTES = 1 << 20, PIECE_BYTES = 128 * 1024 };
 /* The record of a local session as it was last published. */
 struct published_session {
     uint64_t number;
-    struct str bytes; /* on the heap */
+    struct str bytes; /* the serialised record, on the heap */
     /* 0 while the session is on this node. After it has moved: when the record expires. */
     int64_t until;
 };

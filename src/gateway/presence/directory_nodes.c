@@ -25,7 +25,7 @@ struct directory_node {
     uint32_t identity;
     uint64_t change_number; /* change number of the last message, if `known` */
     bool up_to_date;        /* no message of the node was missed */
-    uint32_t round;         /* number of full updates received */
+    uint32_t round;         /* number of full updates received from the node */
     uint64_t next_piece;    /* next part of the full update in progress, or 0 */
     int64_t asked_at;       /* time of the last request (clock_monotonic_ns), or 0 */
     int64_t gone_at;        /* when the node was first missing (clock_steady_ms); 0 if alive */
@@ -120,7 +120,7 @@ static void read_record_guilds(struct serial_reader *in, struct remote_session *
     }
 }
 
-/* Returns NULL if the record is malformed. */
+/* Parses a session record. Returns NULL if the record is malformed. */
 static struct remote_session *read_session_record(struct serial_reader *in)
 {
     struct remote_session *r = mem_new(sizeof *r);
@@ -441,7 +441,7 @@ static void directory_node_on_alive(struct directory *d, struct directory_node *
     directory_node_request_all(d, p);
 }
 
-/* Returns true if the missing node has no session left. */
+/* Handles a node that is missing. Returns true if the node has no session left. */
 static bool directory_node_on_missing(struct directory *d, struct directory_node *p)
 {
     int64_t now = clock_steady_ms();
@@ -464,7 +464,7 @@ static void check_directory_nodes(struct directory *d, const uint32_t *identitie
         if (identity_is_in_list(identities, count, p->identity))
             directory_node_on_alive(d, p);
         else if (directory_node_on_missing(d, p))
-            ended = p; /* frees one node per call */
+            ended = p; /* only one node is freed per call */
     if (ended) {
         map_remove(&d->nodes, ended->identity);
         mem_free(ended);

@@ -61,7 +61,7 @@ struct session_request {
     struct session_move release_request;
     enum request_state state;
     bool sends_request;
-    bool unfit;       /* no replica is usable */
+    bool unfit;       /* no replica of the journal is usable */
     bool misses;      /* there are missed events to read from the event log */
     struct str bytes; /* the serialised session, in the arena of the read */
     struct buf copy;  /* copy of `bytes` while the event log is read */

@@ -202,7 +202,7 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
     to->reads.count--;
     if (s) {
         journal_set_loop(s);
-        if (!s->socket) /* a newer connection may have resumed the session */
+        if (!s->socket) /* a newer connection may have resumed the session already */
             session_on_disconnect(s);
         member_lists_on_session_arrived(s);
     }
@@ -210,7 +210,7 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
     event_queue_process(to);
 }
 
-/* Returns NULL if all missed events are sent. */
+/* Returns the next missed event, or NULL if all are sent. */
 static struct gateway_event *next_missed_event(struct session_transfer *h)
 {
     if (h->missed_at < h->missed_count)
@@ -269,7 +269,7 @@ static void on_changed_channels_read(struct session_store_read *l, enum err e)
         return;
     }
     if (s)
-        session_end(s); /* the client would have wrong channels */
+        session_end(s); /* otherwise the client would have wrong channels */
     session_transfer_end(h, NULL);
 }
 

@@ -10,7 +10,7 @@
 enum resume_objection {
     RESUME_NO_OBJECTION,
     RESUME_SUPERSEDED, /* a newer connection of the client has the session */
-    RESUME_NOT_OWNER,  /* another node owns the session, though this node has it */
+    RESUME_NOT_OWNER,  /* this node has the session, but another node owns it */
 };
 
 /* A RESUME that is being handled. */
@@ -63,7 +63,6 @@ void resume_send_result(struct resume_request *r, struct session *s);
  * has resumed the session. */
 bool session_belongs_to_client(const struct session *s, const struct resume_request *r);
 bool resume_has_newer_connection(const struct session *s, const struct resume_request *r);
-/* Closes the session's connection, if it has one. */
 void session_close_connection(struct session *s);
 
 /* session_request.c: requests the session from another node, or reads it from the store. */

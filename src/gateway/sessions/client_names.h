@@ -8,7 +8,7 @@ enum { CLIENT_NAME_BYTES = 64 }; /* maximum size, with the NUL byte */
 
 /* All client names of the process, protected by the gateway's lock. */
 struct client_names {
-    struct map map; /* hash -> struct client_name */
+    struct map map; /* hash of the name -> struct client_name */
 };
 
 void client_names_init(struct client_names *all);

@@ -16,7 +16,7 @@ struct event_queue {
     struct loop_event_batch *first, **end; /* batches with events whose delivery was not started */
     struct delayed_events *delays;    /* events that are delayed before they are queued, or NULL */
     struct loop_event_batch *current; /* batch of the event in progress */
-    bool sending;                     /* an event is in progress */
+    bool sending;                     /* an event is being delivered */
     /* Delivery of the event in progress (fanout/); NULL before the first event. */
     struct delivery *delivery;
     bool processing;
@@ -34,7 +34,6 @@ uint64_t event_queue_last_number(const struct gateway_loop *h);
 /* Delivers events, and begins waiting store reads, until the budget is spent. */
 void event_queue_process(struct gateway_loop *h);
 void event_queue_on_posted(struct loop_message *post);
-/* Drops all queued events. */
 void event_queue_clear(struct gateway_loop *h);
 
 #endif

@@ -42,7 +42,7 @@ struct gateway_socket {
     struct gateway_loop *gateway_loop;
     struct websocket *ws;
     const struct dialect *dialect;
-    struct session *session; /* only in state SOCKET_HAS_SESSION */
+    struct session *session; /* NULL unless the state is SOCKET_HAS_SESSION */
     /* In state SOCKET_AUTHENTICATING: address of the request's pointer to this socket, or NULL. */
     struct gateway_socket **request_socket;
     struct deadline deadline; /* deadline of the current state (struct gateway_loop_timers) */
@@ -62,7 +62,7 @@ struct gateway_socket {
     bool compress;  /* each message is a complete zlib stream */
     bool closing;
     bool counted;     /* counted among the unauthenticated sockets of its address */
-    bool invalidated; /* op 9 was sent: the client has to identify again */
+    bool invalidated; /* op 9 was sent, so the client must identify again */
 };
 
 /* Callbacks of gateway WebSockets. */
@@ -89,7 +89,7 @@ void on_reidentify_timeout(struct deadline *d);
 
 enum opcode_flags {
     OP_BEFORE_IDENTIFY = 1, /* allowed before IDENTIFY */
-    OP_NOT_FOR_BOTS = 2,    /* ignored from bots */
+    OP_NOT_FOR_BOTS = 2,    /* ignored if a bot sends it */
     OP_IS_HEARTBEAT = 4,    /* counts as a heartbeat */
 };
 

@@ -78,7 +78,7 @@ void replay_evict_expired(struct replay *r, int64_t now_s)
     replay_evict_for(r, 0, 0, now_s);
 }
 
-/* Evicts old entries before adding, so that the buffer never exceeds its limits. */
+/* Evicts old entries before it adds the event, so that the buffer never exceeds its limits. */
 void replay_add(struct replay *r, struct gateway_event *n, unsigned form, int64_t now_s)
 {
     size_t bytes = gateway_event_payload(n).n;

@@ -42,7 +42,7 @@ static void send_output_buffer(struct gateway_socket *p, bool text)
 
     if (message_fits_or_close(p, &h->out))
         websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
-    /* Free the buffer after a large message. */
+    /* Free the buffer after a large message was sent. */
     if (h->out.cap > OUTPUT_MAX_IDLE_CAPACITY)
         buf_clear(&h->out);
 }

@@ -298,7 +298,7 @@ bool session_has_backlog(const struct session *s)
                          websocket_unsent_bytes(s->socket->ws) > SOCKET_UNSENT_MAX);
 }
 
-/* Sends the newest event of the replay buffer, or lets it wait behind earlier events. */
+/* Sends the newest event of the replay buffer; if earlier events wait, it waits behind them. */
 static void send_or_queue_newest(struct session *s, struct gateway_event *n, unsigned form)
 {
     struct gateway_socket *p = s->socket;

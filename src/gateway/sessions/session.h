@@ -79,7 +79,7 @@ struct session_sync {
     struct link unreplicated;
     uint64_t replicated_seq; /* the replica has the session's journal records up to this seq */
     uint32_t round;          /* replication round in which the whole session was sent */
-    bool whole;              /* the whole session has to be sent to the replica */
+    bool whole;              /* the whole session must be sent to the replica */
 };
 
 /* --- parts of every session ----------------------------------------------------------- */
@@ -109,8 +109,7 @@ struct session_output {
 
 struct session_resume {
     uint64_t delivered_elsewhere; /* number of the last event that another loop or node sent */
-    uint64_t connection_number;   /* number of the connection that resumed the session (struct
-                                     gateway_socket) */
+    uint64_t connection_number;   /* number of the connection that resumed the session */
     struct journal_slot *slot;    /* the session's slot in the journal, or NULL */
 };
 
@@ -219,11 +218,11 @@ void session_deliver_buf(struct session *s, enum event event, struct buf *payloa
 void session_send_waiting(struct session *s);
 /* Returns whether the session's socket has unsent data. */
 bool session_has_backlog(const struct session *s);
-/* Called when the socket was closed. */
+/* Called when the session's socket was closed. */
 void session_on_disconnect(struct session *s);
 void on_session_expired(struct deadline *d);
 void on_session_show_offline(struct deadline *d);
-/* Called when the client is connected again. */
+/* Called when the client has connected again. */
 void session_on_reconnect(struct session *s);
 bool session_shard_has_guild(const struct session *s, snowflake guild_id);
 struct gateway_viewer gateway_viewer_from_session(const struct session *s);

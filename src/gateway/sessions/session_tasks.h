@@ -24,7 +24,7 @@ struct session_task {
 /* Starts a task. If the session or its account has too many tasks, frees the task instead. */
 void session_task_begin(struct session *s, struct session_task *e);
 void session_tasks_abort(struct session *s);
-/* Tasks move with their session to another loop, between two steps. */
+/* For a session that moves to another loop: its tasks move with it, between two steps. */
 bool session_task_is_running(const struct session *s);
 void session_tasks_detach(struct session *s);
 void session_tasks_attach(struct session *s);

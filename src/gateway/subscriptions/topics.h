@@ -71,7 +71,7 @@ struct topics {
     struct topic **delivering;
     struct loop *loop;
     struct online_members *online_members; /* online members of all loops, or NULL */
-    /* Called when a session joins or leaves a guild; or NULL. */
+    /* Called when a session joins or leaves a guild. May be NULL. */
     void (*on_guild_change)(struct session *s);
     struct guild_view *old; /* views of guilds without sessions on this loop, freed in steps */
     struct loop_message post;

@@ -112,7 +112,7 @@ struct str gateway_event_payload(const struct gateway_event *n)
 static void encode_payload_form(struct gateway_event *n, unsigned form, struct compressor *packer,
                                 struct arena *arena, struct buf *out)
 {
-    /* A form is derived from the form without its highest bit. */
+    /* Each form is derived from the form without its highest bit. */
     unsigned step = form & PAYLOAD_DEFLATED          ? PAYLOAD_DEFLATED
                     : form & PAYLOAD_ETF             ? PAYLOAD_ETF
                     : form & PAYLOAD_OLD_PERMISSIONS ? PAYLOAD_OLD_PERMISSIONS

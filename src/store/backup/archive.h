@@ -25,7 +25,7 @@ struct archive {
     FILE *f;
     const char *path; /* path for log messages; the caller owns it */
     crypto_generichash_state lines;
-    int64_t files, bytes;            /* totals so far */
+    int64_t files, bytes;            /* totals of all files so far */
     int64_t damaged;                 /* number of "damaged" lines so far */
     char sum[ARCHIVE_CHECKSUM_SIZE]; /* BLAKE2b-256 of the last file, in hex */
     int64_t unwritten;               /* bytes written since the last flush to the disk */

@@ -35,7 +35,7 @@ struct blob_cache {
     int64_t max_bytes;         /* limit of the cache; 0 means no limit */
     int64_t bytes;             /* size of all cached copies, as far as this process knows */
     int64_t sweep_above_bytes; /* a new copy starts a sweep if .bytes exceeds this */
-    bool is_swept;             /* a sweep is running */
+    bool is_swept;             /* a sweep (eviction of old copies) is running */
     pthread_t sweeper;
     bool has_sweeper;    /* .sweeper is a thread that must be joined */
     bool is_uncountable; /* the last sweep could not count all copies; this was logged */

@@ -109,7 +109,7 @@ static enum err read_saved_progress(struct tx *tx, void *arg)
         struct str sum = row_bytes(&r, 2);
 
         if (!st || sum.n != sizeof st->sum)
-            continue; /* the table is no longer part of the plan */
+            continue; /* the table was removed from the plan since */
         st->rows = row_int(&r, 1);
         memcpy(st->sum, sum.p, sum.n);
         buf_reset(&st->last_key);
@@ -184,7 +184,7 @@ static enum err identify_source(struct move_in_progress *m)
     return e;
 }
 
-/* Whether finish_move rebuilds the table. */
+/* Returns whether finish_move rebuilds the table. */
 static bool is_rebuilt_table(const struct moved_table *t)
 {
     return strcmp(t->name, "message_unindexed") == 0 || strcmp(t->name, "channel_tails") == 0;

@@ -90,7 +90,7 @@ static void endpoint_disconnect(struct move_endpoint *s)
     s->connection = NULL;
 }
 
-/* Type numbers are those of PostgreSQL's pg_type.dat. */
+/* The type numbers (OIDs) are those of PostgreSQL's pg_type.dat. */
 static struct moved_column column_from_type_oid(int64_t type)
 {
     switch (type) {

@@ -245,7 +245,7 @@ static const char REGISTER_SERVER_SQL[] =
     "set lock_timeout = '7s'; set statement_timeout = '7s'; "
     "set idle_in_transaction_session_timeout = '10s'";
 
-/* Returns false if the setting could not be sent. */
+/* Returns false if the statement could not be sent. */
 bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry, bool serves)
 {
     char sql[64];

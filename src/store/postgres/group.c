@@ -15,7 +15,7 @@ enum { MAX_GROUP_ATTEMPTS = 4 };
 
 enum group_item_state {
     ITEM_READY,
-    ITEM_RUNS_ALONE, /* runs alone, after the group */
+    ITEM_RUNS_ALONE, /* the work item runs alone, after the group */
     ITEM_REFUSED,    /* the work item returned an error, which is its result */
     ITEM_WRITES,
 };
@@ -25,7 +25,7 @@ struct commit_group {
     struct work_item *works[POSTGRES_GROUP_MAX];
     enum group_item_state states[POSTGRES_GROUP_MAX];
     unsigned count;
-    bool broken; /* the transaction has failed */
+    bool broken; /* the transaction of the group has failed */
     bool again;  /* the work item that caused the failure was removed: try again */
 };
 

@@ -210,7 +210,7 @@ static enum read_result run_read(struct loop_reader *r, struct work_item *w)
     w->result = tx_run_work_item(&tx);
     record_slow_cpu_read(r, w, clock_monotonic_ns() - began);
     if (c->wants_more || c->must_leave) {
-        w->arena = arena; /* the run may have switched arenas */
+        w->arena = arena; /* the run may have changed the arena */
         return continue_or_move_read(r, w);
     }
     finish_read(r, w);

@@ -24,7 +24,7 @@ struct read_time_limit {
     int64_t until;             /* end of the time limit; 0 means no limit */
     unsigned free_round_trips; /* number of round trips that still extend the limit */
     int64_t round_trip_ns;     /* shortest round trip so far; 0 if none was measured */
-    bool is_exceeded;          /* the read exceeded the limit */
+    bool is_exceeded;          /* the running read exceeded the limit */
     bool has_short_timeout;    /* statement_timeout is set to SHORT_READ_LIMIT_MS */
 };
 
@@ -230,7 +230,7 @@ struct postgres_worker {
 
 struct postgres {
     struct store store;
-    char *where; /* never logged: it may contain a password */
+    char *where; /* connection string; never logged, because it may contain a password */
     bool serves; /* the process is a server, see postgres_conn_register_server */
     bool shared; /* other nodes share the database; this node has a mark file in the blob folder */
     uint32_t identity;

@@ -19,7 +19,7 @@ enum {
     WORST_SCORE = -4,
 };
 
-/* Where a parameter of a learned query comes from: an earlier query, or a constant. */
+/* Source of a parameter of a learned query: an earlier query, or a constant. */
 struct parameter_source {
     const char *sql; /* SQL of the earlier query; NULL for a constant */
     size_t position;

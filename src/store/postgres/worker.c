@@ -157,7 +157,7 @@ static enum err commit_in_order(struct postgres_worker *w, struct work_item *wor
 
 static enum attempt_result commit_attempt(struct postgres_worker *w, struct work_item *work)
 {
-    /* A read is complete, whatever the result of its COMMIT. */
+    /* A read is complete, whatever the result of its COMMIT is. */
     if (!work_item_is_write(work)) {
         postgres_conn_commit_without_waiting(&w->conn);
         return ATTEMPT_FINISHED;
@@ -289,7 +289,7 @@ static bool run_read_with_time_limit(struct postgres_worker *w, struct work_item
         hurry ? clock_monotonic_ns() + (int64_t)SHORT_READ_LIMIT_MS * 1000000 : 0;
     *ret = postgres_worker_run_work_item(w, work);
     w->conn.time_limit.until = 0;
-    work->arena = arena; /* the run may have switched arenas */
+    work->arena = arena; /* the run may have changed the arena */
     return w->conn.time_limit.is_exceeded;
 }
 

@@ -248,7 +248,7 @@ void checkpoint_stop(struct sqlite *q);
 void checkpoint_after_batch(struct sqlite *q);
 /* After a full disk: runs a checkpoint, after which SQLite can reuse the space of the WAL. */
 void checkpoint_free_wal_space(struct sqlite *q);
-/* Whether a checkpoint should run when the writer is idle. */
+/* Returns whether a checkpoint should run when the writer is idle. */
 bool checkpoint_is_due_when_idle(const struct sqlite *q);
 void checkpoint_when_idle(struct sqlite *q);
 

@@ -19,8 +19,8 @@
 /* Exit status. */
 enum invoke_status {
     INVOKE_REPLIED = 0,
-    INVOKE_ERROR = 1,   /* no server, unknown account, … */
-    INVOKE_USAGE = 2,   /* unknown command, option or channel */
+    INVOKE_ERROR = 1,   /* for example no server, or an unknown account */
+    INVOKE_USAGE = 2,   /* the command, an option or the channel is unknown */
     INVOKE_REFUSED = 3, /* the server refused the request */
     INVOKE_FAILED = 4,  /* the app's reply is invalid */
     INVOKE_TIMED_OUT = 5,
@@ -96,7 +96,7 @@ struct received_metadata {
 struct received_modal {
     snowflake id;
     struct str custom_id, title, components;
-    const struct received_user *application; /* only the id is used */
+    const struct received_user *application; /* only the id of the application is used */
     struct str raw;
 };
 

@@ -268,7 +268,7 @@ void wait_for_outcome(struct invoke_run *v, struct str nonce, struct step_outcom
             break;
         handle_gateway_event(&w, &e);
     }
-    /* The deferred reply or the requested follow-ups did not arrive. */
+    /* The deferred reply or the requested follow-ups did not arrive in time. */
     if (!w.over && out->status == INVOKE_REPLIED &&
         ((out->message && is_deferred_reply(out->message)) ||
          (int64_t)out->follow_ups.count < v->options->follow_ups))

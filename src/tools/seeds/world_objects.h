@@ -38,7 +38,7 @@ bool seed_channel_is_voice(int64_t channel);
 int64_t seed_guild_message_count(const struct seed_options *o, int64_t guild);
 int64_t seed_message_channel(const struct seed_options *o, int64_t guild, int64_t j);
 snowflake seed_message_id(const struct seed_options *o, int64_t guild, int64_t j);
-/* Returns 0 if the channel has no messages. */
+/* Returns the id of the channel's last message, or 0 if it has none. */
 snowflake seed_last_message_id(const struct seed_options *o, int64_t guild, int64_t channel);
 /* Returns the number of reactions to a message, with up to SEED_MAX_EMOJI emoji. */
 enum { SEED_MAX_EMOJI = 20 };

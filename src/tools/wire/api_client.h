@@ -10,8 +10,8 @@
 struct api_client;
 
 /* Creates a client for the URL "http://host:port" or "https://…", optionally with "/api" or
- * "/api/v10". Prints an error and returns NULL if the URL is invalid. `arena` gets received
- * data. */
+ * "/api/v10". Prints an error and returns NULL if the URL is invalid. Received data uses
+ * `arena`. */
 struct api_client *api_client_new(const char *url, struct arena *arena);
 void api_client_free(struct api_client *w);
 
@@ -19,7 +19,6 @@ void api_client_free(struct api_client *w);
  * Otherwise the certificate must be valid for the host and signed by a CA of the system. */
 void api_client_trust_server(struct api_client *w, const char *folder);
 
-/* Stops printing errors. */
 void api_client_silence_errors(struct api_client *w);
 
 /* Sets the token, "abc" for users or "Bot abc" for bots; copies it. */

@@ -13,7 +13,7 @@
 struct session_owner {
     bool found;
     uint32_t identity; /* identity of the owner node; 0 if the session is suspended */
-    bool alive;        /* whether the owner node is alive */
+    bool alive;
 };
 
 enum err owner_row_insert(struct tx *tx, uint64_t number, snowflake user_id, uint32_t identity);

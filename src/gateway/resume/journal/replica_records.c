@@ -7,7 +7,7 @@
 #include "gateway/resume/journal/replica_internal.h"
 
 enum {
-    REPLICA_SESSIONS_MAX = 4 * JOURNAL_SLOTS_MAX, /* about 4 KiB each */
+    REPLICA_SESSIONS_MAX = 4 * JOURNAL_SLOTS_MAX, /* each has about 4 KiB */
     SLOT_HEAD_BYTES = offsetof(struct journal_slot, presence),
 };
 

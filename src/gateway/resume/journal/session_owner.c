@@ -60,7 +60,7 @@ void session_owner_insert(struct session *s)
 
 void session_owner_delete_by_number(struct gateway_loop *h, uint64_t number)
 {
-    /* A gateway that stops deletes all its rows in one statement. */
+    /* If the gateway is stopping, it deletes all its rows in one statement. */
     if (!h->gateway->draining)
         begin_owner_write(h, number, 0, run_owner_delete);
 }
