@@ -13,8 +13,8 @@ struct gateway;
 /* Supported bits of "capabilities" in IDENTIFY; others are ignored. */
 enum capability {
     CAPABILITY_NO_NOTES = 1 << 0,
-    CAPABILITY_READ_STATE = 1 << 2,     /* read_state has the fields entries, partial, version */
-    CAPABILITY_GUILD_SETTINGS = 1 << 3, /* user_guild_settings has the same three fields */
+    CAPABILITY_READ_STATE = 1 << 2,     /* read_state has entries, partial and version */
+    CAPABILITY_GUILD_SETTINGS = 1 << 3, /* user_guild_settings has entries, partial and version */
     CAPABILITY_USERS = 1 << 4,        /* users are in one list; other objects have only user ids */
     CAPABILITY_SUPPLEMENTAL = 1 << 5, /* with CAPABILITY_USERS: READY_SUPPLEMENTAL follows READY */
     CAPABILITY_OTHER_STATES = 1 << 7, /* includes read states of types other than channel */

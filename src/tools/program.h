@@ -32,7 +32,6 @@ int tool_completion(const struct command_settings *s, char **arguments);
 bool read_command_settings(const struct program_command *c, struct arena *arena, char **argv,
                            struct command_settings *ret, char **rest, const char **ret_problem);
 
-/* Writes the buffer to standard output and frees it. */
 void print_and_free(struct buf *out);
 
 #endif
