@@ -1,4 +1,4 @@
-/* gateway.c - creates, starts, drains and stops the gateway of a process; the WebSocket upgrade. */
+/* gateway.c - creates, starts, drains and stops the gateway; accepts WebSocket upgrades. */
 #include "gateway/gateway.h"
 
 #include <unistd.h>
@@ -213,8 +213,8 @@ void gateway_stop(struct gateway *g)
     unsigned count = g->gateway_loop_count;
 
     wait_until_loops_are_idle(g, count);
-    /* Set the count to 0 first, so that no later commit is posted to a loop whose state is being
-     * freed. */
+    /* Set the loop count to 0 first, so that no later commit is posted to a loop whose state is
+     * being freed. */
     pthread_mutex_lock(&g->publishing);
     g->gateway_loop_count = 0;
     pthread_mutex_unlock(&g->publishing);

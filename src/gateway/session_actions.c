@@ -45,11 +45,11 @@ static void on_session_action_posted(struct loop_message *post)
     mem_free(x);
 }
 
-/* Returns false if there is no such session. */
+/* Posts an action to the session's loop. Returns false if there is no such session. */
 static bool post_session_action(struct gateway *g, uint64_t number,
                                 enum gateway_session_action what, int code)
 {
-    /* Posts made with this lock held reach the loop before its gateway state is freed. */
+    /* Messages posted with this lock held reach the loop before its gateway state is freed. */
     pthread_mutex_lock(&g->publishing);
     struct gateway_loop *owner = g->gateway_loop_count ? registry_find_loop(g, number) : NULL;
     if (owner) {

@@ -1,4 +1,4 @@
-/* guild.c - writes a guild for a session: which members and presences it includes. */
+/* guild.c - writes a guild for a session, and selects its members and presences. */
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/capabilities.h"
@@ -7,7 +7,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-enum { ONLINE_MEMBERS_MAX = 1000 }; /* online members that a bot gets of a large guild */
+enum { ONLINE_MEMBERS_MAX = 1000 }; /* maximum of online members that a bot gets of a large guild */
 
 static bool member_is_listed(const struct list *members, snowflake id)
 {
@@ -29,8 +29,8 @@ static bool viewer_has_presence_intent(const struct gateway_viewer *v)
     return v->bot && v->intents & INTENT(GUILD_PRESENCES);
 }
 
-/* Bots with the intent see every presence, users those of their friends; no account sees its own
- * presence. */
+/* Returns whether the viewer sees the presence: bots with the intent see every presence, users
+ * those of their friends; no account sees its own presence. */
 static bool can_view_presence(const struct gateway_viewer *v, snowflake id)
 {
     if (id == v->user_id)
@@ -75,7 +75,7 @@ static enum err add_listed_member(struct tx *tx, snowflake user_id, struct gatew
     return e;
 }
 
-/* In a large guild also lists the members whose presence is visible. */
+/* Reads the members of a large guild whose presence is visible to the viewer. */
 static enum err read_visible_of_large_guild(struct tx *tx, const struct gateway_viewer *v,
                                             struct gateway_guild *g, struct list *ids)
 {

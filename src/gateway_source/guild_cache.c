@@ -11,7 +11,7 @@
 #include "platform/stickers/stickers.h"
 #include "store/result_cache.h"
 
-/* A larger guild is not also cached as JSON: both together might be too large for the cache. */
+/* A larger guild is cached without its JSON, because both might be too large for the cache. */
 enum { MAX_ENCODED_GUILD_BYTES = 64 * 1024 };
 
 static enum err read_roles_and_channels(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
@@ -55,7 +55,7 @@ static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_k
     tx_switch_arena(tx, before);
     if (!e)
         *ret = *parts;
-    /* Incidents end by time, without a write, so such a guild is not cached for long. */
+    /* Incidents of a guild end by time, without a write, so such a guild is not cached for long. */
     result_cache_end_tracked(retained, e ? NULL : parts, parts->guild.incidents_data);
     return e;
 }

@@ -13,7 +13,7 @@
 #include "platform/sounds/sounds.h"
 #include "voice/states.h"
 
-/* Application flags of limited privileged intents, for bots without an application. */
+/* Application flags of the limited privileged intents, for bots without an application. */
 enum { LIMITED_INTENT_FLAGS = 1 << 13 | 1 << 15 | 1 << 19 };
 
 static const char BOT_APPLICATION[] =
@@ -47,8 +47,8 @@ static enum err read_session_starts(struct tx *tx, snowflake bot_id, int64_t day
     return e;
 }
 
-/* Increments in SQL, because another node may have counted meanwhile. The later day wins,
- * because clocks differ. */
+/* Increments in SQL, because another node may have counted meanwhile. The later day wins, because
+ * the clocks of nodes differ. */
 static const char INSERT_SESSION_START[] =
     "insert into session_starts (bot_id, day, starts) values ($1, $2, 1) "
     "on conflict (bot_id) do update set "

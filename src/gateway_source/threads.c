@@ -41,7 +41,7 @@ static bool thread_is_in_sync(const struct thread_list_sync *sync,
     return parent && permissions_in_thread(who, thread, parent) & PERMISSION(VIEW_CHANNEL);
 }
 
-/* THREAD_LIST_SYNC has the viewer's thread members in a separate list. */
+/* Adds a thread to THREAD_LIST_SYNC, which has the viewer's thread members in a separate list. */
 static void append_thread_to_sync(struct arena *arena, struct channel thread,
                                   struct thread_list_sync *sync)
 {
@@ -137,7 +137,7 @@ enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake
         e = read_thread_member_details(tx, g, guild_id, &m[i]);
         if (!e)
             m[retained++] = m[i];
-        /* A member who left the guild is removed from the thread soon. */
+        /* A member who left the guild will soon be removed from the thread. */
         else if (e == ERR_UNKNOWN_MEMBER)
             e = OK;
     }

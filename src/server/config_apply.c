@@ -1,4 +1,4 @@
-/* config_apply.c - validates options and passes them to the domains that use them. */
+/* config_apply.c - validates options and passes them to the resource folders that use them. */
 #include "base/log.h"
 #include "server/config.h"
 #include "gifs/gifs.h"

@@ -7,7 +7,7 @@
 #include "platform/accounts/operator.h"
 #include "admin/console/workbench.h"
 
-/* Writes a token for the account with this name; writes nothing if there is no such account. */
+/* Writes a token of the account with this name; nothing if there is no such account. */
 static void reply_token(void *arg, unsigned uid, struct str name, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -56,7 +56,7 @@ static void reply_server_url(void *arg, unsigned uid, struct str rest, struct bu
                any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", http_server_port(g->server));
 }
 
-/* Writes the fingerprint with which tools on this machine verify a server that accepts only TLS. */
+/* Writes the certificate's fingerprint, with which tools on this machine verify a TLS server. */
 static void reply_certificate_fingerprint(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     const struct guildhall *g = arg;

@@ -1,4 +1,4 @@
-/* guildhall.c - creates, connects, starts and stops the parts of the server. */
+/* guildhall.c - creates, starts and stops store, API, gateway, relay and listeners. */
 #include "server/guildhall.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ static void on_loop_iteration_end(struct loop *loop, void *arg)
 
 /* --- callbacks between api, gateway, relay and voice ----------------------------------- */
 
-/* Called after each commit, in commit order. */
+/* Publishes the events of a commit; called in commit order. */
 static void on_events_committed_at(void *arg, int64_t position, const struct emitted_event *list)
 {
     const struct guildhall *g = arg;
@@ -85,7 +85,7 @@ static void on_voice_state_changed(void *arg, const struct relay_voice_state *st
     relay_deliver_state_change(((struct guildhall *)arg)->relay, state);
 }
 
-/* True if only this machine can reach the server. A public URL or a proxy makes it public. */
+/* Returns whether only this machine can reach the server, without a public URL or a proxy. */
 static bool is_reachable_only_locally(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
@@ -100,14 +100,14 @@ static bool private_endpoints_are_auto(const struct guildhall *g)
     return strcmp(g->config->private_endpoints, "auto") == 0;
 }
 
-/* auto: outgoing requests may use private addresses if only this machine can reach the server. */
+/* With "auto" requests may use private addresses if the server is reachable only locally. */
 static bool may_fetch_private_addresses(const struct guildhall *g)
 {
     return private_endpoints_are_auto(g) ? is_reachable_only_locally(g)
                                          : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
-/* auto: open for local callers if only this machine can reach the server, otherwise by invite. */
+/* With "auto" registration is open for local callers if the server is reachable only locally. */
 static enum registration_mode registration_mode_from_config(const struct guildhall *g)
 {
     static const char *const words[] = {
@@ -187,7 +187,7 @@ static struct api *create_api(struct guildhall *g)
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
-/* Creates the console. It needs no key only on a local server with workbench=on. */
+/* Creates the console. Only a local server with workbench=on needs no console key. */
 static struct workbench *create_workbench(const struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -312,7 +312,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         goto fail;
     control_open(config->data, config_is_clustered(config) ? (int)config->node : -1,
                  control_socket_commands, g,
-                 &g->control); /* a failure only means that there is no control socket */
+                 &g->control); /* if this fails, there is only no control socket */
 
     *ret = g;
     return OK;
@@ -323,8 +323,8 @@ fail:
 }
 
 /* Clients that follow op 7 (RECONNECT) disconnect within a round trip. Sessions of other clients
- * are stored and can be resumed. The time is short, because discord.js reconnects 500 ms after op 7
- * and does not resume if the port refuses the connection. */
+ * are suspended and can be resumed. The time is short, because discord.js reconnects 500 ms after
+ * op 7 and does not resume if the port refuses the connection. */
 enum { RECONNECT_WAIT_MS = 100 };
 
 void guildhall_stop(struct guildhall *g)
@@ -345,7 +345,7 @@ void guildhall_stop(struct guildhall *g)
     if (g->metrics_server)
         http_server_stop(g->metrics_server, 0);
     workbench_stop(g->workbench);
-    /* Finish running calls while the loops can still send responses. */
+    /* Finish running requests while the loops can still send responses. */
     if (g->api)
         api_wait_for_calls(g->api);
     mailer_free(g->mailer);

@@ -34,7 +34,7 @@ static void metrics_respond_status(struct exchange *x, int status, const char *w
                     str_printf(x->arena, "{\"status\":\"%s\"%.*s}", word, STR_ARGS(more)));
 }
 
-/* Responds without authentication, because the operator restricts access to this address. */
+/* Replies without authentication, because the operator restricts access to this address. */
 static void on_metrics_request(void *arg, struct exchange *x)
 {
     const struct guildhall *g = arg;

@@ -1,8 +1,8 @@
 /* row_counts.c - numbers of accounts, guilds and messages, and the database size, for /metrics.
  *
  * Counting rows of large tables is slow, so a scrape returns the last result and, if that is old,
- * starts a new count in the background. The pause between counts is a hundred times the duration of
- * a count. */
+ * starts a new count in the background. The pause between two counts is a hundred times the
+ * duration of a count. */
 #include "api/jobs/internal_call.h"
 #include "base/clock.h"
 #include "base/clock_watch.h"
@@ -25,7 +25,7 @@ static const char *const tables[INVENTORY_TABLES] = {
 
 struct inventory_count {
     int64_t rows[INVENTORY_TABLES];
-    int64_t bytes; /* size of the PostgreSQL database; -1: SQLite */
+    int64_t bytes; /* size of the PostgreSQL database; -1 for SQLite */
 };
 
 static enum err read_single_number(struct tx *tx, struct sql sql, const struct value *values,
@@ -39,7 +39,7 @@ static enum err read_single_number(struct tx *tx, struct sql sql, const struct v
     return e;
 }
 
-/* Counts the rows of a table; for large tables PostgreSQL's estimate is used. */
+/* Counts the rows of a table; uses PostgreSQL's estimate for large tables. */
 static enum err count_table_rows(struct tx *tx, bool postgres, int table, int64_t *ret)
 {
     static const char ESTIMATE[] =

@@ -16,21 +16,21 @@
 enum {
     DIGEST = 16,
     MAX_SQL = 1 << 20,
-    LOCK_RETRIES = 20, /* attempts, if other transactions lock the tables */
+    LOCK_RETRIES = 20, /* attempts if other transactions lock the tables */
     LOCK_RETRY_MS = 500,
     STOPPING_SERVER_WAIT_MS =
-        3000, /* wait for a server that has just stopped but is still listed */
+        3000, /* ms to wait for a server that has just stopped but is still listed */
     STOPPING_SERVER_POLL_MS = 50,
 };
 
 struct pending_migration {
     struct work_item work;
     const struct migration *migration; /* migration to apply */
-    bool waits;                        /* result: not applied, because a running server does not
-                                        * know it */
-    bool *applied;                     /* by index in the list of migrations: found in the
-                                        * database */
-    size_t found;                      /* number of migrations found in the database */
+    bool waits;                        /* result: the migration was not applied, because a running
+                                        * server does not know it */
+    bool *applied;                     /* by index in the list of migrations: whether the database
+                                        * has it */
+    size_t found;                      /* number of migrations that the database has */
     bool as_is;
 };
 
@@ -68,8 +68,8 @@ static enum migration_phase parse_migration_phase(const struct migration *m)
 
 /* --- applied migrations --------------------------------------------------------------- */
 
-/* Checks an applied migration of a newer program. It is allowed if it is recorded as an expand
- * step. */
+/* Checks an applied migration that this program does not know. It is allowed if it is recorded as
+ * an expand step. */
 static enum err check_newer_migration(struct tx *tx, int64_t number, struct str name)
 {
     struct rows r;
@@ -133,7 +133,7 @@ static enum err read_applied_migrations(struct work_item *w, struct tx *tx)
     return e ? e : ended;
 }
 
-/* Whether the line begins a section for one engine: "-- sqlite:", "-- postgres:" or "-- both:". */
+/* Returns whether the line begins a section: "-- sqlite:", "-- postgres:" or "-- both:". */
 static bool parse_engine_heading(struct str line, struct str *ret_engine)
 {
     static const char *const engines[] = { "sqlite", "postgres", "both" };
@@ -208,8 +208,8 @@ static enum err insert_applied_migration(struct tx *tx, const struct migration *
     return !e && parse_migration_phase(m) == MIGRATION_EXPAND ? insert_expanded_step(tx, m) : e;
 }
 
-/* Sets step->waits if an older server runs. An empty database has no servers, so it is not
- * checked. */
+/* Sets step->waits if an older server runs. An empty database has no servers, so the check is
+ * skipped. */
 static enum err check_older_servers(struct tx *tx, struct pending_migration *step)
 {
     const struct engine *engine = tx->store->engine;
@@ -252,9 +252,9 @@ static void sleep_ms(long ms)
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-/* A migration waits for table locks for a short time only, so that other transactions do not queue
- * behind it, and is then retried. A server that has just stopped may be listed for a moment, so a
- * migration that needs all older servers stopped waits up to STOPPING_SERVER_WAIT_MS. */
+/* Applies a migration. It waits only briefly for table locks, so that other transactions do not
+ * queue behind it, and is then retried. A server that has just stopped may still be listed, so a
+ * migration that requires all older servers to have stopped waits up to STOPPING_SERVER_WAIT_MS. */
 static enum err apply_with_retries(struct store *s, struct pending_migration *step,
                                    run_work_item_fn *run)
 {

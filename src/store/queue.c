@@ -26,8 +26,8 @@ void queue_clear(struct queue *q)
     pthread_mutex_destroy(&q->lock);
 }
 
-/* Releases the lock before it wakes a sleeping thread, which would otherwise wait for the lock.
- * Busy threads check the queue when they finish, so most pushes need no system call. */
+/* Releases the lock before waking a sleeping thread, which would otherwise wait for the lock. Busy
+ * threads check the queue when they finish, so most pushes need no system call. */
 static void unlock_and_wake(struct queue *q)
 {
     bool wake = q->sleepers > 0;

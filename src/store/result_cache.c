@@ -14,15 +14,15 @@ struct result_cache_entry {
     struct result_cache_key key;
     struct snapshot_version seen;
     struct arena *arena;
-    struct tx *tx;                 /* transaction whose reads are collected in .reads; or NULL */
-    struct tx_dependencies *reads; /* columns that the queries have read; or NULL */
+    struct tx *tx;                 /* transaction whose reads are collected in .reads, or NULL */
+    struct tx_dependencies *reads; /* columns that the queries have read, or NULL */
     uint16_t *slots;
     size_t count, room;
     const void *made;
-    struct shared_text *text; /* set if .made is a text */
+    struct shared_text *text; /* set if the result is a text */
 };
 
-/* The key to find. tx NULL: skip validation, because the result depends on the key only. */
+/* The key to find. With tx NULL the entry is not validated: the result depends on the key only. */
 struct result_cache_lookup {
     const struct result_cache_key *key;
     struct tx *tx;
@@ -51,11 +51,11 @@ static struct cache_kind cached_results = {
     .name = "pages and lists",
     .entries = 768,
     .bytes = 24 * 1024 * 1024,
-    .idle_ms = 60 * 1000, /* a server without requests frees the memory */
+    .idle_ms = 60 * 1000, /* frees the memory of a server without requests */
     .matches = entry_matches_lookup,
     .free = entry_free,
 };
-/* The last result that is not cached. It lives on, because its caller still uses the arena. */
+/* The last result that is not cached. It is retained because its caller still uses the arena. */
 static struct cache_kind last_uncached_result = { .entries = 1, .free = entry_free };
 
 static uint64_t hash_key(const struct result_cache_key *key)

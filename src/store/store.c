@@ -1,4 +1,4 @@
-/* store.c - opens a store and submits work to its engine. */
+/* store.c - opens a store and submits work items to its engine. */
 #include "store/store.h"
 
 #include <assert.h>
@@ -47,7 +47,7 @@ enum err store_open(const struct store_options *options, struct store **ret)
     struct store *s = NULL;
     enum err e = engine->open(options, &s);
 
-    /* The schema that a read-only tool finds may be older and lack the table move_source. */
+    /* A read-only tool may find an older schema without the table move_source. */
     if (!e && !options->moves && !options->read_only_tool)
         e = store_run(s, STORE_READ, NULL, refuse_partly_moved_database, NULL);
     if (e)
@@ -132,8 +132,8 @@ static void call_done(struct loop_message *p)
     w->done(w, w->result);
 }
 
-/* Whether the error is a failure of the store. Other errors are results of the work item, such as
- * errors of Discord's API. */
+/* Returns whether the error is a failure of the store. Other errors are results of the work item,
+ * such as errors of Discord's API. */
 static bool is_store_failure(enum err e)
 {
     return e == ERR_STORAGE_FULL || e == ERR_UNAVAILABLE || e == ERR_STORE_RETRY;

@@ -1,4 +1,4 @@
-/* demo.c - `guildhall demo`: runs the server with a small example world. */
+/* demo.c - `guildhall demo`: runs the server with example data (accounts, guilds, an app). */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct demo_state {
     struct demo_bot *bot; /* set once the server runs */
 };
 
-/* Fills an empty database with the demo world; leaves any other world unchanged. */
+/* Fills an empty database with the example data; leaves other data unchanged. */
 static enum err fill_demo_world(const struct config *config, struct store *store)
 {
     struct world_report report;
@@ -33,7 +33,7 @@ static enum err fill_demo_world(const struct config *config, struct store *store
     return e ? e : gifs_import_demo(store, &gifs);
 }
 
-/* Prepares the demo world and its tokens, which stay the same after a restart. */
+/* Prepares the example data and its tokens, which stay the same after a restart. */
 static enum err prepare_demo(const struct config *config, struct demo_state *t)
 {
     struct store *store = NULL;
@@ -97,7 +97,7 @@ static void print_demo_guide(void *arg, const char *url)
     t->bot = demo_bot_start(t->config, url, t->requests[HELPER_INDEX].token);
 }
 
-/* Enables the workbench, the request log and the traffic log, unless they are configured. */
+/* Returns the configuration with workbench, request and traffic log enabled, unless set. */
 static struct config demo_config(const struct config *given)
 {
     struct config c = *given;

@@ -85,7 +85,7 @@ static const struct schema interaction_schema = { .size = sizeof(struct demo_int
                                                   .fields = interaction_fields };
 static const struct type type_interaction = { .kind = KIND_OBJECT, .schema = &interaction_schema };
 
-/* Returns the JSON of an option of the command or its subcommand, or "". */
+/* Returns the JSON of an option of the command or of its subcommand, or "". */
 static struct str find_option_value(const struct opt_list *options, const char *name)
 {
     const struct demo_option *o = options->value.items;

@@ -26,7 +26,7 @@ struct gif_download {
     struct fetcher *fetcher;
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    /* The following members belong to the current request. */
+    /* The members from here on belong to the current request. */
     const char *url;
     struct buf *out;
     const char *problem;
@@ -129,7 +129,7 @@ static int import_gifs(const struct config *config, const char *path, const char
     int status = 1;
 
     buf_init(&text, MAX_LIST_BYTES);
-    /* Only root may be able to read the input, so the owner of new files is changed at the end. */
+    /* Stay root, who alone may be able to read the input; the owner of new files is set later. */
     if (read_file_or_stdin(path, &text) && !guildhall_open_store(config, false, &store)) {
         struct gifs_import in = { .text = buf_str(&text),
                                   .folder = folder,

@@ -9,11 +9,11 @@
 #include "integrations/integrations.h"
 #include "tools/tools.h"
 
-/* A request: the arguments of the command line, or a line of an import file. */
+/* A request: the arguments of the command line, or one line of an import file. */
 struct platform_request {
     struct auth *auth;
     enum platform platform;
-    char **words; /* arguments after the platform */
+    char **words; /* arguments after the name of the platform */
     int count;
     char code[64];
     const char *problem;
@@ -158,9 +158,9 @@ enum { MAX_WORDS = 8, MAX_LINE_BYTES = 4096, LINES_PER_TRANSACTION = 1000 };
 
 struct import_batch {
     char lines[LINES_PER_TRANSACTION][256];
-    int count, first; /* first: number of the first line */
+    int count, first; /* first: line number of the first request */
     struct auth *auth;
-    int bad; /* number of the invalid line; 0: none */
+    int bad; /* number of the invalid line, or 0 */
     const char *problem;
 };
 

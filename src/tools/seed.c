@@ -1,4 +1,4 @@
-/* seed.c - `guildhall seed`: writes a large random world for benchmarks. */
+/* seed.c - `guildhall seed`: writes random accounts, guilds and messages for benchmarks. */
 #include "tools/tools.h"
 
 #include <stddef.h>

@@ -35,7 +35,7 @@ static sigset_t handled_signals(void)
     return set;
 }
 
-/* Blocks the signals, so that only wait_for_stop_signal receives them. Call before any thread
+/* Blocks the signals, so that only wait_for_stop_signal receives them. Call it before any thread
  * starts. */
 static void block_signals(void)
 {
@@ -44,7 +44,7 @@ static void block_signals(void)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* Reloads the settings; changes nothing on an error. Call with the lock held. */
+/* Reloads the settings; changes nothing on an error. Call it with the lock held. */
 static bool reload_locked(struct served_instance *s, struct guildhall *g, struct buf *out)
 {
     struct arena *arena = arena_new();
@@ -85,7 +85,7 @@ static int wait_for_stop_signal(struct served_instance *s, struct guildhall *g)
     sigset_t set = handled_signals();
     int sig;
 
-    /* SIGHUP reloads, unless it was sent because the terminal was closed: then the server stops. */
+    /* SIGHUP reloads the settings, or stops the server if it was sent by a closed terminal. */
     while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings &&
            !(s->has_terminal && !isatty(STDIN_FILENO))) {
         struct buf message;
@@ -125,7 +125,7 @@ static void format_server_url(const struct guildhall *g, const struct config *co
              guildhall_port(g));
 }
 
-/* Runs the server until a signal arrives and returns that signal; 0: the server did not start. */
+/* Runs the server until a signal arrives and returns the signal, or 0 if the start failed. */
 static int run_server_until_signal(struct served_instance *s,
                                    void (*ready)(void *arg, const char *url), void *arg,
                                    char listen[300])
@@ -194,7 +194,7 @@ int serve_until_stopped(const struct config *config, const struct command_settin
     int sig = run_server_until_signal(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
-        /* If both were requested, restore the snapshot first and import the world file into it. */
+        /* If both were requested, restore the snapshot first, then import the world file. */
         snapshot_restore_requested(config->data);
         if (world_import_is_queued())
             import_waiting_world(config);

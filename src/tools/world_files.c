@@ -1,4 +1,4 @@
-/* world_files.c - `guildhall import` and `guildhall export`: world files. */
+/* world_files.c - `guildhall import` and `guildhall export`: world files (docs/world-files.md). */
 #include "tools/tools.h"
 
 #include <ctype.h>
@@ -38,7 +38,7 @@ bool read_file_or_stdin(const char *path, struct buf *out)
     return ok;
 }
 
-/* Prints ADA_TOKEN='…' for a shell; without "Bot ", which libraries add themselves. */
+/* Prints ADA_TOKEN='…' for a shell, without "Bot ", which libraries add themselves. */
 static void print_token_variables(const struct world_report *report)
 {
     const struct world_token *tokens = report->tokens.items;
@@ -118,7 +118,7 @@ int tool_import(const struct command_settings *s, char **arguments)
     return status;
 }
 
-/* Writes a file of mode 0600, because it contains password hashes. */
+/* Writes a file with mode 0600, because it contains password hashes. */
 static bool write_private_file(const char *path, struct str text)
 {
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : STDOUT_FILENO;

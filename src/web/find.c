@@ -3,8 +3,8 @@
 
 #include "web/internal.h"
 
-/* Paths of the single-page application, which reads its own URL. A trailing '/' matches all paths
- * below. */
+/* Paths of the single-page application, which reads the URL itself. A trailing '/' matches all
+ * paths below. */
 static const char *const page_paths[] = {
     "/",         "/channels/", "/friends",   "/invite/", "/login",      "/oauth2/authorize",
     "/register", "/reset",     "/settings/", "/verify",  "/workbench/", NULL,
@@ -23,7 +23,7 @@ static bool is_chat_page(struct str path)
     return false;
 }
 
-/* Returns true for pages in operator-only mode, where the start page is the workbench. */
+/* Returns whether the path is a page in operator-only mode, which has no chat. */
 static bool is_operator_page(struct str path)
 {
     return str_is(path, "/") || str_is(path, "/workbench") || str_starts(path, STR("/workbench/"));
@@ -61,9 +61,9 @@ static bool text_contains(struct str text, const char *word)
     return text.n && memmem(text.p, text.n, word, strlen(word));
 }
 
-/* Pages need "Accept: text/html", except the start page of the chat, so that a program that omits
- * "/api" gets an error and no page. operator.html is index.html with a flag for the scripts that
- * there is no chat. */
+/* Finds the file of a path. Pages need "Accept: text/html", except the start page of the chat, so
+ * that a program that omits "/api" gets an error and no page. operator.html is index.html with a
+ * flag for the scripts that there is no chat. */
 struct web_found web_find_file(const struct web *web, struct str path, struct str accept,
                                struct str bundle)
 {

@@ -38,7 +38,7 @@ static enum web_encoding choose_encoding(const struct web_file *f, struct str ac
     return WEB_PLAIN;
 }
 
-/* Applies the Range header; If-Range must match the tag of this encoding. */
+/* Applies the Range header; If-Range must match the ETag of this encoding. */
 static void apply_range(struct call *call, struct str tag, struct str *body)
 {
     const struct http_request *r = call->exchange->request;

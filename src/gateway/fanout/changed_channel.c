@@ -1,5 +1,5 @@
-/* changed_channel.c - a CHANNEL_UPDATE that changes overwrites: which sessions gain or lose the
- * channel. */
+/* changed_channel.c - which sessions gain or lose a channel by a CHANNEL_UPDATE with new
+ * overwrites. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 struct changed_channel {
     struct gateway_event *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE */
     struct channel_overwrites
-        *before; /* former overwrites; NULL: the view did not have the channel */
+        *before; /* former overwrites; NULL if the channel was not in the view */
 };
 
 static bool overwrites_differ(const struct channel_overwrites *p, const struct event_routing *f)
@@ -55,7 +55,7 @@ bool changed_channel_deliver(struct changed_channel *c, const struct delivery *d
     if (shown && c->before && channel_type_has_threads(now->type))
         thread_sync_begin(seat->session, d->topic->id, &now->id, 1);
     if (seat->session->bot)
-        return false; /* bots get the CHANNEL_UPDATE itself */
+        return false; /* bots get the CHANNEL_UPDATE event itself */
     if (!c->events[shown])
         c->events[shown] = gateway_event_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE,
                                              d->event->to, gateway_event_payload(d->event));

@@ -27,7 +27,7 @@ static unsigned applicable_intents(const struct delivery *d)
     case AUDIENCE_GUILD:
         return all & ~INTENTS_PRIVATE_CHANNELS;
     default:
-        /* A message that is sent to one account counts as a direct message. */
+        /* A message whose audience is one account counts as a direct message. */
         return private || d->event->to.channel_id ? private : all;
     }
 }
@@ -45,8 +45,8 @@ static bool event_is_about_account(const struct delivery *d, const struct sessio
     return event_routing_user_id(d->routing) == s->caller.id;
 }
 
-/* An event with EVENT_CONCERNED is announced twice: to the guild, for sessions with the intent
- * GUILD_MEMBERS, and to each account concerned, for sessions without it. */
+/* Returns whether the session wants an event with EVENT_CONCERNED. It is announced twice: to the
+ * guild, for sessions with the intent GUILD_MEMBERS, and to each account concerned, for others. */
 static bool session_wants_concerned_event(const struct delivery *d, const struct session *s)
 {
     bool all = !s->bot || s->options.intents & INTENT(GUILD_MEMBERS);
@@ -67,7 +67,7 @@ static bool session_wants_event(const struct delivery *d, const struct session *
     return d->info->flags & EVENT_OWN && event_is_about_account(d, s);
 }
 
-/* An event of a user goes to one shard: the shard of its guild, or shard 0. */
+/* An event whose audience is a user goes to one shard: the shard of its guild, or shard 0. */
 static bool session_shard_receives_event(const struct delivery *d, const struct session *s)
 {
     snowflake guild_id = d->event->guild_id;
@@ -79,7 +79,7 @@ static bool session_shard_receives_event(const struct delivery *d, const struct 
     return guild_id ? session_shard_has_guild(s, guild_id) : s->options.shard_id == 0;
 }
 
-/* Events about the receiving account skip the channel check: a member receives changes of itself
+/* Events about the receiving account skip the channel check: a member receives events about itself
  * even in channels that it cannot view. */
 static bool subscription_can_view_event(const struct delivery *d, struct topic_subscription *seat)
 {
@@ -98,7 +98,7 @@ static bool subscription_can_view_event(const struct delivery *d, struct topic_s
         return true;
     if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
         return true;
-    /* Bots receive structure events of channels that they cannot view, except of private
+    /* Bots receive EVENT_STRUCTURE events of channels that they cannot view, except of private
      * threads. */
     bool looks = to->channel_id &&
                  (to->private_thread || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
@@ -126,8 +126,8 @@ bool session_receives_event(const struct delivery *d, const struct session *s)
     case EVENT_USER_SETTINGS_UPDATE:
         return !(s->options.capabilities & CAPABILITY_NO_SETTINGS);
     case EVENT_PRESENCE_UPDATE:
-        /* READY has the current presences from memory. PRESENCE_UPDATE events that were queued
-         * before READY are older. */
+        /* READY has the current presences from memory, so PRESENCE_UPDATE events that were queued
+         * before READY are outdated. */
         return !event_is_about_account(d, s) && d->event->number > s->presences;
     case EVENT_GUILD_MEMBER_REMOVE: /* the removed member gets GUILD_DELETE */
         return !event_is_about_account(d, s);
@@ -136,7 +136,7 @@ bool session_receives_event(const struct delivery *d, const struct session *s)
     }
 }
 
-/* A bot without the intent MESSAGE_CONTENT may need its own copy: if the bot replies to a
+/* A bot without the intent MESSAGE_CONTENT may need its own payload: if the bot replies to a
  * message, the event must not reveal the content of that message. */
 static void dispatch_visible_message(const struct delivery *d, struct session *s, bool in_guild,
                                      const struct content_reader *reader)
@@ -180,7 +180,7 @@ static void dispatch_in_visible_form(const struct delivery *d, struct session *s
         session_deliver_event(s, d->event, hidden ? PAYLOAD_WITHOUT_CONTENT : 0);
 }
 
-/* In guilds over SMALL_GUILD_MEMBERS members, users do not get presences and joins of others. */
+/* Users do not get presences and joins of others in guilds over SMALL_GUILD_MEMBERS members. */
 static bool guild_is_too_large_for_event(const struct delivery *d,
                                          const struct topic_subscription *seat)
 {

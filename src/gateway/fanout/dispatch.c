@@ -2,9 +2,9 @@
  *
  * Permissions that an event changes are updated before its delivery; roles, channels and guilds
  * that it deletes are removed afterwards, so a session receives the last event that it may see.
- * Delivery to many subscriptions continues over several loop iterations;
- * topic->delivered_count is the number of those that have the event. No subscription is added in
- * between, because store reads wait for the end of the event. */
+ * Delivery to many subscriptions continues over several loop iterations; topic->delivered_count is
+ * the number of subscriptions that got the event. No subscription is added in between, because
+ * store reads wait for the end of the delivery. */
 #include "gateway/fanout/dispatch.h"
 
 #include "base/mem.h"
@@ -24,8 +24,8 @@
  * collected until the end of the iteration would leave the CPU caches before they are sent. */
 enum { MANY_RECIPIENTS = 32, PAYLOAD_BYTES_PER_TICK = 4096 };
 
-/* Prefetches the sessions after subscription i. Each step follows a pointer that was prefetched
- * for an earlier subscription. */
+/* Prefetches the sessions after subscription i into the CPU cache. Each step follows a pointer that
+ * was prefetched for an earlier subscription. */
 static void prefetch_next_sessions(const struct topic *t, uint32_t i)
 {
     if (i + 6 < t->count)
@@ -55,8 +55,8 @@ static void prefetch_next_sessions(const struct topic *t, uint32_t i)
 
 /* --- changes before delivery ---------------------------------------------------------- */
 
-/* Updates the roles of all subscriptions that the member's sessions on this loop have to the
- * guild. */
+/* Updates the member's roles in the guild subscriptions of all sessions of the member on this
+ * loop. */
 static void update_member_roles(const struct delivery *d)
 {
     struct topic *own =
@@ -110,8 +110,8 @@ static void update_guild_view(const struct delivery *d, struct guild_view *v)
 
 /* --- changes after delivery ----------------------------------------------------------- */
 
-/* Applies the event to a subscription after its delivery. May free the subscription and, with
- * the last one, its topic. */
+/* Applies the event to a subscription after its delivery. May free the subscription and, with the
+ * topic's last subscription, the topic. */
 static void update_subscription(const struct delivery *d, struct topic_subscription *seat)
 {
     if (d->event->type == EVENT_GUILD_ROLE_DELETE)
@@ -120,7 +120,7 @@ static void update_subscription(const struct delivery *d, struct topic_subscript
         subscription_remove(&seat->session->subscriptions, seat);
 }
 
-/* GUILD_CREATE and GUILD_DELETE to an account add or remove its sessions' subscriptions. */
+/* Applies GUILD_CREATE or GUILD_DELETE to the subscriptions of one session of the account. */
 static void update_session_guilds(const struct delivery *d, struct session *s)
 {
     struct topic_subscription *seat;
@@ -142,8 +142,8 @@ static void update_session_guilds(const struct delivery *d, struct session *s)
     }
 }
 
-/* Returns false if more has to be sent to the session, in a later iteration or after a store
- * read. */
+/* Delivers the event to one subscription. Returns false if more must be sent to the session, in a
+ * later loop iteration or after a store read. */
 static bool deliver_to_subscription(struct delivery *d, struct topic_subscription *seat)
 {
     if (d->visibility && visibility_changes_sending(d->visibility, seat))
@@ -162,8 +162,8 @@ static void finish_subscription(struct delivery *d, struct topic_subscription *s
         update_session_guilds(d, seat->session);
 }
 
-/* Returns the budget ticks per session. GUILD_CREATE makes each session read the store, and a
- * long payload is copied for each session, so both cost more. */
+/* Returns the budget ticks per session. GUILD_CREATE makes each session read the store, and a long
+ * payload is copied for each session, so both cost more. */
 static uint32_t delivery_ticks(const struct delivery *d)
 {
     uint32_t bytes = (uint32_t)(gateway_event_payload(d->event).n / PAYLOAD_BYTES_PER_TICK);
@@ -214,7 +214,7 @@ static void deliver_to_single_session(const struct delivery *d)
         session_deliver_event(s, d->event, 0);
 }
 
-/* Each loop has one struct delivery, which is reused for every event. */
+/* Returns the loop's struct delivery, which is reused for every event. */
 static struct delivery *loop_delivery(struct gateway_loop *h)
 {
     if (!h->queue.delivery) {
@@ -269,8 +269,8 @@ void dispatch_abort(struct gateway_loop *h)
     d->changed = NULL;
 }
 
-/* A user session that arrives from another loop gets these changes by visible_channels.h.
- *  */
+/* Returns whether visible_channels.h sends the event's changes to a user session that arrives from
+ * another loop. */
 static bool is_sent_by_channel_visibility(const struct session *s, const struct gateway_event *n)
 {
     return !s->bot && n->to.kind == AUDIENCE_GUILD &&

@@ -7,7 +7,7 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/wire/gateway_event.h"
 
-/* Loops without subscribers get the events too: the event number of a loop is its progress,
+/* Loops without subscribers get the events, too: the number of a loop's last event is its progress,
  * which sessions that move between loops or nodes rely on. */
 static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
 {
@@ -25,8 +25,8 @@ static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
     }
 }
 
-/* Numbers and posts the events with the lock held, so that every loop sees the same order.
- * Numbers begin after `before` or the last number given, whichever is larger. */
+/* Numbers and posts the events with the lock held, so that every loop sees the same order. Numbers
+ * begin after `before` or after the last number given, whichever is larger. */
 static void number_and_post_batch(struct gateway *g, struct event_batch *b, uint64_t before)
 {
     pthread_mutex_lock(&g->publishing);
@@ -50,8 +50,8 @@ void publish_event(struct gateway *g, struct gateway_event *n)
     number_and_post_batch(g, b, 0);
 }
 
-/* Sessions do not subscribe to the private channels of their account, of which there may be a
- * hundred thousand. Events of a private channel are sent to each recipient's account. */
+/* Events of a private channel are sent to each recipient's account: sessions do not subscribe to
+ * private channels, of which an account may have a hundred thousand. */
 void for_each_announced_event(const struct emitted_event *list,
                               void (*take)(void *arg, struct gateway_event *n), void *arg)
 {

@@ -1,7 +1,7 @@
 /* thread_sync.c - sends THREAD_LIST_SYNC and THREAD_MEMBER_LIST_UPDATE to a session.
  *
  * The threads are read by a task of the session (sessions/session_tasks.h) while the events of its
- * loop wait, so the snapshot and the events after it are consistent. */
+ * loop wait, so the read threads and the events after them are consistent. */
 #include "gateway/fanout/thread_sync.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ struct thread_task {
     struct session_task task;
     snowflake guild_id, user_id, thread_id;
     enum event event;
-    struct str payload; /* in the arena of the store read */
+    struct str payload; /* stored in the arena of the store read */
     bool sent;
     size_t count;
     snowflake channels[];

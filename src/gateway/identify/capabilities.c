@@ -147,7 +147,7 @@ static bool field_is_outside_properties(struct str name)
     return name_is_in_list(name, names);
 }
 
-/* Determines which fields of a guild are written. */
+/* The fields of a guild that are written. */
 struct guild_form {
     const struct ready_writer *shape;
     bool has_people; /* the guild's members are encoded already */
@@ -193,7 +193,7 @@ static void write_guild_properties_json(const struct gateway_guild *g, struct js
     json_int(out, 0);
 }
 
-/* If READY_SUPPLEMENTAL has the other members, READY contains only the account's own member. */
+/* Writes the members of a guild: only the account itself if READY_SUPPLEMENTAL has the others. */
 static void merge_guild_members(struct ready_writer *s, const struct list *members)
 {
     const struct member *m = members->items;
@@ -252,7 +252,7 @@ static void merge_guild_into_ready(struct ready_writer *s, const struct gateway_
     append_supplemental_guild(s, g->guild.id, &g->voice_states);
 }
 
-/* Writes the fields of a guild; parts that are already encoded are copied. */
+/* Writes the fields of a guild; copies fields that are already encoded. */
 static void write_guild_fields_json(const struct gateway_guild *g, const struct guild_form *form,
                                     struct json_writer *out)
 {

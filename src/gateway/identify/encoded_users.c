@@ -32,7 +32,7 @@ static struct encoded_member encode_user_object(struct arena *arena, struct buf 
     return p;
 }
 
-/* Schemas of a list of members or relationships, and the user of an item. */
+/* Schemas of a list of members or of relationships, and how to find the user of an item. */
 struct user_list_kind {
     const struct type *list;
     const struct schema *item;

@@ -37,7 +37,7 @@ enum err read_guild_setup(struct gateway_loop *h, struct tx *tx, const struct ga
     return f->is_gone ? OK : e;
 }
 
-/* Checks on the loop, before the read, whether the loop needs the guild view. */
+/* Determines on the loop, before the store read, whether the loop needs the guild view. */
 void guild_setup_begin(struct gateway_loop *h, snowflake guild_id, struct guild_setup *f)
 {
     struct topic *t = topic_find(&h->topics, AUDIENCE_GUILD, guild_id);
@@ -85,7 +85,7 @@ struct guild_join_read {
     uint64_t session;
     struct gateway_viewer viewer;
     struct guild_setup setup;
-    struct gateway_event *event; /* GUILD_CREATE, if it is to be sent */
+    struct gateway_event *event; /* GUILD_CREATE, if it must be sent */
 };
 
 static enum err read_joined_guild(struct session_store_read *l, struct tx *tx)
@@ -129,7 +129,8 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
             session_deliver_event(s, j->event, 0);
         presence_announce_to_guild(s, j->setup.guild_id);
     } else if (s && e) {
-        session_invalidate_later(l->gateway_loop, j->session); /* the client would miss the guild */
+        session_invalidate_later(l->gateway_loop, j->session); /* because the client would miss the
+                                                                * guild */
     }
     gateway_event_unref(j->event);
     mem_free(j);
@@ -173,7 +174,7 @@ static void guild_sending_release_event(struct guild_sending_task *a)
     a->event = NULL;
 }
 
-/* Returns false if the payload is too large. */
+/* Creates GUILD_CREATE. Returns false if the payload is too large. */
 static bool guild_sending_create_event(struct guild_sending_task *a, const struct buf *guild)
 {
     struct buf out;

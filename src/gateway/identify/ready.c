@@ -18,7 +18,7 @@
 
 enum {
     READY_USUAL_BYTES = 24 * 1024, /* initial capacity */
-    /* Limit of guild bytes in READY; further guilds are sent after READY. */
+    /* Limit of the guilds' bytes in READY; further guilds are sent after READY. */
     READY_GUILDS_MAX_BYTES = 4 * 1024 * 1024,
 };
 
@@ -45,8 +45,8 @@ static void write_session_fields_json(const struct identification *i,
     json_raw(j, STR(GATEWAY_TRACE));
 }
 
-/* resume_gateway_url is the Host that the client used, without a query. Without a stored Host it
- * is the local address of the socket, so the URL always leads to this server. */
+/* Writes resume_gateway_url: the Host that the client used, without a query. Without a stored Host
+ * it is the local address of the socket, so the URL always leads to this server. */
 static void write_resume_url_json(const struct gateway_socket *p, struct json_writer *j)
 {
     const char *set = p->gateway_loop->gateway->options.public_url;
@@ -69,7 +69,7 @@ static void write_resume_url_json(const struct gateway_socket *p, struct json_wr
     buf_clear(&url);
 }
 
-/* Writes the identifiers of the login that the token belongs to; all sockets of a login have the
+/* Writes the identifiers of the login that the token belongs to; all sessions of a login have the
  * same. */
 static void write_login_ids_json(const struct session *s, struct json_writer *j)
 {
@@ -82,7 +82,7 @@ static void write_login_ids_json(const struct session *s, struct json_writer *j)
     json_text(j, str_of(hash));
 }
 
-/* Writes the fields that the loop knows, before the store is read. */
+/* Writes the fields of READY that need no store read. */
 static void write_fields_known_to_loop(struct identification *i)
 {
     struct json_writer j = json_writer_to(&i->own_fields);
@@ -115,7 +115,7 @@ static void write_bot_guilds_json(const struct identification *i, struct json_wr
     json_end_object(j);
 }
 
-/* Removes guilds of other shards, in place. */
+/* Removes the guilds of other shards from the list. */
 static void retain_guilds_of_shard(const struct session *s, struct list *guilds)
 {
     snowflake *ids = guilds->items;
@@ -127,8 +127,8 @@ static void retain_guilds_of_shard(const struct session *s, struct list *guilds)
     guilds->count = n;
 }
 
-/* Writes nothing for a guild that the account has left. The first guild that makes READY too
- * long, and all after it, are sent after READY. */
+/* Reads one guild for READY; writes nothing for a guild that the account has left. The first guild
+ * that makes READY too long, and all guilds after it, are sent after READY. */
 static enum err read_ready_guild(struct identification *i, struct tx *tx,
                                  const struct gateway_viewer *v, struct json_writer *out,
                                  struct guild_setup *f)
@@ -270,7 +270,7 @@ static void subscribe_ready_session(struct identification *i)
     }
 }
 
-/* Connects the session to each running call, as if its client had sent op 13. */
+/* Connects the session to running calls of its private channels, as if it had sent op 13. */
 static void connect_running_calls(const struct identification *i)
 {
     const struct gateway_hooks *hooks = &i->session->gateway_loop->gateway->options.hooks;
@@ -285,7 +285,7 @@ static void connect_running_calls(const struct identification *i)
     }
 }
 
-/* Allocates the guild setups that the loop prepares before the read. */
+/* Allocates the guild setups, which the loop prepares before the store read. */
 static void allocate_guild_setups(struct identification *i, size_t count)
 {
     mem_free(i->guild_setups);
@@ -304,7 +304,7 @@ static void prepare_guild_setups(struct identification *i, struct gateway_loop *
         guild_setup_begin(h, ids[k], &i->guild_setups[k]);
 }
 
-/* Repeats the read with the current guild views, before the next event. */
+/* Repeats the store read with the current guild views, before the next event. */
 static void repeat_ready_read(struct identification *i, struct gateway_loop *h)
 {
     const struct guild_setup *all = i->guilds.items;

@@ -7,10 +7,10 @@
 
 #include "model/channel.h"
 
-enum { LIST_ID_MAX = 12 }; /* bytes, with the terminating NUL */
+enum { LIST_ID_MAX = 12 }; /* maximum size in bytes, with the NUL byte */
 
-/* The id is "everyone" if @everyone may view channels (everybody) and no overwrite denies it;
- * else a hash of the overwrites that allow or deny VIEW_CHANNEL. */
+/* The id is "everyone" if @everyone may view channels (`everybody`) and no overwrite denies it;
+ * otherwise a hash of the overwrites that allow or deny VIEW_CHANNEL. */
 void compute_member_list_id(bool everybody, const struct overwrite *overwrites, size_t count,
                             char ret[LIST_ID_MAX]);
 

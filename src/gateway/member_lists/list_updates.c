@@ -1,7 +1,7 @@
 /* list_updates.c - sends the rows of a member list as GUILD_MEMBER_LIST_UPDATE.
  *
- * The rows of a window are encoded once for all its sessions: all rows for new subscriptions,
- * and the changed ranges for the others. */
+ * The rows of a window (ranges of rows) are encoded once for all its sessions: all rows for new
+ * subscriptions, and the changed ranges for the others. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,13 +12,13 @@
 #include "gateway/wire/protocol.h"
 #include "model/member.h"
 
-enum { SESSIONS_PER_SEND_TASK = 32 }; /* sessions per task of a round */
+enum { SESSIONS_PER_SEND_TASK = 32 }; /* sessions that get rows in one task of a round */
 
 enum list_update_kind { LIST_UPDATE_CHANGED_ROWS, LIST_UPDATE_ALL_ROWS, LIST_UPDATE_KINDS };
 
 struct list_update_row {
     uint32_t group;
-    snowflake user_id; /* 0: the group's header row */
+    snowflake user_id; /* 0 for the group's header row */
 };
 
 struct list_update {
@@ -27,18 +27,18 @@ struct list_update {
     size_t group_count;
     int64_t member_count, online_count;
     uint64_t digests[RANGES_PER_SUBSCRIPTION];
-    unsigned changed; /* one bit per changed range */
+    unsigned changed; /* bit set of changed ranges */
     bool wanted[LIST_UPDATE_KINDS], encoded[LIST_UPDATE_KINDS];
-    struct gateway_event *events[LIST_UPDATE_KINDS]; /* NULL: encoding failed */
+    struct gateway_event *events[LIST_UPDATE_KINDS]; /* NULL if the encoding failed */
 
-    /* State of the payload that is being encoded. */
+    /* The members from here on describe the payload that is being encoded. */
     enum list_update_kind encoding;
     struct list_update_row rows[RANGES_PER_SUBSCRIPTION][ROWS_PER_RANGE];
     size_t row_count[RANGES_PER_SUBSCRIPTION];
     snowflake ids[RANGES_PER_SUBSCRIPTION * ROWS_PER_RANGE];
     size_t id_count;
-    struct list members; /* struct member, in the arena of the store read */
-    struct str payload;  /* in the arena of the store read */
+    struct list members; /* items: struct member, in the arena of the store read */
+    struct str payload;  /* stored in the arena of the store read */
 };
 
 static struct list_window *find_unsent_window(const struct member_table *r)
@@ -61,7 +61,7 @@ static void list_update_count_members(struct list_update *p, const struct member
     const struct channel_member_list *l = p->window->list;
     bool all = str_is(str_of(l->id), "everyone");
 
-    /* In a large guild only online members are in memory. */
+    /* In a large guild the member table has only online members. */
     p->member_count = all ? member_table_guild_view(r)->member_count : (int64_t)l->order.count;
     for (size_t i = 0; i < p->group_count; i++)
         if (p->groups[i].rank <= r->rank_count)
@@ -163,7 +163,7 @@ static void write_listed_member_json(const struct list_update *p, const struct m
                                      struct json_writer *j)
 {
     json_begin_object(j);
-    /* User clients read the member's id at this level instead of in "user". */
+    /* User clients read the member's id here instead of in "user". */
     json_name(j, "id");
     json_id(j, m->user_id);
     schema_encode_fields(j, &member_schema, m, show_all_fields, NULL);
@@ -172,7 +172,7 @@ static void write_listed_member_json(const struct list_update *p, const struct m
     json_end_object(j);
 }
 
-/* Skips a member who has left since the rows were selected; the next round removes it. */
+/* Writes a row. Skips a member who has left meanwhile; the next round removes the member. */
 static void write_list_row_json(const struct list_update *p, const struct list_update_row *row,
                                 struct json_writer *j)
 {
@@ -237,7 +237,7 @@ static void write_list_update_json(const struct list_update *p, struct json_writ
     json_end_object(j);
 }
 
-/* Runs in the background: the roster does not change before the round continues. */
+/* Reads the rows in the background: the member table does not change before the round continues. */
 static enum err read_list_update(struct session_store_read *load, struct tx *tx)
 {
     struct member_table *r = container_of(load, struct member_table, store_read);
@@ -286,8 +286,8 @@ static void begin_list_update_read(struct member_table *r, enum list_update_kind
     store_read_now(r->gateway_loop, &r->store_read);
 }
 
-/* A session that is disconnected or has unsent events gets all rows later, because the current
- * rows will be outdated then. */
+/* Sends the rows to a session. A session that is disconnected or has unsent events gets all rows
+ * later, because the current rows will be outdated then. */
 static void send_list_update(struct member_table *r, struct list_subscription *u)
 {
     enum list_update_kind kind = u->fresh ? LIST_UPDATE_ALL_ROWS : LIST_UPDATE_CHANGED_ROWS;
@@ -308,8 +308,8 @@ static void send_list_update(struct member_table *r, struct list_subscription *u
     session_deliver_event(u->session, n, 0);
 }
 
-/* Sends rows to some subscriptions and moves these to the end of the list, after new ones.
- * Returns false when all are handled. */
+/* Sends rows to some subscriptions of a window and moves them to the end of the window's list,
+ * after new ones. Returns false when all are handled. */
 static bool send_list_updates_step(struct member_table *r)
 {
     struct list_window *f = r->update->window;
@@ -328,8 +328,8 @@ static bool send_list_updates_step(struct member_table *r)
     return !links_empty(&f->subscriptions);
 }
 
-/* A quick round sends rows only to new subscriptions, so the stored hashes remain valid for the
- * others; new ones may get the same rows twice. */
+/* Ends the round of a window. A quick round sends rows only to new subscriptions, so the stored
+ * hashes remain valid for the others; new subscriptions may get the same rows twice. */
 static void list_window_finish_round(struct member_table *r)
 {
     struct list_update *p = r->update;

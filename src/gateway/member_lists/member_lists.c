@@ -1,12 +1,12 @@
-/* member_lists.c - builds and updates member lists: the sorted viewers of a channel. */
+/* member_lists.c - builds and updates member lists: the sorted members who can view a channel. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "gateway/member_lists/member_tables.h"
 
 enum {
-    MEMBERS_PER_BUILD_TASK = 1000, /* members per task that are added to a list */
-    REBUILD_ABOVE_ADDED = 4096,    /* with more new members than this a list is rebuilt */
+    MEMBERS_PER_BUILD_TASK = 1000, /* members added to a list per task */
+    REBUILD_ABOVE_ADDED = 4096,    /* with more new members than this, a list is built again */
 };
 
 static struct channel_overwrites *copy_channel_overwrites(const struct channel_overwrites *rule)
@@ -20,8 +20,8 @@ static struct channel_overwrites *copy_channel_overwrites(const struct channel_o
 
 _Static_assert(sizeof((struct channel_overwrites *)0)->list_id == LIST_ID_MAX, "a list id fits");
 
-/* The list id is cached: sessions show many channels, and a channel may have a thousand
- * overwrites. */
+/* Returns the list id, which is cached: sessions show many channels, and a channel may have a
+ * thousand overwrites. */
 static const char *cached_list_id(struct channel_overwrites *rule, bool everybody)
 {
     if (!rule->list_id[0] || rule->list_everybody != everybody)

@@ -1,4 +1,4 @@
-/* member_order.c - sorted members of a list, in groups. */
+/* member_order.c - sorted members of a member list, in groups. */
 #include "gateway/member_lists/member_order.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ void member_order_remove_gone(struct member_order *o)
     o->count = retained;
 }
 
-/* Binary search. Returns how many of the first `count` items sort before m. */
+/* Returns by binary search how many of the first `count` items sort before m. */
 static size_t member_order_position(const struct member_order *o, size_t count,
                                     const struct ordered_member *m)
 {
@@ -100,7 +100,7 @@ void member_order_insert(struct member_order *o, struct ordered_member **more, s
     }
 }
 
-/* Binary search. Returns the end of the group with this rank. */
+/* Returns by binary search the end of the group with this rank. */
 static size_t member_order_group_end(const struct member_order *o, size_t from, uint32_t rank)
 {
     size_t to = o->count;

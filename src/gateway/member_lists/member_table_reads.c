@@ -1,4 +1,4 @@
-/* member_table_reads.c - reads the members of a roster and their online status. */
+/* member_table_reads.c - reads the members of a member table and their online status. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -21,7 +21,7 @@ uint32_t member_table_rank(const struct member_table *r, const struct ordered_me
     return best;
 }
 
-/* Sorts by higher position first; of equal positions, the older role first. */
+/* Compares roles: the higher position first, for equal positions the older role. */
 static int compare_role_positions(const void *a, const void *b)
 {
     const struct role *x = a, *y = b;
@@ -73,7 +73,7 @@ static void append_member_pointer(struct ordered_member ***list, size_t *count, 
     (*list)[(*count)++] = m;
 }
 
-/* Removes the member from the map. It is freed after all lists have removed it. */
+/* Removes the member from the table. The member is freed after all lists have removed it. */
 static void member_table_remove(struct member_table *r, struct ordered_member *m)
 {
     m->gone = true;
@@ -147,7 +147,7 @@ static void on_all_members_read(struct session_store_read *l, enum err e)
     member_table_continue_round(r);
 }
 
-/* Queues the online members of a large guild that are not in memory; they are read in batches. */
+/* Queues the online members of a large guild that are not in the table, to read them in batches. */
 static void queue_online_members(struct member_table *r)
 {
     size_t count;
@@ -244,7 +244,7 @@ static void on_changed_members_read(struct session_store_read *l, enum err e)
     member_table_continue_round(r);
 }
 
-/* Updates a member whose presence has changed; name and roles are the same. */
+/* Updates a member whose presence has changed, but not name and roles. */
 static void update_member_presence(struct member_table *r, struct ordered_member *m)
 {
     bool online = user_is_visible(r, m->user_id);

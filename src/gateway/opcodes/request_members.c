@@ -1,7 +1,7 @@
-/* request_members.c - handles op 8 and op 35 with GUILD_MEMBERS_CHUNK.
+/* request_members.c - handles op 8 and op 35, answers with GUILD_MEMBERS_CHUNK.
  *
- * A full list is sent chunk by chunk. Every chunk but the last is full, because clients treat a
- * shorter chunk as the last. */
+ * A list of all members is sent in chunks. Every chunk but the last is full, because clients treat
+ * a shorter chunk as the last. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/opcodes/opcodes.h"
@@ -23,7 +23,7 @@ enum {
     QUERY_MAX = 100,
     FULL_LIST_INTERVAL_MS = 30 * 1000,
     FULL_LIST_GUILD_MEMBERS =
-        1000, /* in guilds up to this size every member may request the full list */
+        1000, /* guild size up to which every member may request all members */
 };
 
 struct members_task {
@@ -38,8 +38,8 @@ struct members_task {
     int64_t index, chunks;
     snowflake after;
     snowflake own;       /* requesting account */
-    struct list members; /* struct member, in the arena of the store read */
-    struct str chunk;    /* in the arena of the store read */
+    struct list members; /* items: struct member, in the arena of the store read */
+    struct str chunk;    /* stored in the arena of the store read */
 };
 
 static enum err count_chunks(struct members_task *l, const struct gateway_source *source,
@@ -127,8 +127,8 @@ static void encode_chunk(struct members_task *l, struct arena *arena)
     buf_clear(&out);
 }
 
-/* Encodes the chunk in the thread that reads the store, because a thousand members take too long
- * for the loop. */
+/* Encodes the chunk on the thread that reads the store, because encoding a thousand members would
+ * take too long on the loop. */
 static enum err read_member_chunk(struct session_store_read *load, struct tx *tx)
 {
     struct members_task *l = container_of(load, struct members_task, task.store_read);
@@ -208,7 +208,7 @@ static void members_task_set_query(struct members_task *l, struct opt_str query)
         memcpy(l->query, query.value.p, l->query_n);
 }
 
-/* Parses one id or a list of ids, as strings or numbers; ignores all beyond REQUESTED_IDS_MAX. */
+/* Parses an id or a list of ids, as strings or numbers; ignores ids beyond REQUESTED_IDS_MAX. */
 static struct list parse_ids(struct arena *arena, struct str raw)
 {
     static const struct type one = { .kind = KIND_ID };
@@ -272,8 +272,8 @@ static void send_rate_limited(struct session *s, const struct members_task *l, i
     session_deliver_buf(s, EVENT_RATE_LIMITED, &out);
 }
 
-/* A session may request all members of a guild once per FULL_LIST_INTERVAL_MS. Returns false if
- * RATE_LIMITED was sent. */
+/* Allows a session to request all members of a guild once per FULL_LIST_INTERVAL_MS. Otherwise
+ * sends RATE_LIMITED and returns false. */
 static bool begin_full_list(struct session *s, struct topic_subscription *seat,
                             struct members_task *l)
 {
@@ -305,8 +305,7 @@ static bool members_task_step(struct session_task *e)
     if (l->index == l->chunks || (!seat && !l->first))
         return false;
     if (!seat) {
-        /* A session that is not in the guild gets an empty chunk, because its client waits for
-         * one. */
+        /* A client that is not in the guild gets an empty chunk, because it waits for a chunk. */
         l->over = true;
         l->all = l->presences = false;
         e->store_read.run = read_member_chunk;
@@ -323,7 +322,7 @@ static void begin_members_task(struct session *s, const struct request_members *
                                snowflake guild_id, struct list users)
 {
     int64_t limit = in->limit.given == GIVEN ? in->limit.value : 0;
-    /* True even if the list is empty or malformed. */
+    /* True if user_ids is given, even if it is empty or malformed. */
     bool named = in->user_ids.p && !str_is(in->user_ids, "null");
     struct members_task *l = members_task_new(guild_id);
 

@@ -1,15 +1,15 @@
-/* account_presence.c - computes the presence of an account from all its sessions, on this node and
- * others. */
+/* account_presence.c - computes an account's presence from all its sessions, on this and other
+ * nodes. */
 #include "gateway/presence/account_presence.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
 
-/* Priority of statuses: an account has the first of these that one of its sessions has. */
+/* Priority of statuses: an account has the first of these statuses that one of its sessions has. */
 static const unsigned char status_priority[] = { PRESENCE_DND, PRESENCE_ONLINE, PRESENCE_IDLE };
 
-/* The fields of a local or remote session that its account's presence depends on. */
+/* The fields of a local or remote session on which its account's presence depends. */
 struct presence_source {
     unsigned char status, kind;
     bool counts;
@@ -62,7 +62,7 @@ static bool find_session_with_status(const struct account *a, unsigned char stat
     return false;
 }
 
-/* Returns the session with the highest priority; status PRESENCE_INVISIBLE if there is none. */
+/* Returns the session with the highest priority; with PRESENCE_INVISIBLE if there is none. */
 static struct presence_source highest_priority_presence(const struct account *a,
                                                         const struct session_filter *c)
 {

@@ -1,5 +1,5 @@
-/* account_sessions.c - SESSIONS_REPLACE: the list of an account's sessions, sent to these sessions.
- */
+/* account_sessions.c - sends SESSIONS_REPLACE, the list of an account's sessions, to these
+ * sessions. */
 #include "base/mem.h"
 #include "gateway/fanout/event_bus.h"
 #include "gateway/presence/presence.h"

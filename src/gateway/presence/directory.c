@@ -16,9 +16,8 @@ enum { MESSAGE_MAX_BYTES = 1 << 20, PIECE_BYTES = 128 * 1024 };
 /* The record of a local session as it was last published. */
 struct published_session {
     uint64_t number;
-    struct str bytes; /* on the heap */
-    /* 0: the session is on this node; else the session moved, and this is the record's expiry
-     * time. */
+    struct str bytes; /* the serialised record, on the heap */
+    /* 0 while the session is on this node. After it has moved: when the record expires. */
     int64_t until;
 };
 
@@ -112,7 +111,7 @@ static void directory_message_begin(const struct directory *d, enum directory_ki
     serial_put_u64(out, d->change_number);
 }
 
-/* Sends the message. The receiver detects lost messages by the change number. */
+/* Sends a message to all nodes, which detect lost messages by the change number. */
 static void directory_message_send(const struct directory *d, struct buf *out)
 {
     if (!buf_full(out))
@@ -120,7 +119,7 @@ static void directory_message_send(const struct directory *d, struct buf *out)
     buf_clear(out);
 }
 
-/* Needs the lock, so that messages are sent in the order of their numbers. */
+/* Needs the directory's lock, so that messages are sent in the order of their numbers. */
 static void publish_session_record(struct directory *d, struct str record)
 {
     struct buf out;
@@ -151,8 +150,8 @@ static void published_session_set_bytes(struct published_session *r, struct str 
     r->until = 0;
 }
 
-/* A session from another node is published by that node until its client is connected to this
- * node. */
+/* Publishes a changed record. A session from another node is published by that node until its
+ * client is connected to this node. */
 static void publish_record_if_changed(struct directory *d, const struct session *s,
                                       struct str bytes)
 {
@@ -281,8 +280,8 @@ void directory_request_all(struct directory *d, uint32_t identity)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Returns the number of records in the next piece, which begins at a slot of the map; *ret_end
- * is its end. */
+/* Returns the number of records in the next part of a full update, which begins at slot `at` of the
+ * map; *ret_end is its end. */
 static uint64_t count_piece_records(const struct directory *d, size_t at, size_t *ret_end)
 {
     uint64_t count = 0;
@@ -331,7 +330,7 @@ static void send_full_update_piece(struct directory *d, uint64_t piece, uint64_t
 
 #define FULL_UPDATE_INTERVAL_NS (INT64_C(250) * 1000 * 1000)
 
-/* Needs the lock. */
+/* Needs the directory's lock. */
 static void send_full_update_if_due(struct directory *d)
 {
     int64_t now = clock_monotonic_ns();
@@ -354,7 +353,7 @@ void directory_send_all(struct directory *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Finds a session that moved away and that no node has published in time; or returns NULL. */
+/* Finds a session that moved away and that no node has published in time, or returns NULL. */
 static struct published_session *find_unresumed_session(const struct directory *d, int64_t now)
 {
     size_t at = 0;
@@ -365,7 +364,7 @@ static struct published_session *find_unresumed_session(const struct directory *
     return NULL;
 }
 
-/* Removes and returns a record of a session that no node has published in time; or NULL. */
+/* Removes and returns the record of a session that no node has published in time; or NULL. */
 static struct published_session *remove_unresumed_session(struct directory *d)
 {
     pthread_mutex_lock(&d->lock);

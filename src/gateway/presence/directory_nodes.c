@@ -1,8 +1,8 @@
 /* directory_nodes.c - receives the sessions of other nodes.
  *
- * Clients of a dead node may resume on another node. Sessions of a dead node are shown as online
- * as long as disconnected ones (SHOW_OFFLINE_MS), and stay in the directory as long as they can be
- * resumed (SESSION_EXPIRY_MS). */
+ * Clients of a dead node may resume on another node. So the sessions of a dead node are shown as
+ * online as long as disconnected sessions (SHOW_OFFLINE_MS), and stay in the directory as long as
+ * they can be resumed (SESSION_EXPIRY_MS). */
 #include <string.h>
 
 #include "base/clock.h"
@@ -18,17 +18,17 @@
 
 enum {
     REQUEST_INTERVAL_MS = 300,
-    SESSIONS_PER_CALL = 500 /* SESSIONS_PER_CALL: sessions of a dead node that one call processes */
+    SESSIONS_PER_CALL = 500 /* SESSIONS_PER_CALL: sessions of a dead node that one call handles */
 };
 
 struct directory_node {
     uint32_t identity;
     uint64_t change_number; /* change number of the last message, if `known` */
     bool up_to_date;        /* no message of the node was missed */
-    uint32_t round;         /* number of full updates received */
-    uint64_t next_piece;    /* next piece of the full update in progress; 0: none */
-    int64_t asked_at;       /* time of the last request (clock_monotonic_ns); 0: never */
-    int64_t gone_at;        /* when the node was first missing (clock_steady_ms); 0: alive */
+    uint32_t round;         /* number of full updates received from the node */
+    uint64_t next_piece;    /* next part of the full update in progress, or 0 */
+    int64_t asked_at;       /* time of the last request (clock_monotonic_ns), or 0 */
+    int64_t gone_at;        /* when the node was first missing (clock_steady_ms); 0 if alive */
     struct link sessions;   /* items: struct remote_session */
 };
 
@@ -120,7 +120,7 @@ static void read_record_guilds(struct serial_reader *in, struct remote_session *
     }
 }
 
-/* Returns NULL if the record is malformed. */
+/* Parses a session record. Returns NULL if the record is malformed. */
 static struct remote_session *read_session_record(struct serial_reader *in)
 {
     struct remote_session *r = mem_new(sizeof *r);
@@ -214,7 +214,7 @@ static void drop_unlisted_sessions(struct directory *d, struct directory_node *p
     }
 }
 
-/* Handles one piece of a full update. Pieces arrive in sequence. If one is lost, the next
+/* Handles one part of a full update. Parts arrive in sequence. If one is lost, the next
  * DIRECTORY_CHANGE_NUMBER shows the gap. */
 static void handle_full_update_piece(struct directory *d, struct directory_node *p,
                                      uint64_t delivered_to, struct serial_reader *in)
@@ -313,7 +313,7 @@ static void handle_directory_message(struct directory *d, struct str message)
     case DIRECTORY_FRIENDS:
         handle_friends_message(d, &in);
         break;
-    default: /* sent by a newer version */
+    default: /* message of a newer version */
         break;
     }
 }
@@ -329,7 +329,7 @@ void gateway_on_directory_message(struct gateway *g, struct str message)
     pthread_mutex_unlock(&d->nodes_lock);
 }
 
-/* Messages were lost while NATS was not connected: request all sessions again. */
+/* Requests all sessions again, because messages were lost while NATS was not connected. */
 void gateway_on_nats_connected(struct gateway *g)
 {
     replication_resend_all(g);
@@ -400,7 +400,7 @@ void directory_on_session_lost(struct directory *d, struct str record)
     remote_session_free(r);
 }
 
-/* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if all are. */
+/* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if all sessions are. */
 static bool show_some_sessions_offline(struct directory *d, struct directory_node *p)
 {
     unsigned was_shown_offline = 0;
@@ -441,7 +441,7 @@ static void directory_node_on_alive(struct directory *d, struct directory_node *
     directory_node_request_all(d, p);
 }
 
-/* Returns true if the missing node has no session left. */
+/* Handles a node that is missing. Returns true if the node has no session left. */
 static bool directory_node_on_missing(struct directory *d, struct directory_node *p)
 {
     int64_t now = clock_steady_ms();
@@ -464,7 +464,7 @@ static void check_directory_nodes(struct directory *d, const uint32_t *identitie
         if (identity_is_in_list(identities, count, p->identity))
             directory_node_on_alive(d, p);
         else if (directory_node_on_missing(d, p))
-            ended = p; /* frees one node per call */
+            ended = p; /* only one node is freed per call */
     if (ended) {
         map_remove(&d->nodes, ended->identity);
         mem_free(ended);

@@ -27,7 +27,7 @@ enum presence_status parse_presence_status(struct opt_str word, enum presence_st
     return fallback;
 }
 
-/* The kind is decided by the last word of the browser name: "… Client", "… Android", "Firefox". */
+/* Derives the kind from the last word of the browser name: "… Client", "… Android", "Firefox". */
 enum client_kind client_kind_from_name(const char *client)
 {
     static const struct {
@@ -114,7 +114,7 @@ static void publish_presence_to_friends(struct gateway *g, snowflake user_id,
             publish_presence(g, user_id, audience_of_user(ids[i]), l);
 }
 
-/* A presence change to announce to friends, who are read from the store first. */
+/* A changed presence for the friends of an account, who are read from the store first. */
 struct friends_announcement {
     struct session_store_read store_read;
     snowflake user_id;
@@ -130,7 +130,7 @@ static enum err read_account_friends(struct session_store_read *l, struct tx *tx
     return l->gateway_loop->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
-/* A later change may overtake this announcement: friends must not end with the older status. */
+/* Returns whether no later change has overtaken this announcement with an older status. */
 static bool announced_presence_is_current(struct gateway *g, const struct friends_announcement *t)
 {
     bool still = t->presence.statuses.whole == PRESENCE_INVISIBLE;

@@ -1,9 +1,9 @@
-/* crash_recovery.c - rebuilds a session whose node crashed, from its journal and the event log.
+/* crash_recovery.c - rebuilds the session of a crashed node, from its journal and the event log.
  *
  * The journal, or its replica if the machine is lost, has the number of the last event that the
- * session was sent. The store has its guilds, the log has the missed events. The channels that
- * its user could view are not known, so the session is invalid if a missed event changes them:
- * its client would not get the resulting CHANNEL_CREATE and CHANNEL_DELETE events. */
+ * session was sent. The store has the session's guilds, the event log has the missed events. The
+ * channels that its user could view are not known, so the session is invalid if a missed event
+ * changes them: its client would not get the resulting CHANNEL_CREATE and CHANNEL_DELETE events. */
 #include "gateway/resume/crash_recovery.h"
 
 #include "base/test_faults.h"
@@ -89,7 +89,7 @@ enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
         answer = find_session_in_replica(g, r, identity, tx_arena(tx), &entry);
     *ret = STR("");
     *ret_answer = answer;
-    if (answer < JOURNAL_INSUFFICIENT) /* the owner may only be slow */
+    if (answer < JOURNAL_INSUFFICIENT) /* the owner is perhaps only slow */
         return OK;
     *ret_answer = JOURNAL_INSUFFICIENT;
     if (answer == JOURNAL_INSUFFICIENT || r->bad_seq || !slot_belongs_to_client(entry.slot, r))
@@ -120,8 +120,8 @@ static bool event_changes_visible_channels(const struct gateway_event *n, snowfl
     }
 }
 
-/* A bot is not concerned by channel changes: it knows all channels, and its permissions are read
- * when it arrives. */
+/* Returns false for bots: a bot knows all channels, and its permissions are read when it
+ * arrives. */
 static bool event_changes_session_view(const struct gateway_event *n, const struct session *s)
 {
     bool moves = n->type == EVENT_GUILD_CREATE || n->type == EVENT_GUILD_DELETE;

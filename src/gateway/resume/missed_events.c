@@ -1,8 +1,7 @@
-/* missed_events.c - reads the events that a session missed between two processes from the log, in
- * pages.
+/* missed_events.c - reads the events that a session missed between two processes, in pages.
  *
- * The rows are decoded on the thread that reads them, off the event loops. If the log is trimmed
- * between two pages, an event may be lost, so the session is invalid. */
+ * The rows of the event log are decoded on the thread that reads them, off the event loops. If rows
+ * are deleted from the log between two pages, an event may be lost, so the session is invalid. */
 #include "gateway/resume/missed_events.h"
 
 #include "base/mem.h"
@@ -26,7 +25,7 @@ struct missed_events missed_events_in_range(uint64_t seen, uint64_t last, bool w
     };
 }
 
-/* The position of the last event that was sent may be trimmed. */
+/* The row of the last event that was sent may be deleted already. */
 bool missed_events_are_trimmed(const struct missed_events *m, int64_t first)
 {
     int64_t needed = m->at + (m->begun ? 1 : 2);
@@ -58,7 +57,7 @@ static void collect_missed_event(void *arg, struct gateway_event *n)
     h->missed[h->missed_count++] = n;
 }
 
-/* Returns false if a row is malformed. */
+/* Decodes the rows of a page. Returns false if a row is malformed. */
 static bool decode_log_page(struct missed_events_collector *t, const struct list *page)
 {
     const struct log_row *rows = page->items;
@@ -80,7 +79,7 @@ static bool decode_log_page(struct missed_events_collector *t, const struct list
     return ok;
 }
 
-/* Discards the events of the page, because the store may restart the transaction. */
+/* Discards the events of the last page, because the store may restart the transaction. */
 static void discard_page_events(struct missed_events *m, struct session_transfer *h)
 {
     while (h->missed_count > m->before)

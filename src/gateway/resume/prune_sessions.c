@@ -8,7 +8,7 @@
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 
-enum { PRUNE_INTERVAL_HEARTBEATS = 60 }; /* heartbeats, one per second */
+enum { PRUNE_INTERVAL_HEARTBEATS = 60 }; /* calls between two deletions; one call per second */
 
 /* Nodes on other machines may have journals that this node cannot read; they get a grace period. */
 static enum err prune_session_rows(const struct gateway *g, struct tx *tx, uint32_t identity,

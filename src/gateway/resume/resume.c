@@ -17,9 +17,9 @@ static void close_superseded_socket(struct gateway_socket *p)
     gateway_socket_close(p, CLOSE_UNKNOWN, "another connection has resumed this session");
 }
 
-/* A client may drop a connection and open the next one before both RESUMEs are read, and two
- * loops may read them in the other order. Connections are numbered when they open: the newest
- * connection keeps the session, whichever RESUME is read last. */
+/* A client may drop a connection and open the next one before both RESUMEs are read, and two loops
+ * may read them in the other order. Connections are numbered when they open: the newest connection
+ * gets the session, whichever RESUME is read last. */
 bool resume_has_newer_connection(const struct session *s, const struct resume_request *r)
 {
     return s->socket && s->resume.connection_number > r->connection_number;
@@ -102,7 +102,7 @@ static void on_resume_authenticated(struct authentication *g)
     struct session *s = registry_find_on_loop(here, r->number);
     bool is_moving = s && s->state == SESSION_MOVING;
 
-    /* This node was paused while another node took over the session. The log has that change,
+    /* This node was paused while another node took over the session. The event log has that change,
      * and this node will read it soon. */
     if (r->objection == RESUME_NOT_OWNER && !is_moving &&
         registry_has_session(here->gateway, r->number)) {
@@ -124,7 +124,7 @@ static void on_resume_authenticated(struct authentication *g)
         resume_send_result(r, session_belongs_to_client(s, r) ? s : NULL);
 }
 
-/* Runs in the transaction that reads the credential. */
+/* Reads the session's owner in the transaction that reads the credential. */
 static enum err read_session_owner(struct authentication *g, struct tx *tx)
 {
     struct resume_request *r = container_of(g, struct resume_request, authentication);

@@ -199,7 +199,7 @@ bool read_last_sent_event_number(struct str bytes, uint64_t *ret)
     struct serial_reader r = { .rest = bytes };
 
     serial_get_slice(&r, sizeof SESSION_MAGIC);
-    serial_get_bytes(&r); /* skips id, account and kind */
+    serial_get_bytes(&r); /* skip id, account and kind of caller */
     serial_get_u64(&r);
     serial_get_u64(&r);
     *ret = serial_get_u64(&r);
@@ -265,7 +265,7 @@ struct session *deserialize_session(struct gateway_loop *h, const struct caller 
     deserialize_replay_buffer(&r, s);
     session_detach(s);
     s->output.sent = s->seq;
-    s->presence.shown_offline = true; /* until the client is connected */
+    s->presence.shown_offline = true; /* shown as offline until the client is connected */
     if (!r.bad && !r.rest.n)
         return s;
     session_attach(s, h);

@@ -1,9 +1,9 @@
 /* session_transfer.c - moves a session to the loop of its client's connection and sends missed
  * events.
  *
- * The target loop requests the session from the source loop. The source first processes every
- * event that the target had begun at the time of the request; the target retains the events that
- * it begins from then on. So the session gets each event exactly once. */
+ * The target loop requests the session from the source loop. The source first delivers every event
+ * that the target had begun at the time of the request; the target retains the events that it
+ * begins from then on. So the session gets each event exactly once. */
 #include "gateway/resume/session_transfer.h"
 
 #include "base/mem.h"
@@ -94,9 +94,10 @@ static void on_transfer_requested(struct loop_message *post)
     session_transfers_continue(h->from);
 }
 
-/* A session does not leave while the store is read for it, because the result would be lost, nor in
- * the middle of an event, which it may or may not have received. A session that is itself moving to
- * this loop has to arrive first. A session that moves to another node is requested there later. */
+/* Returns whether the session can leave its loop. It stays while the store is read for it, because
+ * the result would be lost, and during an event, which it may or may not have received. A session
+ * that is itself moving to this loop must arrive first. A session that moves to another node is
+ * requested there later. */
 static bool session_can_leave_loop(const struct session_transfer *o, struct gateway_loop *h)
 {
     const struct session *s = registry_find_on_loop(h, o->resumption->number);
@@ -143,7 +144,7 @@ static void end_retaining_events(struct session_transfer *h)
 
         needed = since < needed ? since : needed;
     }
-    /* Suspended sessions need all events since the start, whenever their clients resume. */
+    /* Suspended sessions need all events since the process started, whenever clients resume. */
     if (to->resume.retains_all)
         needed = 0;
     retained_events_trim(&to->resume.retained, needed);
@@ -175,8 +176,9 @@ static enum err read_guild_permissions(struct session_store_read *l, struct tx *
     return OK;
 }
 
-/* If the guild is deleted, or the account has left it, the GUILD_DELETE event may not have
- * reached this loop yet: a subscription without permissions waits for it. */
+/* Subscribes the session to its guilds. If a guild is deleted, or the account has left it, the
+ * GUILD_DELETE event may not have reached this loop: a subscription without permissions waits for
+ * it. */
 static void subscribe_transferred_session(struct session_transfer *h, struct session *s)
 {
     subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id);
@@ -200,7 +202,7 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
     to->reads.count--;
     if (s) {
         journal_set_loop(s);
-        if (!s->socket) /* a newer connection may have resumed the session */
+        if (!s->socket) /* a newer connection may have resumed the session already */
             session_on_disconnect(s);
         member_lists_on_session_arrived(s);
     }
@@ -208,7 +210,7 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
     event_queue_process(to);
 }
 
-/* Returns NULL if all missed events are sent. */
+/* Returns the next missed event, or NULL if all are sent. */
 static struct gateway_event *next_missed_event(struct session_transfer *h)
 {
     if (h->missed_at < h->missed_count)
@@ -216,7 +218,7 @@ static struct gateway_event *next_missed_event(struct session_transfer *h)
     return retained_event_at(&h->to->resume.retained, h->recent_at++);
 }
 
-/* A session may have missed thousands of events: sending them uses the time budget of events. */
+/* Sends some missed events, within the time budget of events, because there may be thousands. */
 static void continue_sending_missed_events(struct loop_message *post)
 {
     struct session_transfer *h = container_of(post, struct session_transfer, post);
@@ -234,8 +236,8 @@ static void continue_sending_missed_events(struct loop_message *post)
     end_sending_missed_events(h, s);
 }
 
-/* Sends the events that this loop has begun since the request, except those whose number shows
- * that the source loop has sent them. The session is subscribed, so new events wait meanwhile. */
+/* Sends the events that this loop has begun since the request, except those that the source loop
+ * has sent, by their numbers. The session is subscribed, so new events wait meanwhile. */
 static void begin_sending_missed_events(struct session_transfer *h, struct session *s)
 {
     h->to->reads.blocking++;
@@ -267,7 +269,7 @@ static void on_changed_channels_read(struct session_store_read *l, enum err e)
         return;
     }
     if (s)
-        session_end(s); /* the client would have wrong channels */
+        session_end(s); /* otherwise the client would have wrong channels */
     session_transfer_end(h, NULL);
 }
 
@@ -355,9 +357,9 @@ void session_transfer_arrive(struct session_transfer *h)
     }
     h->viewer = gateway_viewer_from_session(h->session);
     prepare_guild_permissions_read(h);
-    /* The source loop may have sent the session an event that this loop's guild view does not
-     * have yet; a comparison of channels would undo it. So wait for that event. The event
-     * numbers of another process are not comparable. */
+    /* The source loop may have sent the session an event that this loop's guild view does not have
+     * yet; a comparison of channels would undo that event. So wait for it. The event numbers of
+     * another process are not comparable. */
     store_read_after_event(h->to, &h->store_read,
                            h->from ? h->session->resume.delivered_elsewhere : 0);
 }

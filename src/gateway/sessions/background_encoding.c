@@ -18,7 +18,7 @@ enum { LONG_PAYLOAD_BYTES = 256 * 1024 };
 struct background_encoding {
     uv_work_t work;
     struct gateway_loop *gateway_loop;
-    struct gateway_socket *socket; /* NULL: the socket is closed */
+    struct gateway_socket *socket; /* NULL if the socket is closed */
     uint64_t session;
     uint64_t seq;
     struct gateway_event *event;

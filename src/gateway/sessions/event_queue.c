@@ -34,7 +34,7 @@ uint64_t event_queue_last_number(const struct gateway_loop *h)
     return loop_batch_last_number(container_of(h->queue.end, struct loop_event_batch, next));
 }
 
-/* Releases the parcel of the finished event, unless the parcel has more events. */
+/* Releases the batch of the delivered event, unless the batch has more events. */
 static void release_current_batch(struct gateway_loop *h)
 {
     if (h->queue.current && loop_batch_is_consumed(h->queue.current))
@@ -86,7 +86,7 @@ static void post_event_queue(struct gateway_loop *h)
     loop_post(h->loop, &h->queue.post);
 }
 
-/* Does one step. Returns false if there is nothing to do now. */
+/* Starts a read or continues a delivery. Returns false if there is nothing to do now. */
 static bool event_queue_step(struct gateway_loop *h)
 {
     if (h->queue.sending) {

@@ -1,5 +1,5 @@
-/* gateway_loop.c - the gateway's state on one event loop: creation, end, and end-of-iteration work.
- */
+/* gateway_loop.c - the gateway's state on one event loop: creation, end, work after each
+ * iteration. */
 #include "gateway/sessions/gateway_loop.h"
 
 #include "base/mem.h"

@@ -53,7 +53,7 @@ static unsigned session_starts_today(const struct account *a)
     return a->starts_day == (uint16_t)current_day_number() ? a->starts : 0;
 }
 
-/* Raises today's count of session starts to at least `known`. */
+/* Raises today's number of session starts to at least `known`. */
 static void raise_session_starts_today(struct account *a, uint64_t known)
 {
     unsigned starts = session_starts_today(a);
@@ -207,7 +207,7 @@ void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gatew
     pthread_mutex_unlock(&g->lock);
 }
 
-/* The first half of an id is the session's number. */
+/* The first half of a session id is the session's number. */
 bool session_id_parse(struct str id, uint64_t *ret_number)
 {
     unsigned char bytes[SESSION_ID / 2];
@@ -256,7 +256,7 @@ static int64_t *start_bucket_of_key(struct account *a, uint32_t key)
     return &a->others[key - 1];
 }
 
-/* Token bucket per rate limit key: a burst of five session starts, then one every five seconds. */
+/* Token bucket per rate limit key: five session starts at once, then one every five seconds. */
 static bool start_bucket_consume(int64_t *full_ms, int64_t now)
 {
     int64_t from = *full_ms > now ? *full_ms : now;

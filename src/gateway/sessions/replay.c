@@ -3,14 +3,14 @@
 
 #include "base/mem.h"
 
-enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* page sizes double up to the largest */
+enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* the size of a page doubles up to the largest */
 
 static uint32_t replay_page_count(const struct replay_page *page)
 {
     return (uint32_t)(page->end - page->first);
 }
 
-/* Most lookups are in the newest page, so it is checked first. */
+/* Checks the newest page first, because most entries are read from it. */
 const struct replay_entry *replay_entry_at(const struct replay *r, uint32_t i)
 {
     const struct replay_page *page = r->newest;
@@ -78,7 +78,7 @@ void replay_evict_expired(struct replay *r, int64_t now_s)
     replay_evict_for(r, 0, 0, now_s);
 }
 
-/* Evicts old entries before adding, so that the buffer never exceeds its limits. */
+/* Evicts old entries before it adds the event, so that the buffer never exceeds its limits. */
 void replay_add(struct replay *r, struct gateway_event *n, unsigned form, int64_t now_s)
 {
     size_t bytes = gateway_event_payload(n).n;

@@ -4,15 +4,15 @@
 
 #include "gateway/wire/gateway_event.h"
 
-/* An entry of the replay buffer; small, because a busy session has thousands. */
+/* An entry of the replay buffer; small, because a busy session has thousands of them. */
 struct replay_entry {
     struct gateway_event *event;
-    uint32_t at_s; /* seconds since 1970, until 2106 */
+    uint32_t at_s; /* Unix time in seconds, until 2106 */
     uint8_t form;
 };
 
-/* Pages of entries do not move when the buffer grows: reallocation in ten thousand sessions that
- * receive the same events would fragment the heap. */
+/* A page of entries. Pages do not move when the buffer grows: reallocation in ten thousand sessions
+ * that receive the same events would fragment the heap. */
 struct replay_page {
     struct replay_page *next; /* next newer page */
     uint16_t cap, first, end;
@@ -29,14 +29,14 @@ struct replay {
 };
 
 enum { REPLAY_COUNT = 4096, REPLAY_BYTES = 4 * 1024 * 1024, REPLAY_AGE_S = 600 };
-/* A client that is this far behind is disconnected; the other half of the buffer is left for
- * RESUME. */
+/* A client that is this many events or bytes behind is disconnected; the other half of the buffer
+ * is left for RESUME. */
 enum { BEHIND_COUNT = REPLAY_COUNT / 2, BEHIND_BYTES = REPLAY_BYTES / 2 };
 
 void replay_add(struct replay *r, struct gateway_event *n, unsigned form, int64_t now_s);
 void replay_evict_expired(struct replay *r, int64_t now_s);
 const struct replay_entry *replay_entry_at(const struct replay *r,
-                                           uint32_t i); /* index 0: the oldest entry */
+                                           uint32_t i); /* index 0 is the oldest entry */
 void replay_clear(struct replay *r);
 
 /* Prefetches the memory of the next entry; there must be a page. */

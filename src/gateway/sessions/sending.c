@@ -42,7 +42,7 @@ static void send_output_buffer(struct gateway_socket *p, bool text)
 
     if (message_fits_or_close(p, &h->out))
         websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
-    /* Free the buffer after a large message. */
+    /* Free the buffer after a large message was sent. */
     if (h->out.cap > OUTPUT_MAX_IDLE_CAPACITY)
         buf_clear(&h->out);
 }
@@ -78,7 +78,7 @@ static bool can_share_frames(const struct gateway_socket *p)
     return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
 }
 
-/* An event for one session, such as READY, may be large: its parts are copied only once. */
+/* Sends an event for one session, such as READY. It may be large, so it is copied only once. */
 static void send_unshared_frame(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                 unsigned form)
 {

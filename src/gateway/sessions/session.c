@@ -90,7 +90,7 @@ struct client_presence *session_client_presence(struct session *s)
     return s->client_presence;
 }
 
-/* A new session is not replicated yet. */
+/* Marks the whole session as unsent, because a new session is not replicated yet. */
 struct session_sync *session_sync(struct session *s)
 {
     if (!s->sync) {
@@ -139,8 +139,8 @@ static void session_unref_client_name(struct session *s)
 void session_end(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
-    /* The session's next owner announces the presence: other users must not see the account
-     * offline meanwhile. */
+    /* The node that continues the session announces the presence: other users must not see the
+     * account offline meanwhile. */
     bool stays_shown =
         s->state == SESSION_SUSPENDED || (s->state == SESSION_MOVING && g->directory);
 
@@ -238,8 +238,8 @@ void session_set_state(struct session *s, enum session_state state)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* Disconnects a client that is too far behind; the client may resume. Until then unsent events
- * wait in the replay buffer at almost no cost. */
+/* Disconnects a client that is too far behind; the client may resume. Until then unsent events wait
+ * in the replay buffer at almost no cost. */
 static void disconnect_slow_client(struct session *s)
 {
     atomic_fetch_add_explicit(&s->gateway_loop->gateway->count.disconnected_slow, 1,
@@ -298,7 +298,7 @@ bool session_has_backlog(const struct session *s)
                          websocket_unsent_bytes(s->socket->ws) > SOCKET_UNSENT_MAX);
 }
 
-/* Sends the newest event of the replay buffer, or lets it wait behind earlier events. */
+/* Sends the newest event of the replay buffer; if earlier events wait, it waits behind them. */
 static void send_or_queue_newest(struct session *s, struct gateway_event *n, unsigned form)
 {
     struct gateway_socket *p = s->socket;
@@ -318,8 +318,8 @@ static void send_or_queue_newest(struct session *s, struct gateway_event *n, uns
         websocket_notify_when_drained(p->ws);
 }
 
-/* Returns the number that the journal records for the event. RESUMED need not be replayed: a
- * client that did not receive it resumes again. */
+/* Returns the number that the journal records for the event. RESUMED need not be replayed: a client
+ * that did not receive it resumes again. */
 static uint64_t journal_number_of_event(const struct gateway_event *n)
 {
     if (n->number)

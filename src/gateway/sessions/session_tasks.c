@@ -1,6 +1,6 @@
 /* session_tasks.c - long tasks of a session, run in steps: sending guilds, answering requests.
  *
- * A step is a store read and the events sent from its result. The next step starts when the
+ * A step is a store read and the events created from its result. The next step starts when the
  * socket has accepted these events, so that one session fills neither the loop nor memory. */
 #include "gateway/sessions/session_tasks.h"
 
@@ -12,8 +12,8 @@
 
 enum { STEPS_PER_POST = 8, SESSION_TASKS_MAX = 256, ACCOUNT_TASKS_MAX = 1024 };
 
-/* The account's task count needs the gateway's lock, because the account's sessions may be on
- * several loops. */
+/* Changing the account's task count needs the gateway's lock, because the account's sessions may be
+ * on several loops. */
 static void change_task_counts(struct session *s, unsigned more, unsigned less)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -69,8 +69,8 @@ static void session_tasks_free(struct session *s)
     s->tasks = NULL;
 }
 
-/* Tasks run one after the other, so a request waits until all guilds were sent. The guild task
- * also runs while the session is disconnected; its events go to the replay buffer. A request
+/* Tasks run one after the other, so a request waits until all guilds were sent. The task that sends
+ * guilds also runs while the session is disconnected; its events go to the replay buffer. A request
  * waits for the next connection, because its response would exceed the replay buffer. */
 static bool session_task_can_continue(const struct session *s)
 {
@@ -137,8 +137,8 @@ static void session_task_begin_step(struct gateway_loop *h, struct session_task 
     store_read_ordered(h, &e->store_read);
 }
 
-/* Runs the next step of sessions that can continue. A session whose socket has a backlog again
- * waits for its socket. */
+/* Runs the next step of sessions that can continue. A session whose socket has a backlog waits
+ * until the socket has sent it. */
 void run_session_tasks(struct loop_message *post)
 {
     struct gateway_loop *h = container_of(post, struct gateway_loop, session_tasks.post);

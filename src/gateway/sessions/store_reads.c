@@ -14,7 +14,7 @@
 enum {
     ORDERED_READS_AT_ONCE = 8,
     SNAPSHOT_POSITIONS_MAX =
-        4096, /* limit of log positions; above it some events are delivered twice */
+        4096, /* maximum number of log positions; above it some events are delivered twice */
 };
 
 static void on_session_write_committed(struct work_item *w)
@@ -83,7 +83,7 @@ static void session_read_begin(struct gateway_loop *h, struct session_store_read
                             : STORE_READ,
         .in_background = l->in_background,
         .owner = l->owner,
-        .urgent = l->blocks_events, /* the events of all sessions wait for a quiet read */
+        .urgent = l->blocks_events, /* the events of all sessions wait for an ordered read */
         .name = "session",
         .loop = h->loop,
         .run = run_session_read,

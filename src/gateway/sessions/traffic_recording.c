@@ -45,7 +45,7 @@ void record_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, str
         record_opcode_message(p, kind, op, d);
 }
 
-/* A separate function, so that the record is prepared only while recording is on. */
+/* A separate function prepares the record, so that it runs only while recording is on. */
 static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                     unsigned form)
 {

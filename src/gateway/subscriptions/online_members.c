@@ -5,8 +5,8 @@
 
 struct guild_online_members {
     snowflake guild_id;
-    struct map users;  /* user id -> number of visible sessions, stored in the pointer */
-    unsigned watchers; /* number of loops that maintain member lists of the guild */
+    struct map users;  /* user id -> number of visible sessions, stored as the pointer value */
+    unsigned watchers; /* number of loops that have member lists of the guild */
 };
 
 void online_members_init(struct online_members *all)

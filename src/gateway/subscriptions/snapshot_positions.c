@@ -1,5 +1,4 @@
-/* snapshot_positions.c - log positions that a snapshot of the store included before their events
- * were sent. */
+/* snapshot_positions.c - event log positions that a snapshot of the store included early. */
 #include "gateway/subscriptions/snapshot_positions.h"
 
 #include <stdlib.h>

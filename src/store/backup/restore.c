@@ -40,11 +40,11 @@ static bool is_data_folder_name(const char *name)
 
 struct backup_reading {
     struct archive archive;
-    const char *folder;           /* destination; NULL: only check */
+    const char *folder;           /* destination; NULL for a check without restore */
     bool salvage;                 /* continue after a damaged file or line */
-    struct backup_database *rows; /* check only: the database, once it was read; or NULL */
-    int rows_fd;                  /* file that contains the database; or -1 */
-    bool has_rows, differs;       /* differs: a file does not match its row */
+    struct backup_database *rows; /* for a check: the database, once it was read; otherwise NULL */
+    int rows_fd;                  /* file that contains the database, or -1 */
+    bool has_rows, differs;       /* differs: a file does not match its database row */
     int64_t lost;
 };
 
@@ -117,7 +117,7 @@ static enum err restore_entry(struct backup_reading *b, const struct archive_ent
     enum err e = archive_extract(&b->archive, entry, fd);
     if (close(fd) != 0 && !e)
         e = ERR_UNAVAILABLE;
-    /* Keep a damaged database, because SQLite can read most of it. A partial blob or a wrong key is
+    /* Retain a damaged database, because SQLite can read most of it. A partial blob or key file is
      * useless. */
     if (e && strcmp(entry->name, "guildhall.db") != 0)
         unlink(path);
@@ -138,12 +138,12 @@ static enum err process_entry(struct backup_reading *b, const struct archive_ent
         return e;
     log_error("backup: '%s' is damaged in '%s'", entry->name, b->archive.path);
     b->lost++;
-    /* a check continues, to list all faults */
+    /* a check without restore continues, to list all faults */
     return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST;
 }
 
-/* Finds the next file after a damaged line. A message or a file may contain text that looks like a
- * "file" line, so only blobs are accepted, and only those that do not exist yet. */
+/* Finds the next file after a damaged line of the archive. Stored content may contain text that
+ * looks like a "file" line, so only blobs are accepted, and only those that do not exist yet. */
 static enum err resume_after_damage(struct backup_reading *b, struct archive_entry *entry,
                                     bool *ret_more)
 {
@@ -260,8 +260,8 @@ static bool sync_file_system(const char *folder)
     return ok;
 }
 
-/* Creates the folder after the backup was opened, so that a mistyped backup name leaves no folder
- * behind. */
+/* Creates the folder only after the backup was opened, so that a mistyped backup name leaves no
+ * folder behind. */
 enum err backup_restore(const char *path, const char *folder, bool salvage,
                         struct backup_report *ret)
 {

@@ -217,8 +217,8 @@ static enum err endpoint_start_read(struct move_endpoint *s, const struct moved_
     return e || !behind.n ? e : bind_saved_key(side, t, behind);
 }
 
-/* Returns false if the value does not have the type of its column: SQLite stores values of any
- * type, PostgreSQL rejects them. */
+/* Reads a column. Returns false if the value does not have the type of its column: SQLite stores
+ * values of any type, PostgreSQL rejects them. */
 static bool column_value(sqlite3_stmt *stmt, int at, enum value_kind kind, struct value *ret)
 {
     static const int types[] = { [VALUE_INT] = SQLITE_INTEGER,

@@ -1,7 +1,7 @@
 /* values.c - encodes rows as bytes, for digests and saved keys.
  *
- * Two tables are equal if the sums of their row digests are. A sum does not depend on the order of
- * rows, in which the engines differ. */
+ * Two tables are equal if the sums of their row digests are equal. The sum does not depend on the
+ * order of rows, which differs between SQLite and PostgreSQL. */
 #include <sodium.h>
 
 #include "store/move/internal.h"

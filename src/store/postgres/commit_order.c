@@ -8,9 +8,9 @@
  * is newer or T2 waited for a row lock of T1. So T2 sent its COMMIT after T1's COMMIT had arrived,
  * and is behind T1 in the list. The order of independent transactions does not matter.
  *
- * No worker waits for its turn. A worker whose item is not at the head leaves it in the list and
- * takes the next one from the queue; the worker whose item is at the head finishes all answered
- * items behind it. An unanswered COMMIT blocks the list until its connection times out. */
+ * No worker blocks. A worker whose item is not at the head leaves the item in the list and
+ * continues with the queue; the worker whose item is at the head finishes all answered items behind
+ * it. An unanswered COMMIT blocks the list until its connection times out. */
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 

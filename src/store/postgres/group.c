@@ -2,8 +2,8 @@
  *
  * The prefetched queries of all work items are sent in one round trip, and their writes with the
  * one COMMIT. Nothing is written before the commit, so a refused work item does not affect the
- * others. A work item that must see its own writes, or their result, runs alone afterwards. So does
- * one that fails; the others are retried without it, up to MAX_GROUP_ATTEMPTS times.
+ * others. A work item that must see its own writes, or their result, runs alone afterwards, as does
+ * a work item that fails; the others are retried without it, up to MAX_GROUP_ATTEMPTS times.
  *
  * A group has at most one work item per owner, sorted by owner: groups that write rows of the same
  * accounts lock them in the same order and cannot deadlock. */
@@ -15,7 +15,7 @@ enum { MAX_GROUP_ATTEMPTS = 4 };
 
 enum group_item_state {
     ITEM_READY,
-    ITEM_RUNS_ALONE, /* runs alone, after the group */
+    ITEM_RUNS_ALONE, /* the work item runs alone, after the group */
     ITEM_REFUSED,    /* the work item returned an error, which is its result */
     ITEM_WRITES,
 };
@@ -25,8 +25,8 @@ struct commit_group {
     struct work_item *works[POSTGRES_GROUP_MAX];
     enum group_item_state states[POSTGRES_GROUP_MAX];
     unsigned count;
-    bool broken; /* the transaction has failed */
-    bool again;  /* one work item caused the failure and was removed: try again */
+    bool broken; /* the transaction of the group has failed */
+    bool again;  /* the work item that caused the failure was removed: try again */
 };
 
 static int compare_owners(const void *a, const void *b)
@@ -51,8 +51,8 @@ static struct tx tx_of_item(const struct commit_group *g, unsigned i)
                         .connection = &g->worker->conn };
 }
 
-/* Aborts the group and removes the work item that failed. If the database is unreachable or full, a
- * retry would fail, too. */
+/* Aborts the group commit and removes the work item that failed. If the database is unreachable or
+ * full, a retry would fail, too. */
 static void abort_group_without(struct commit_group *g, enum err e, const struct work_item *culprit)
 {
     g->broken = true;
@@ -126,7 +126,7 @@ static void roll_back_writers(struct commit_group *g, struct work_item *const *w
 
     if (!w->conn.lost) {
         postgres_conn_run_command(&w->conn, "rollback");
-        /* There is at most one such position, because statements after a failed one do not run. */
+        /* At most one position is unreported, because statements after a failed one do not run. */
         unreported = postgres_conn_unreported_position(&w->conn);
     }
     if (!w->conn.lost && unreported)
@@ -139,8 +139,8 @@ static void roll_back_writers(struct commit_group *g, struct work_item *const *w
     }
 }
 
-/* If the connection is lost without a result, it is unknown whether the transaction committed; if
- * may_be_written is false, it did not. */
+/* Commits the group. If the connection is lost without a result, it is unknown whether the
+ * transaction committed, unless may_be_written is false. */
 static void commit_group_items(struct commit_group *g)
 {
     struct postgres_worker *w = g->worker;

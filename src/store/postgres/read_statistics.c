@@ -1,11 +1,11 @@
-/* read_statistics.c - statistics per name of a read (struct work_item.name): how many round trips
- * it needs. Reads of one name usually need the same number of round trips. If it is known, the last
- * round trip also ends the transaction, which saves one. If the prediction is wrong, the read
+/* read_statistics.c - statistics per name of a read (struct work_item.name): its round trips.
+ * Reads of one name usually need the same number of round trips. If the number is known, the last
+ * one also ends the transaction, which saves a round trip. If the prediction is wrong, the read
  * restarts, and the name is not trusted again before the number repeats three times. Reads that use
  * too much time of a loop, or too many round trips, run on the workers for a while. */
 #include "store/postgres/postgres.h"
 
-/* Trust in the statistics; above 0: the number of round trips is predictable. */
+/* Trust in the statistics: above 0 they predict; below TRUST_LOST reads run on the workers. */
 enum { TRUST_CACHED_OFF_LOOPS = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
 
 struct round_trip_statistics {

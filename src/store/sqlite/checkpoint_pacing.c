@@ -1,6 +1,6 @@
-/* checkpoint_pacing.c - paces the disk writes of checkpoints. A checkpoint writes thousands of
+/* checkpoint_pacing.c - limits the disk writes of checkpoints. A checkpoint writes thousands of
  * pages and syncs them at the end, and a commit during that sync would wait for all of it. So the
- * copier syncs after every few pages and then pauses for as long as the sync took. */
+ * copier thread syncs after every few pages and then pauses for as long as the sync took. */
 #include "base/clock.h"
 #include "store/backup/write_pacing.h"
 #include "store/sqlite/sqlite.h"

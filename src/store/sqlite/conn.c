@@ -163,7 +163,7 @@ static const char read_only_settings[] = "pragma temp_store = memory;"
 
 static void configure_library(void)
 {
-    /* Memory statistics need a lock that all threads share, so disable them. */
+    /* Disable memory statistics, because they need a lock that all threads share. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
@@ -244,7 +244,7 @@ int sqlite_conn_run_sql(struct sqlite_conn *c, struct sql sql)
     return code;
 }
 
-/* Passes NULL instead of a database name, which saves a lookup: readers have one database only, and
+/* Passes NULL instead of a database name, which saves a lookup: readers have only one database, and
  * the writer's transactions begin with the main one. */
 static bool is_in_transaction(struct sqlite_conn *c)
 {
@@ -258,8 +258,8 @@ static bool ensure_snapshot(struct sqlite_conn *c)
            (sqlite_conn_run(c, "pragma schema_version") == SQLITE_OK && is_in_transaction(c));
 }
 
-/* Whether cached rows may be returned together with rows that are read later. Both show the same
- * state if the snapshot exists already, or no commit begins before it is taken
+/* Returns whether cached rows may be combined with rows that are read later. Both show the same
+ * state if the snapshot exists already, or if no commit begins before it is taken
  * (check_snapshot_age). */
 bool sqlite_may_use_cached_rows(struct sqlite_conn *c)
 {

@@ -90,8 +90,8 @@ static struct value copy_or_reference_bytes(struct arena *a, enum value_kind kin
 
 static struct value decode_column(struct arena *a, sqlite3_stmt *stmt, int i)
 {
-    /* Reads type, value and length with one lookup instead of three. No other thread uses the
-     * statement. */
+    /* Gets type, value and length with one lookup instead of three; safe because no other thread
+     * uses the statement. */
     sqlite3_value *v = sqlite3_column_value(stmt, i);
 
     switch (sqlite3_value_type(v)) {
@@ -168,7 +168,7 @@ enum err sqlite_rows_end(struct rows *r)
     if (cursor->cached)
         return query_cache_close_cursor(r, cursor);
     sqlite3_stmt *stmt = cursor->statement->stmt;
-    /* SQLite checks the foreign keys of a write at its end, so read all rows. */
+    /* SQLite checks the foreign keys of a write after its last row, so read all rows. */
     if (!cursor->statement->reads_only)
         while (step_row(r, cursor))
             ;
@@ -177,7 +177,7 @@ enum err sqlite_rows_end(struct rows *r)
     if (code != SQLITE_OK)
         e = tx_mark_failed(r->tx, sqlite_error_from_code(c, code, cursor->sql));
     else if (c->read_limit.is_exceeded)
-        /* the limit was exceeded between two rows, which SQLite does not know */
+        /* SQLite does not know that the time limit was exceeded between two rows. */
         e = tx_mark_failed(r->tx, ERR_STORE_RETRY);
     else
         query_cache_store_rows(c, cursor);

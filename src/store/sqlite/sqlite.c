@@ -16,8 +16,8 @@ static struct sqlite *sqlite_of_store(struct store *s)
 }
 
 /* Releases the snapshot. The reads of one loop iteration share a snapshot, because taking one costs
- * more than most queries. A commit renews it, so that a caller who got the reply of a commit sees
- * its rows. */
+ * more than most queries. A commit renews the snapshot, so that a caller who got the reply of a
+ * commit sees its rows. */
 static void release_snapshot(struct sqlite_conn *c)
 {
     if (c->in_snapshot && sqlite_conn_run(c, "commit") != SQLITE_OK)
@@ -52,8 +52,8 @@ static enum err run_read_in_snapshot(struct store *s, struct work_item *w, struc
 }
 
 /* Opens a read connection with a page cache of 16 MiB: with the default of 2 MiB large searches
- * would reread pages. The writer keeps the default, so that it writes pages early, and a work item
- * that fills the disk fails before others run. */
+ * would reread pages. The writer's cache stays at the default, so that it writes pages early, and a
+ * work item that fills the disk fails before others run. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret)
 {
     enum err e = sqlite_conn_open(path, ret);
@@ -75,14 +75,14 @@ static enum err read_connection_of_loop(struct sqlite *q, struct loop *loop,
         if (!e && q->background_readers[0].has_thread)
             read_limit_set_for_loop(q->readers[i]);
         if (!e && q->has_thread)
-            /* possible because this process is the only writer */
+            /* A query cache is possible because this process is the only writer. */
             q->readers[i]->cache = query_cache_new();
     }
     *ret = q->readers[i];
     return e;
 }
 
-/* Queues a read for the background threads; a closing store refuses it. */
+/* Queues a read for the background threads; fails if the store is closing. */
 static void read_in_background(struct store *s, struct work_item *w)
 {
     if (!fair_queue_push(&sqlite_of_store(s)->long_reads, w))
@@ -164,7 +164,7 @@ static void sqlite_close(struct store *s)
     for (unsigned i = 0; i < q->reader_count; i++)
         sqlite_conn_close(q->readers[i]);
     sqlite_conn_close(q->tool);
-    /* The last connection that is closed checkpoints the WAL. */
+    /* Close the writer last: the last connection to close checkpoints the WAL. */
     sqlite_conn_close(q->writer);
     queue_clear(&q->queue);
     fair_queue_clear(&q->long_reads);
@@ -190,7 +190,7 @@ static enum err create_private_file(const char *path)
     return OK;
 }
 
-/* Disables syncs: commits then return before the data is on the disk. */
+/* Disables syncs: commits return before the data is on the disk. */
 static enum err disable_syncs(struct sqlite_conn *writer)
 {
     log_warn("store: syncs are disabled: a power cut loses the last commits");
@@ -205,7 +205,7 @@ static enum err require_database_file(const struct sqlite *q)
     return ERR_UNAVAILABLE;
 }
 
-/* Opens the store for the only process that writes: locks the folder and applies migrations. */
+/* Opens the store as the only process that writes: locks the folder and applies migrations. */
 static enum err open_for_writing(struct sqlite *q, const struct store_options *o)
 {
     enum err e = o->as_is ? require_database_file(q) : folder_create(o->folder);

@@ -39,7 +39,7 @@ const struct option_row watch_option_rows[] = {
 
 struct watch_batch {
     int64_t lost;
-    struct list records; /* struct str: JSON */
+    struct list records; /* items: struct str with JSON */
 };
 struct watch_line {
     struct str line;
@@ -105,7 +105,7 @@ static void print_traffic_record(struct str json, bool raw, struct arena *arena)
         printf("%.*s\n", STR_ARGS(((const struct watch_line *)read)->line));
 }
 
-/* Prints a batch of records and returns their number. left: maximum number; -1: no limit. */
+/* Prints a batch of records and returns their number. `left` is the maximum; -1 means no limit. */
 static int64_t print_record_batch(struct str text, bool raw, int64_t left, struct arena *arena)
 {
     struct form form = { .arena = arena };

@@ -9,7 +9,7 @@
 
 /* --- words ---------------------------------------------------------------------------- */
 
-/* A word without its quotes. colon: offset of the colon after the key; 0: no key. */
+/* A word without its quotes; `colon` is the offset of the colon after the key, or 0 without key. */
 struct command_word {
     struct str text;
     size_t colon;
@@ -63,7 +63,7 @@ static struct key_value_pair pair_from_word(const struct command_word *w)
                                     str_skip(w->text, w->colon + 1) };
 }
 
-/* Collects pairs; words that are not a pair are appended to the value of the previous pair. */
+/* Collects key:value pairs; other words are appended to the value of the previous pair. */
 static bool collect_pairs(struct invoke_run *v, const struct list *words, size_t from,
                           bool (*is_key)(const void *arg, struct str key), const void *arg,
                           struct list *ret)
@@ -263,7 +263,7 @@ static bool write_options_from_pairs(struct invoke_run *v, struct json_writer *j
     return true;
 }
 
-/* Writes options. Words before the pairs are subcommands, each with its own options. */
+/* Writes options. Words before the key:value pairs are subcommands with options of their own. */
 static bool write_options_json(struct invoke_run *v, struct json_writer *j,
                                const struct list *options, const struct list *words, size_t from)
 {

@@ -1,7 +1,7 @@
 /* invoke.c - `guildhall invoke`: invokes an app's command as a user and prints the result.
  *
- * For app developers: it uses the public API like a client, so that a script can test an app from
- * outside. */
+ * For app developers: the tool uses the public API like a client, so that a script can test an app
+ * from outside. */
 #include "tools/invoke/invoke.h"
 
 #include <stdarg.h>
@@ -147,7 +147,7 @@ static const char *default_url(const struct config *config, struct arena *arena)
         arena, str_printf(arena, "http://%s%s", port_only ? "127.0.0.1:" : "", config->listen));
 }
 
-/* Asks the server that runs on the data folder for its URL; without one, uses --listen. */
+/* Asks the server that runs on the data folder for its URL; if none runs, uses --listen. */
 static const char *find_server_url(const struct config *config, struct arena *arena)
 {
     struct buf out;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Two subqueries, because each is a single index lookup. */
+/* Each subquery is a single index lookup. */
 static const char LOG_RANGE[] = "select coalesce((select min(position) from log), 0), "
                                 "coalesce((select max(position) from log), 0)";
 

@@ -20,8 +20,8 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
-/* Disk space is allocated before it is written to: a write to a mapped page without disk space
- * kills the process (SIGBUS). */
+/* Disk space is allocated before it is written: a write to a mapped page without disk space kills
+ * the process (SIGBUS). */
 enum { SLOTS_ALLOCATED_AT_ONCE = 256 };
 
 struct journal {
@@ -29,9 +29,9 @@ struct journal {
     int fd;
     struct journal_head *head; /* the mapped file */
     pthread_mutex_t lock;      /* protects the members below */
-    uint32_t *free;            /* indexes of slots that are free again */
+    uint32_t *free;            /* indexes of slots that were used before */
     uint32_t free_count, used, allocated;
-    bool full; /* the disk is full, which was logged */
+    bool full; /* the disk is full; this was logged */
 };
 
 static char *journal_file_path(const char *folder, uint32_t identity)
@@ -68,7 +68,7 @@ struct journal *journal_open(const char *folder, uint32_t identity)
 {
     struct journal *l = mem_new(sizeof *l);
 
-    mkdir(folder, 0700); /* fails if the folder exists */
+    mkdir(folder, 0700); /* fails if the folder exists already */
     l->path = journal_file_path(folder, identity);
     l->fd = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     pthread_mutex_init(&l->lock, NULL);
@@ -87,7 +87,7 @@ void journal_close(struct journal *l)
         return;
     if (l->head)
         munmap(l->head, journal_slot_offset(JOURNAL_SLOTS_MAX));
-    if (l->head) /* else another process may own the file */
+    if (l->head) /* otherwise another process may own the file */
         unlink(l->path);
     if (l->fd >= 0)
         close(l->fd);
@@ -113,7 +113,7 @@ static uint32_t journal_slot_index(struct journal *l, const struct journal_slot 
                       JOURNAL_SLOT_BYTES);
 }
 
-/* Needs the lock. Returns false if the disk is full. */
+/* Allocates disk space for slots. Needs the journal's lock. Returns false if the disk is full. */
 static bool journal_allocate_slots(struct journal *l)
 {
     if (l->used < l->allocated)
@@ -217,8 +217,8 @@ void journal_set_in_transit(struct session *s)
     replication_send_session_now(s);
 }
 
-/* If the activities are too long, the slot stays marked as torn: after a crash the client has to
- * identify again, instead of being shown without activities. */
+/* If the activities are too long, the slot stays marked as incomplete: after a crash the client
+ * must identify again, instead of being shown without activities. */
 void journal_record_presence(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
@@ -238,7 +238,7 @@ void journal_record_presence(struct session *s)
     atomic_store(&slot->torn, 0);
 }
 
-/* A member list counts as a running task, because the journal does not store its row ranges. */
+/* A member list subscription counts as a running task: the journal does not store its ranges. */
 void journal_record_tasks(struct session *s)
 {
     if (!s->resume.slot)

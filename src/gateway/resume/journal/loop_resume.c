@@ -10,10 +10,10 @@
 
 enum {
     RETAINED_EVENTS_MAX_BYTES = 64 * 1024 * 1024,
-    REQUEST_INTERVAL_MS = 250, /* interval between two store reads of a request */
+    REQUEST_INTERVAL_MS = 250, /* ms between two store reads of a request */
 };
 
-/* Stops retaining all events. A client that resumes a suspended session later has to identify
+/* Stops retaining all events. A client that resumes a suspended session after this must identify
  * again. */
 static void stop_retaining_events(struct gateway_loop *h)
 {

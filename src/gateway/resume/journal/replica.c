@@ -1,4 +1,4 @@
-/* replica.c - copies of other nodes' journals: messages, the choice of a replica, expiry. */
+/* replica.c - copies of other nodes' journals: messages, choice of the replica's node, expiry. */
 #include "gateway/resume/journal/replica.h"
 
 #include "base/clock.h"
@@ -57,7 +57,7 @@ static void handle_replica_hello(struct replica *k, uint32_t identity, struct se
         map_put(&k->replicas, identity, k);
 }
 
-/* Removes dead nodes from the set; living nodes announce themselves regularly. */
+/* Removes dead nodes from the set of nodes that store copies; living nodes repeat REPLICA_HELLO. */
 static void retain_living_replica_nodes(struct replica *k, const uint32_t *identities, size_t count)
 {
     struct map living;

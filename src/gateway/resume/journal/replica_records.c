@@ -1,4 +1,4 @@
-/* replica_records.c - stores the records that other nodes send of their sessions. */
+/* replica_records.c - stores the journal records that other nodes send. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #include "gateway/resume/journal/replica_internal.h"
 
 enum {
-    REPLICA_SESSIONS_MAX = 4 * JOURNAL_SLOTS_MAX, /* about 4 KiB each */
+    REPLICA_SESSIONS_MAX = 4 * JOURNAL_SLOTS_MAX, /* each has about 4 KiB */
     SLOT_HEAD_BYTES = offsetof(struct journal_slot, presence),
 };
 
@@ -70,7 +70,7 @@ static struct replica_node *replica_node_get_or_create(struct replica *k, uint32
     return s;
 }
 
-/* Copies the head of a slot. The strings are terminated, because they come from another process. */
+/* Copies the first members of a slot. Terminates the strings, which come from another process. */
 static void slot_copy_head(struct journal_slot *slot, struct str head, struct str presence)
 {
     memcpy((void *)slot, head.p, SLOT_HEAD_BYTES);
@@ -80,8 +80,9 @@ static void slot_copy_head(struct journal_slot *slot, struct str head, struct st
     slot->presence_n = (uint32_t)presence.n;
 }
 
-/* When a session moves between two loops of its node, both send records: an older record of the
- * former loop is ignored. A journal that was restarted may have a lower seq. */
+/* Returns whether a record is outdated: when a session moves between two loops of its node, both
+ * send records, and older records of the former loop are ignored. A restarted journal may have a
+ * lower seq. */
 static bool record_is_outdated(const struct replica_session *s, unsigned hub,
                                const struct journal_slot *delivered_to)
 {
@@ -153,7 +154,7 @@ static void handle_session_end(struct replica *k, const struct replica_node *fro
         replica_session_drop(k, number);
 }
 
-/* Returns false if the message is malformed. */
+/* Handles all records of a message. Returns false if the message is malformed. */
 static bool handle_session_records(struct replica *k, struct replica_node *from, unsigned hub,
                                    struct serial_reader *in)
 {
@@ -168,7 +169,7 @@ static bool handle_session_records(struct replica *k, struct replica_node *from,
         case RECORD_SESSION_END:
             handle_session_end(k, from, in);
             break;
-        default: /* sent by a newer version */
+        default: /* record of a newer version */
             in->bad = true;
             break;
         }

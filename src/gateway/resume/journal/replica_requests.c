@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "gateway/resume/journal/replica_internal.h"
 
-enum { REFUSAL_VALID_MS = 10 * 1000 }; /* how long a refusal of another replica is valid */
+enum { REFUSAL_VALID_MS = 10 * 1000 }; /* ms for which a refusal of another replica is valid */
 
 static uint64_t copied_loop_position(const struct replica *k, const struct replica_session *s)
 {
@@ -66,8 +66,8 @@ void replica_handle_request(struct replica *k, uint32_t identity, struct serial_
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
-/* A former and a current replica may both reply: the copy that has more events is used. An equal
- * copy is no reason to read the store again. */
+/* Returns whether a received copy has more events. A former and a current replica may both reply:
+ * the copy with more events is used. An equal copy is no reason to read the store again. */
 static bool slot_has_more_events(const struct replica *k, const struct replica_session *s,
                                  const struct journal_slot *slot, uint64_t position)
 {
@@ -85,7 +85,7 @@ static void store_borrowed_session(struct replica *k, uint32_t identity, uint64_
     struct replica_session *s = map_get(&k->sessions, number);
 
     if (s && s->identity != identity && !s->borrowed)
-        return; /* another node owns the session by now and replicates it to this node */
+        return; /* another node owns the session now and replicates it to this node */
     s = replica_session_find(k, number, identity);
     if ((s && !slot_has_more_events(k, s, slot, position)) ||
         !(s = replica_session_get_or_create(k, number, identity)))
@@ -113,7 +113,7 @@ void replica_handle_session(struct replica *k, uint32_t identity, struct serial_
         store_borrowed_session(k, identity, number, &slot, position, ret);
 }
 
-/* Stores a refusal as a torn copy that has only the range of seqs. */
+/* Stores a refusal as an incomplete copy that has only the range of seqs. */
 void replica_handle_refusal(struct replica *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret)
 {

@@ -14,14 +14,14 @@
 enum {
     MESSAGE_MAX_BYTES = 1 << 20,
     HELLO_MAX_BYTES = 64,
-    SEND_AT_BYTES = 256 * 1024, /* at this size a message is sent immediately */
+    SEND_AT_BYTES = 256 * 1024, /* a message of this size is sent immediately */
     ROUND_TICKS = 10,           /* seconds */
-    RESEND_PAUSE_TICKS = 3,     /* pause between two rounds after lost messages */
+    RESEND_PAUSE_TICKS = 3,     /* seconds between two rounds after lost messages */
     STEP_MS = 250,
     ROUND_STEPS = ROUND_TICKS * 1000 / STEP_MS,
-    STEP_MIN_SESSIONS = 256,          /* minimum of sessions per step */
-    STEP_MAX_BYTES = 512 * 1024,      /* maximum of bytes per step */
-    ROUND_MAX_UNSENT_BYTES = 1 << 20, /* bytes; above this limit a round waits */
+    STEP_MIN_SESSIONS = 256,          /* minimum number of sessions per step */
+    STEP_MAX_BYTES = 512 * 1024,      /* maximum number of bytes per step */
+    ROUND_MAX_UNSENT_BYTES = 1 << 20, /* with more unsent bytes a round waits */
 };
 
 void replication_write_message_head(struct buf *out, uint32_t identity, unsigned hub,
@@ -69,7 +69,7 @@ void replication_write_session_end(struct buf *out, uint64_t number)
     serial_put_u64(out, number);
 }
 
-/* position 0: unsent sessions may be behind the position of the loop. */
+/* Sends the collected records. Position 0: unsent sessions may be behind the loop's position. */
 static void replication_send_message(struct replication *c, uint64_t position)
 {
     const struct gateway *g = c->gateway_loop->gateway;
@@ -80,7 +80,7 @@ static void replication_send_message(struct replication *c, uint64_t position)
                                    loop_index(c->gateway_loop->loop), ++c->messages, position);
     buf_add_str(&message, buf_str(&c->out));
     buf_reset(&c->out);
-    /* Else the replica notices the gap, as if NATS had refused the message. */
+    /* If the buffer overflowed, the replica notices the gap, as if NATS had refused the message. */
     if (!buf_full(&message))
         cluster_send_to_node(g->cluster, c->node, CLUSTER_LEDGERS, buf_str(&message));
     buf_clear(&message);
@@ -158,7 +158,7 @@ void replication_end_session(struct session *s)
         replication_send_message(c, 0);
 }
 
-/* Returns the approximate size of a session in a message. */
+/* Returns the approximate size of a whole session in a message. */
 static size_t session_record_size(const struct session *s)
 {
     return offsetof(struct journal_slot, presence) +
@@ -184,7 +184,7 @@ static bool round_mark_next_session(struct replication *c, size_t *bytes)
     return true;
 }
 
-/* A round with as many sessions as the previous one takes about ROUND_TICKS. */
+/* Marks so many sessions that a round like the previous one takes about ROUND_TICKS. */
 bool replication_round_step(struct replication *c, size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;
@@ -261,7 +261,7 @@ struct replication_tick {
     bool restart;
 };
 
-/* There is a pause between rounds after lost messages: more traffic would not help an overloaded
+/* After lost messages rounds begin with a pause, because more traffic would not help an overloaded
  * node. */
 bool replication_round_is_due(struct replication *c, bool restart)
 {
@@ -283,7 +283,7 @@ static void set_replica_node(struct replication *c, uint32_t node)
     round_begin(c);
 }
 
-/* Sends the loop's position with the records; without records, once a second. */
+/* Sends the loop's position, once a second if there are no records to send it with. */
 static void on_replication_tick(struct loop_message *post)
 {
     struct replication_tick *t = container_of(post, struct replication_tick, post);
@@ -312,7 +312,7 @@ static void post_replication_tick(struct gateway *g, unsigned hub, uint32_t node
     loop_post(t->gateway_loop->loop, &t->post);
 }
 
-/* Posts ticks to the loops with index from `from` to before `to`. */
+/* Posts ticks to the loops with indexes from `from` to `to` - 1. */
 static void post_replication_ticks(struct gateway *g, unsigned from, unsigned to, uint32_t node,
                                    bool restart)
 {

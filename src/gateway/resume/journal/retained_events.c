@@ -1,7 +1,7 @@
 /* retained_events.c - events that a loop retains for sessions that move to it.
  *
- * Each session needs the events that began after it was requested. Events have an ascending
- * index; the oldest are dropped as soon as no expected session needs them. */
+ * Each session needs the events whose delivery began after the session was requested. Events have
+ * an ascending index; the oldest events are dropped as soon as no expected session needs them. */
 #include "gateway/resume/journal/retained_events.h"
 
 #include "base/mem.h"

@@ -1,8 +1,8 @@
 /* session_owner.c - records which node of a cluster owns a session.
  *
- * A row is inserted when a session begins and deleted when it ends; nothing waits for either. If
- * the row is not committed yet, a client that resumes on another node has to identify again. If
- * a row is left over, its node replies that the session has ended. */
+ * A row is inserted when a session begins and deleted when it ends, in the background. If the row
+ * is not committed yet, a client that resumes on another node must identify again. If a row is left
+ * over, its node replies that the session has ended. */
 #include "gateway/resume/journal/session_owner.h"
 
 #include "base/mem.h"
@@ -36,7 +36,7 @@ static enum err run_owner_delete(struct session_store_read *l, struct tx *tx)
 
 static void on_owner_written(struct session_store_read *l, enum err e)
 {
-    (void)e; /* a failure has no lasting effect: see the top of this file */
+    (void)e; /* a failure has no lasting effect, see the top of this file */
     mem_free(container_of(l, struct owner_row_write, store_write));
 }
 
@@ -60,7 +60,7 @@ void session_owner_insert(struct session *s)
 
 void session_owner_delete_by_number(struct gateway_loop *h, uint64_t number)
 {
-    /* A gateway that stops deletes all its rows in one statement. */
+    /* If the gateway is stopping, it deletes all its rows in one statement. */
     if (!h->gateway->draining)
         begin_owner_write(h, number, 0, run_owner_delete);
 }
