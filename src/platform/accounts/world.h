@@ -1,4 +1,4 @@
-/* world.h - creates accounts for other parts of a world import. */
+/* world.h - creates accounts that other entries of an imported world file need. */
 #ifndef PLATFORM_ACCOUNTS_WORLD_H
 #define PLATFORM_ACCOUNTS_WORLD_H
 

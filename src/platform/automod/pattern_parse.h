@@ -5,7 +5,7 @@
 
 #include "platform/automod/patterns.h"
 
-/* State of the parser. After an error the parser continues without effect until the end. */
+/* State of the parser. After an error the parser has no effect. */
 struct pattern_parser {
     struct pattern *out;
     struct str rest;
@@ -30,7 +30,7 @@ struct char_class *pattern_add_class(struct pattern_parser *p);
 void class_add_range(struct char_class *c, uint32_t first, uint32_t last);
 /* Adds \d, \w, \s or their negations. Returns false for other letters. */
 bool class_add_escape_class(struct pattern_parser *p, struct char_class *c, uint32_t letter);
-/* Returns the single character of an escape sequence; c follows the backslash. */
+/* Returns the character of an escape sequence. c is the character after the backslash. */
 uint32_t parse_pattern_escape(struct pattern_parser *p, uint32_t c);
 /* Parses a bracket expression after "[". */
 void parse_bracket_expression(struct pattern_parser *p);

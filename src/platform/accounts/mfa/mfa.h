@@ -21,7 +21,7 @@ struct mfa {
 
 /* Returns ERR_MFA_OFF if the account has no second factor. */
 enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret);
-/* Enables the second factor. m->last_step: TOTP step of the code that confirmed m->secret. */
+/* Enables the second factor. m->last_step is the TOTP step of the code that confirmed m->secret. */
 enum err mfa_insert(struct call *call, struct mfa *m);
 /* Removes the second factor. Does nothing if the account has none. */
 enum err mfa_remove(struct call *call, snowflake user_id);
@@ -30,27 +30,28 @@ enum err mfa_replace_backup_codes(struct call *call, struct mfa *m);
 
 /* --- codes ---------------------------------------------------------------------------- */
 
-/* Consumes a TOTP code or a backup code. ERR_MFA_CODE if it is wrong or already used. */
+/* Consumes a TOTP code or a backup code. Returns ERR_MFA_CODE if the code is wrong or already
+ * used. */
 enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code);
 enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code);
-/* Call in prepare if the caller sends a code with the password: counts an attempt. The attempt is
- * uncounted if the code is right. */
+/* Counts an attempt with a code. The attempt is uncounted if the code is right. Call it in the
+ * prepare of a route whose body has a code in addition to the password. */
 enum err mfa_count_caller_attempt(struct call *call, const struct opt_str *code);
-/* Call in the handler: consumes the caller's TOTP or backup code. Without a code, OK only if the
- * account has no second factor, else ERR_MFA_CODE. */
+/* Consumes the caller's TOTP or backup code. Without a code, returns OK if the account has no
+ * second factor, else ERR_MFA_CODE. Call it in the handler. */
 enum err mfa_use_caller_code(struct call *call, const struct user *caller,
                              const struct opt_str *code);
 
-extern const struct type type_mfa_code; /* for bodies with a TOTP or backup code */
+extern const struct type type_mfa_code; /* type of the field with a TOTP or backup code */
 /* Returns the backup code with this index, allocated in the call's arena. */
 struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number);
 bool mfa_backup_code_is_used(const struct mfa *m, int number);
 
-/* --- tickets: signed, valid for minutes, one account, one purpose ----------------------- */
+/* --- tickets: signed, valid for minutes, for one account and one purpose --------------- */
 
 enum ticket_purpose { TICKET_LOGIN, TICKET_UNDELETE, TICKET_CODES, TICKET_NEW_CODES };
 
-/* The ticket becomes invalid when the account's password changes. */
+/* Creates a ticket, which becomes invalid when the account's password changes. */
 struct str mfa_ticket_create(const struct call *call, const struct user *u,
                              enum ticket_purpose purpose);
 /* Verifies a ticket's signature, purpose and expiry without the database and returns its account.
