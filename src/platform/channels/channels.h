@@ -152,8 +152,7 @@ enum err thread_member_delete(struct tx *tx, snowflake thread_id, snowflake user
 enum err thread_member_read_mute(struct tx *tx, struct thread_member *m);
 enum err thread_member_update(struct tx *tx, const struct thread_member *m);
 enum err thread_member_set_flags(struct tx *tx, const struct thread_member *m, int64_t flags);
-/* Deletes up to `limit` thread memberships of a user in a guild, if joined before the time
- * `until`. */
+/* Deletes up to `limit` thread memberships of a user in a guild, if joined at or before `until`. */
 enum err thread_members_delete_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
                                        int64_t until, int64_t limit, int64_t *ret_gone);
 /* Reads the user's membership into .member of one thread, or of all open threads of a guild, which

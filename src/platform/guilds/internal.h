@@ -7,7 +7,8 @@
 enum {
     MOST_ROLES = 250,
     MOST_CHANNELS = 500,
-    MAX_DRAFT_OVERWRITES = 1000, /* overwrites in all channel drafts together */
+    MAX_DRAFT_OVERWRITES =
+        1000, /* overwrites in all channels of the body of POST /guilds together */
 };
 
 /* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */
@@ -26,7 +27,8 @@ enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
 struct channel_draft {
-    struct opt_id id, parent_id; /* placeholder ids, by which drafts refer to each other */
+    struct opt_id id,
+        parent_id; /* placeholder ids, by which entries of the body refer to each other */
     int64_t type;
     struct str name;
     struct opt_str topic;
@@ -39,7 +41,7 @@ struct guild_draft {
     struct opt_image icon;
     struct opt_int afk_timeout, verification_level, default_message_notifications,
         explicit_content_filter, system_channel_flags;
-    struct opt_id afk_channel_id, system_channel_id; /* placeholder ids of channel drafts */
+    struct opt_id afk_channel_id, system_channel_id; /* placeholder ids of entries in .channels */
     struct opt_list roles, channels;                 /* struct role_draft, struct channel_draft */
     struct opt_str region;
 };
@@ -77,7 +79,7 @@ extern const struct type guild_draft_body, guild_patch_body, user_guilds_reply;
 /* --- role_schema.c -------------------------------------------------------------------- */
 
 struct role_draft {
-    struct opt_id id; /* placeholder id; only in drafts of new guilds */
+    struct opt_id id; /* placeholder id, only in the body of POST /guilds */
     struct opt_str name, unicode_emoji;
     struct opt_id permissions;
     struct opt_int color;
@@ -92,7 +94,8 @@ struct role_position {
 
 extern const struct type role_body, role_positions_body, type_role_drafts;
 
-/* Applies a draft to a role; null resets a field. base: permissions if the draft has null. */
+/* Applies an edit to a role; null resets a field. base is the value to which permissions are
+ * reset. */
 void role_draft_apply(struct arena *arena, struct role *r, const struct role_draft *in,
                       uint64_t base);
 
@@ -119,7 +122,7 @@ struct audit_entry {
     struct opt_id user_id, target_id;
     int64_t action_type;
     struct opt_str reason;
-    const struct audit_options *options; /* NULL: none */
+    const struct audit_options *options; /* NULL if the action has no options */
     struct list changes;                 /* struct audit_change */
 };
 

@@ -1,4 +1,4 @@
-/* world.h - entry of a channel in world files, shared by the import and export of channels. */
+/* world.h - entry of a channel in world files (docs/world-files.md), for import and export. */
 #ifndef PLATFORM_CHANNELS_WORLD_H
 #define PLATFORM_CHANNELS_WORLD_H
 
