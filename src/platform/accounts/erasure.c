@@ -66,7 +66,7 @@ const struct job_kind account_erasure_job = {
     .run = run_account_erasure,
 };
 
-/* --- deletion request, 14 days before --------------------------------------------------- */
+/* --- scheduling a deletion in 14 days ------------------------------------------------ */
 
 #define DAY_US (INT64_C(86400) * 1000 * 1000)
 

@@ -46,7 +46,7 @@ enum err operator_issue_token(struct store *store, struct auth *auth, struct str
     return store_run(store, STORE_WRITE, NULL, issue_operator_token, &w);
 }
 
-/* --- account actions -------------------------------------------------------------------- */
+/* --- actions on an account ----------------------------------------------------------- */
 
 static const char REVOKE[] = "delete from tokens where user_id = $1";
 

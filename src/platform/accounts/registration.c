@@ -144,7 +144,7 @@ enum err registration_invite_revoke(struct call *call, struct str name,
     return OK;
 }
 
-/* --- registering ---------------------------------------------------------------------- */
+/* --- checking a registration --------------------------------------------------------- */
 
 /* Matches the digest or a plain code of an earlier version. A digest does not start with "reg-",
  * so it cannot be used as a code. */

@@ -9,7 +9,7 @@
 #include "model/member.h"
 #include "model/relationship.h"
 
-/* --- settings as a list of optional members --------------------------------------------- */
+/* --- settings as optional members of a struct ---------------------------------------- */
 
 static size_t optional_field_size(enum member_kind kind)
 {
@@ -78,8 +78,6 @@ static void complete_friend_sources(struct arena *arena, struct user_settings *s
     out->mutual_guilds = opt_bool_of(in->all.value || in->mutual_guilds.value);
     s->friend_source_flags.value = out;
 }
-
-/* --- the store ------------------------------------------------------------------------ */
 
 static const char FIND_SETTINGS[] =
     "select u.locale, s.document from users u left join user_settings s on s.user_id = u.id "
@@ -163,8 +161,6 @@ int64_t settings_friend_sources(const struct user_settings *s)
     return (f->mutual_friends.value ? FRIEND_FROM_MUTUAL_FRIENDS : 0) |
            (f->mutual_guilds.value ? FRIEND_FROM_MUTUAL_GUILDS : 0);
 }
-
-/* --- handlers ------------------------------------------------------------------------- */
 
 enum err get_settings(struct call *call)
 {
@@ -263,7 +259,7 @@ enum err modify_settings(struct call *call)
     return call_reply(call, &after);
 }
 
-/* --- joining a guild -------------------------------------------------------------------- */
+/* --- restricting direct messages of a joined guild ----------------------------------- */
 
 enum { MOST_RESTRICTED = 200 };
 

@@ -16,7 +16,7 @@ enum {
     FIELD_DATA_VERSION = 3,      /* number of the field inside it that counts changes */
 };
 
-/* --- bodies, answers and events ------------------------------------------------------- */
+/* --- request bodies, replies and events ---------------------------------------------- */
 
 struct proto_change {
     struct str settings;
@@ -83,8 +83,6 @@ static const struct schema event_schema = {
     .fields = event_fields,
     .doc = "Settings of a client that changed.",
 };
-
-/* --- rows ----------------------------------------------------------------------------- */
 
 struct proto_row {
     int64_t version;     /* 0: no row */
@@ -156,8 +154,6 @@ static enum err read_settings_proto_version(struct tx *tx, snowflake user_id, in
     *ret = !e && found ? row_int(&row, 0) : 0;
     return e;
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 static enum err check_proto_type(struct call *call)
 {

@@ -7,8 +7,6 @@
 #include "platform/accounts/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_user {
     struct opt_id id;
     struct str username;
@@ -58,7 +56,7 @@ static void validate_world_user(struct form *form, const struct json_path *here,
 
 WORLD_OBJECT(user, user_fields, validate_world_user);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char UPDATE_USER[] =
     "update users set username = $2, global_name = coalesce($3, global_name), "
@@ -238,7 +236,7 @@ enum err world_insert_picture(struct world_importer *im, const struct image *ima
     return world_import_file(im, &note);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ALL_USERS[] =
     "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "

@@ -12,7 +12,7 @@ enum { COPIES_AT_ONCE = 20 };
 
 static const int64_t COPIED_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_IS_COMPONENTS_V2;
 
-/* --- the source message --------------------------------------------------------------- */
+/* --- reading the source message ------------------------------------------------------ */
 
 /* Schedules a job with its data: channel of the source message, and position in the copies. */
 static enum err schedule_copy_job(struct call *call, const struct job_kind *kind, snowflake message,
@@ -42,7 +42,7 @@ static enum err read_source_message(struct call *call, const struct job *job, st
     return e;
 }
 
-/* --- publishing ----------------------------------------------------------------------- */
+/* --- publishing a message ------------------------------------------------------------ */
 
 static const char FOLLOWERS[] = "select id from webhooks where source_channel_id = $1 and id > $2 "
                                 "order by id limit $3";
@@ -125,7 +125,7 @@ const struct job_kind announcement_publish_job = {
     .run = run_publish_job,
 };
 
-/* --- updates and deletions ------------------------------------------------------------ */
+/* --- updates of copies --------------------------------------------------------------- */
 
 struct message_copy {
     snowflake message_id, channel_id;

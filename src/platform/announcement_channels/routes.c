@@ -9,7 +9,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- publishing ----------------------------------------------------------------------- */
+/* --- publishing a message ------------------------------------------------------------ */
 
 static enum err check_publish_permission(struct call *call)
 {
@@ -43,8 +43,6 @@ static enum err crosspost_message(struct call *call)
         e = call_reply(call, m);
     return e ? e : messages_hide_content_from_bot(call);
 }
-
-/* --- following ------------------------------------------------------------------------ */
 
 struct follow_channel_body {
     snowflake webhook_channel_id;
@@ -180,8 +178,6 @@ static enum err follow_channel(struct call *call)
         e = create_follower_webhook(call, to.channel, &out.webhook_id);
     return e ? e : call_reply(call, &out);
 }
-
-/* --- route table ---------------------------------------------------------------------- */
 
 static const struct rate_limit publishing = {
     .name = "crosspost", .count = 10, .window_s = 3600, .shared = true

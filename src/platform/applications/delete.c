@@ -46,8 +46,6 @@ const struct deletion_rule application_deletions[] = {
     { 0 },
 };
 
-/* --- deletion step ---------------------------------------------------------------------- */
-
 static enum err delete_application_step(struct call *call, struct application_deletion *d)
 {
     d->step = (struct deletion_step){ DELETION_ROWS, DELETION_ROWS, INT64_MAX };

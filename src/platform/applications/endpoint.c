@@ -46,7 +46,7 @@ void endpoint_send_request(const struct call *call, const struct endpoint_reques
     arena_free(arena);
 }
 
-/* --- probe: does the endpoint verify signatures? ---------------------------------------- */
+/* --- testing whether the endpoint verifies signatures -------------------------------- */
 
 struct interaction_ping {
     snowflake id, application_id;

@@ -130,7 +130,7 @@ enum err applications_list_of_owner(struct tx *tx, snowflake owner_id, bool with
     return e || !with_teams ? e : append_applications(tx, SQL(TEAM_APPLICATIONS), owner_id, ret);
 }
 
-/* --- fields that only developers see ---------------------------------------------------- */
+/* --- owner and team, which only developers see --------------------------------------- */
 
 /* Clients require a user object as owner, so a team is shown as a pseudo user. */
 static const struct user *team_as_user(struct arena *arena, const struct team *team)
@@ -207,8 +207,6 @@ enum err applications_count(struct tx *tx, snowflake owner_id, snowflake team_id
         *ret = row_int(&row, 0);
     return e;
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_APPLICATION[] =
     "insert into applications (id, name, description, icon, owner_id, team_id, flags, bot_id, "
@@ -292,7 +290,7 @@ enum err application_delete_row(struct tx *tx, snowflake id)
     return tx_exec(tx, DELETE_APPLICATION, BIND(v_id(id)), NULL);
 }
 
-/* --- the bot's account ---------------------------------------------------------------- */
+/* --- account of an app's bot --------------------------------------------------------- */
 
 static const char ADD_BOT[] = "insert into users (id, username, global_name, bot, verified) "
                               "values ($1, $2, $3, 1, 1) on conflict (username) do nothing";

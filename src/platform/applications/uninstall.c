@@ -166,7 +166,7 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
     return e ? e : application_remove_from_guild(call, &a, guild_id);
 }
 
-/* --- bot only --------------------------------------------------------------------------- */
+/* --- removing only the bot of an app ------------------------------------------------- */
 
 static const char INTEGRATION_OF_BOT[] =
     "select i.id, i.application_id, i.scopes from integrations i "

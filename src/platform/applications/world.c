@@ -8,8 +8,6 @@
 #include "platform/accounts/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_application {
     struct opt_id id;
     struct str name, owner;
@@ -70,7 +68,7 @@ static void validate_world_application(struct form *form, const struct json_path
 
 WORLD_OBJECT(application, application_fields, validate_world_application);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
 static const char ADD_APPLICATION[] =
@@ -217,7 +215,7 @@ static enum err import_parts_that_name_guilds(struct world_importer *im, const v
     return e || !id ? e : world_import_deferred_parts(im, "application", entry, at, id);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ALL_APPLICATIONS[] =
     "select a.id, a.name, o.username, a.description, b.username, a.bot_public, "
@@ -273,7 +271,7 @@ static enum err export_applications(struct world_exporter *ex, struct opt_list *
     return e;
 }
 
-/* --- installations in guilds ------------------------------------------------------------ */
+/* --- installations in guilds, in world files ----------------------------------------- */
 
 struct world_installed {
     struct opt_id id;

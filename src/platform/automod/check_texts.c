@@ -5,7 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- matching with the compiled set --------------------------------------------------- */
+/* --- matching texts with the compiled rules ------------------------------------------ */
 
 static void match_texts_with_set(const struct automod_set *s, struct arena *arena,
                                  struct automod_check *j)
@@ -84,7 +84,7 @@ enum err automod_match_texts(struct call *call, struct automod_check *about)
     return call_restart_at_read(call);
 }
 
-/* --- exemptions ----------------------------------------------------------------------- */
+/* --- exempt roles and channels ------------------------------------------------------- */
 
 static bool lists_share_id(const struct list *ids, const struct list *of)
 {
@@ -145,8 +145,6 @@ enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
     *hits = left;
     return e;
 }
-
-/* --- texts ---------------------------------------------------------------------------- */
 
 /* Hits and their rules, passed from the check to the write of the message. */
 struct matched_rules {

@@ -51,7 +51,7 @@ bool keyword_parse(struct arena *arena, struct str keyword, struct keyword_entry
     return ret->text.n > 0;
 }
 
-/* --- construction --------------------------------------------------------------------- */
+/* --- building the automaton ---------------------------------------------------------- */
 
 static bool is_same_keyword(const struct keyword_entry *a, const struct keyword_entry *b)
 {
@@ -253,7 +253,7 @@ size_t keyword_automaton_cost(const struct keyword_automaton *w)
     return w ? w->cost : 0;
 }
 
-/* --- matching ------------------------------------------------------------------------- */
+/* --- matching a text ----------------------------------------------------------------- */
 
 /* Matches a text in one pass. If a rule has an allow list, a first pass finds the allowed ranges.
  */

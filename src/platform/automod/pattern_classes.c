@@ -122,7 +122,7 @@ bool class_add_escape_class(struct pattern_parser *p, struct char_class *c, uint
     }
 }
 
-/* --- single characters ---------------------------------------------------------------- */
+/* --- single characters of a pattern -------------------------------------------------- */
 
 static int hex_digit_value(char c)
 {
@@ -183,7 +183,7 @@ uint32_t parse_pattern_escape(struct pattern_parser *p, uint32_t c)
     }
 }
 
-/* --- [ … ] ---------------------------------------------------------------------------- */
+/* --- bracket expressions ------------------------------------------------------------- */
 
 static const struct {
     const char *name;

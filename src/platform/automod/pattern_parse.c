@@ -37,8 +37,6 @@ uint32_t pattern_next_character(struct pattern_parser *p)
     return c;
 }
 
-/* --- states --------------------------------------------------------------------------- */
-
 static void reserve_states(struct pattern_parser *p, size_t more)
 {
     struct pattern *o = p->out;
@@ -72,8 +70,6 @@ static void insert_state(struct pattern_parser *p, uint32_t at, struct pattern_s
     o->states[at] = s;
     o->count++;
 }
-
-/* --- parts ---------------------------------------------------------------------------- */
 
 static void parse_single_character(struct pattern_parser *p, uint32_t character)
 {
@@ -204,8 +200,6 @@ static void parse_atom(struct pattern_parser *p)
     else
         parse_single_character(p, pattern_next_character(p));
 }
-
-/* --- repetition ----------------------------------------------------------------------- */
 
 enum { UNBOUNDED = -1 };
 

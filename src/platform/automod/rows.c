@@ -89,8 +89,6 @@ enum err automod_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflak
     return e;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static const char ADD_RULE[] =
     "insert into automod_rules (id, guild_id, creator_id, name, event_type, trigger_type, "
     "actions, enabled, exempt_roles, exempt_channels, metadata, pattern_cost) "
@@ -134,8 +132,6 @@ enum err automod_rule_delete(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, "delete from automod_rules where id = $1", BIND(v_id(id)), NULL);
 }
-
-/* --- repetition ----------------------------------------------------------------------- */
 
 enum { REPEAT_WINDOW_US = 10 * 1000 * 1000 };
 

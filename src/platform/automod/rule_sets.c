@@ -34,7 +34,7 @@ struct automod_set {
     struct keyword_automaton *words;
 };
 
-/* --- compiling ------------------------------------------------------------------------ */
+/* --- compiling the rules of a guild -------------------------------------------------- */
 
 struct set_builder {
     struct automod_set *set;
@@ -165,7 +165,7 @@ void automod_set_unref(struct automod_set *s)
     mem_free(s);
 }
 
-/* --- matching ------------------------------------------------------------------------- */
+/* --- matching a text ----------------------------------------------------------------- */
 
 bool automod_set_is_slow(const struct automod_set *s, size_t bytes)
 {
@@ -224,7 +224,7 @@ static void find_pattern_hit(const struct automod_set *s, const struct compiled_
     }
 }
 
-/* --- mentions ------------------------------------------------------------------------- */
+/* --- mentions in a text -------------------------------------------------------------- */
 
 /* Parses <@1>, <@!1> or <@&1> at the start of a text. Roles and users get different ids; 0: no
  * mention. */
@@ -266,8 +266,6 @@ static bool has_more_mentions_than(struct str text, int64_t limit)
     }
     return count > limit;
 }
-
-/* --- all triggers --------------------------------------------------------------------- */
 
 void automod_set_find_hits(const struct automod_set *s, enum automod_event event,
                            struct arena *arena, struct str text, struct list *ret)

@@ -130,7 +130,7 @@ void channel_edit_apply(const struct channel_edit *in, struct channel *c)
     channel_omit_inapplicable_fields(c);
 }
 
-/* --- overwrites ----------------------------------------------------------------------- */
+/* --- permission overwrites ----------------------------------------------------------- */
 
 static bool is_same_overwrite(const struct overwrite *a, const struct overwrite *b)
 {

@@ -23,7 +23,7 @@ enum err get_channel(struct call *call)
     return e ? e : call_reply(call, c);
 }
 
-/* --- PATCH ---------------------------------------------------------------------------- */
+/* --- PATCH /channels/{channel.id} ---------------------------------------------------- */
 
 static enum err store_group_icon(struct call *call)
 {
@@ -192,7 +192,7 @@ enum err modify_channel(struct call *call)
     return channel_is_thread(c->type) ? hook_thread_edited(call, c) : modify_guild_channel(call);
 }
 
-/* --- DELETE --------------------------------------------------------------------------- */
+/* --- DELETE /channels/{channel.id} --------------------------------------------------- */
 
 /* Channels of a deleted category remain without one; threads are deleted with their channel. */
 static enum err detach_children(struct call *call, const struct channel *c)

@@ -73,8 +73,6 @@ enum err group_create(struct call *call, const struct list *others, const struct
     return e ? e : call_reply(call, &c);
 }
 
-/* --- add -------------------------------------------------------------------------------- */
-
 static void emit_recipient_event(struct call *call, enum event event, struct recipient_event out,
                                  const struct list *to)
 {
@@ -115,7 +113,7 @@ enum err group_add_user(struct call *call, const struct channel *c, const struct
     return group_add_entry(call, c, &(struct group_entry){ .user = user, .by = by }, ret_new);
 }
 
-/* --- leave and remove ------------------------------------------------------------------- */
+/* --- leaving a group, removing a recipient ------------------------------------------- */
 
 /* The recipient who joined first becomes the owner. */
 static enum err transfer_group_to_oldest(struct call *call, const struct channel *c,

@@ -185,7 +185,7 @@ enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-/* --- direct channels ------------------------------------------------------------------ */
+/* --- direct channels of two users ---------------------------------------------------- */
 
 static const char FIND_DIRECT[] =
     "select channel_id from direct_channels where low_id = $1 and high_id = $2";

@@ -304,7 +304,7 @@ enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_chan
     return rows_end(&rows);
 }
 
-/* --- children ------------------------------------------------------------------------- */
+/* --- channels of a category, threads of a channel ------------------------------------ */
 
 /* A channel may have 100,000 archived threads: open threads are found through the guild's index,
  * and of the archived ones only as many are read as are returned. */
@@ -363,7 +363,7 @@ enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret
     return e;
 }
 
-/* --- threads, with the viewer's membership ---------------------------------------------- */
+/* --- lists of threads, with the viewer's membership ---------------------------------- */
 
 static void read_viewer_membership(const struct rows *r, snowflake user_id, struct channel *c)
 {

@@ -3,7 +3,7 @@
 #include "model/thread.h"
 #include "platform/channels/internal.h"
 
-/* --- overwrites ----------------------------------------------------------------------- */
+/* --- permission overwrites ----------------------------------------------------------- */
 
 static const char ADD_OVERWRITE[] =
     "insert into overwrites (channel_id, target_id, type, allow, deny) "
@@ -48,8 +48,6 @@ enum err overwrites_synchronize(struct tx *tx, snowflake from_id, snowflake to_i
 
     return e ? e : tx_exec(tx, COPY_OVERWRITES, BIND(v_id(from_id), v_id(to_id)), NULL);
 }
-
-/* --- channels ------------------------------------------------------------------------- */
 
 static int64_t int_or_default(struct opt_int i, int64_t otherwise)
 {

@@ -9,8 +9,6 @@
 
 enum { DIGEST_BYTES = 32 };
 
-/* --- the address book ----------------------------------------------------------------- */
-
 static const char FIND_LIST[] =
     "select name, friend_sync, allowed_in_suggestions from contact_lists where user_id = $1";
 static const char SAVE_LIST[] =
@@ -46,7 +44,7 @@ enum err contact_list_write(struct tx *tx, snowflake user_id, const struct conta
                    NULL);
 }
 
-/* --- phone numbers -------------------------------------------------------------------- */
+/* --- storing digests of phone numbers ------------------------------------------------ */
 
 struct str contact_digest(const struct auth *auth, struct arena *arena, struct str number)
 {

@@ -32,7 +32,7 @@ static void emit_contacts_connection_update(struct call *call)
               &connections_changed_schema, &changed);
 }
 
-/* --- suggestions of the caller to others ---------------------------------------------- */
+/* --- suggestions of the caller to other users ---------------------------------------- */
 
 /* *ret is true if the address book still allows suggesting the caller to the owner of this phone
  * number: the book allows everybody, or it contains the number. A reverse suggestion needs both. */
@@ -349,8 +349,6 @@ static enum err get_contact_settings(struct call *call)
 
     return e ? e : call_reply(call, &out);
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 #define CONTACTS "/users/@me/connections/contacts/@me"
 

@@ -86,7 +86,7 @@ enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
     return e;
 }
 
-/* --- pages ---------------------------------------------------------------------------- */
+/* --- pages of a list ----------------------------------------------------------------- */
 
 /* SQL of a page: $1 and $2 bound the id, $4 is the limit. */
 #define PAGE(where)      ENTITLEMENT_COLUMNS "where " where " order by id limit $4"
@@ -238,8 +238,6 @@ enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflak
         entitlement_from_row(&row, ret);
     return e;
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static const char USER_HAS[] = "select id from entitlements where sku_id = $1 and user_id = $2 and "
                                "guild_id is null and deleted_at is null and consumed = 0";

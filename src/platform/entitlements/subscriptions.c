@@ -52,8 +52,6 @@ void subscription_emit_event(struct call *call, enum event what, snowflake bot_i
     call_emit(call, what, audience_of_user(bot_id), &subscription_schema, &s);
 }
 
-/* --- handlers ------------------------------------------------------------------------- */
-
 /* SKUs of other applications are treated as unknown. */
 static enum err find_sku_of_path(struct call *call, struct sku *ret)
 {

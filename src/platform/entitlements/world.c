@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "model/entitlement.h"
 
-/* --- schema --------------------------------------------------------------------------- */
-
 struct world_sku {
     struct opt_id id;
     struct str name;
@@ -71,7 +69,7 @@ static int64_t sku_type_from_word(const struct world_sku *in)
     return SKU_SUBSCRIPTION;
 }
 
-/* --- import --------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char SAVE_SKU[] =
     "insert into skus (id, application_id, type, name, slug, flags) values ($1, $2, $3, $4, $5, "
@@ -144,7 +142,7 @@ static enum err import_entitlement(struct world_importer *im, const void *entry,
                    NULL);
 }
 
-/* --- export --------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char SKUS[] =
     "select id, name, type, flags from skus where application_id = $1 order by id";

@@ -88,7 +88,7 @@ int export_part_count(void)
     return (int)COUNT_OF(export_parts);
 }
 
-/* --- rows as JSON --------------------------------------------------------------------- */
+/* --- writing rows as JSON ------------------------------------------------------------ */
 
 static void write_cell_json(struct json_writer *j, char kind, const struct rows *r, int column)
 {
@@ -147,8 +147,6 @@ enum err export_write_page(struct call *call, const struct export_part *part, sn
     *ret_ended = out->n < PAGE_TEXT && count < limit;
     return rows_end(&rows);
 }
-
-/* --- files ---------------------------------------------------------------------------- */
 
 static void set_export_file_names(struct call *call, const struct export_part *part,
                                   const struct rows *r, struct export_file *ret)

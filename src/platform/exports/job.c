@@ -38,8 +38,6 @@ struct export_step {
     bool restarts;
 };
 
-/* --- reading -------------------------------------------------------------------------- */
-
 static enum err read_export_page(struct call *call, struct export_step *s)
 {
     const struct export_part *part = &export_parts[s->part];
@@ -75,7 +73,7 @@ static enum err read_export_step(struct call *call)
     return read_export_page(call, s);
 }
 
-/* --- writing, on the thread pool ------------------------------------------------------ */
+/* --- writing the file, on the thread pool -------------------------------------------- */
 
 static bool write_zero_bytes(int fd, int64_t n)
 {
@@ -185,7 +183,7 @@ static enum err run_export_step_on_pool(struct call *call)
     return OK;
 }
 
-/* --- saving the position -------------------------------------------------------------- */
+/* --- saving the job's position ------------------------------------------------------- */
 
 static const char SET_READY[] =
     "update exports set ready = 1, bytes = $2, expires_at = $3 where user_id = $1 and ready = 0";
@@ -260,7 +258,7 @@ const struct job_kind export_job = {
     .lease_ms = EXPORT_LEASE_MS,
 };
 
-/* --- deletion ------------------------------------------------------------------------- */
+/* --- cancelling an export ------------------------------------------------------------ */
 
 static const char CANCEL_EXPORT[] =
     "update exports set ready = 1, expires_at = 0 where user_id = $1";

@@ -6,8 +6,6 @@
 #include "base/clock.h"
 #include "platform/exports/internal.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 static const char FIND_EXPORT[] =
     "select id, ready, bytes, expires_at from exports where user_id = $1";
 
@@ -71,8 +69,6 @@ const char *export_path(const struct call *call, snowflake id)
     return str_dup_cstring(call->arena, str_printf(call->arena, "%s/%llu.tar", export_folder(call),
                                                    (unsigned long long)id));
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 struct export_reply {
     snowflake harvest_id, user_id;

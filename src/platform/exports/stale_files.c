@@ -25,7 +25,7 @@ struct stale_export_files {
     bool ended;
 };
 
-/* --- on the thread pool --------------------------------------------------------------- */
+/* --- stages that run on the thread pool ---------------------------------------------- */
 
 static bool parse_export_file_name(const char *name, snowflake *ret)
 {
@@ -45,7 +45,7 @@ static enum err delete_stale_files(struct call *call)
     return OK;
 }
 
-/* --- in a read transaction ------------------------------------------------------------ */
+/* --- stages that run in a read transaction ------------------------------------------- */
 
 static const char FIND_WANTED[] =
     "select 1 from exports where id = $1 and (ready = 0 or expires_at > $2)";
@@ -64,8 +64,6 @@ static enum err find_needed_exports(struct call *call)
     }
     return e;
 }
-
-/* --- steps ---------------------------------------------------------------------------- */
 
 /* Runs on the thread pool. The folder does not exist before the first export. */
 static enum err list_export_files(struct call *call)

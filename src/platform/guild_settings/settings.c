@@ -6,8 +6,6 @@
 #include "api/deletion.h"
 #include "platform/members/members.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 static struct guild_settings default_guild_settings(snowflake guild_id)
 {
     return (struct guild_settings){
@@ -51,8 +49,6 @@ static enum err put_guild_settings(struct tx *tx, snowflake user_id, const struc
                         v_text(json_column_encode(tx_arena(tx), &guild_settings_type, s))),
                    NULL);
 }
-
-/* --- changing ------------------------------------------------------------------------- */
 
 static void apply_bool(bool *to, const struct opt_bool *from)
 {
@@ -272,7 +268,7 @@ static enum err bulk_modify_user_guild_settings(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* --- global settings ------------------------------------------------------------------ */
+/* --- notification settings of all guilds --------------------------------------------- */
 
 static const char PUT_FLAGS[] =
     "insert into notification_settings (user_id, flags) values ($1, $2) "
@@ -292,7 +288,7 @@ static enum err modify_notification_settings(struct call *call)
     return call_reply(call, &out);
 }
 
-/* --- READY ---------------------------------------------------------------------------- */
+/* --- fields of READY ----------------------------------------------------------------- */
 
 static const char SETTINGS_OF[] = "select settings, version from user_guild_settings "
                                   "where user_id = $1 order by guild_id";
@@ -355,15 +351,13 @@ enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entri
     return e ? e : write_notification_flags_json(tx, user_id, out);
 }
 
-/* --- leaving a guild ------------------------------------------------------------------ */
+/* --- deleting the settings of a guild that the user left ----------------------------- */
 
 static enum err delete_settings_of_left_guild(struct call *call, const struct member_leave *leave)
 {
     return tx_exec(call->tx, "delete from user_guild_settings where user_id = $1 and guild_id = $2",
                    BIND(v_id(leave->user->id), v_id(leave->guild_id)), NULL);
 }
-
-/* --- route table ---------------------------------------------------------------------- */
 
 static const struct rate_limit limit_guild_settings = { .name = "guild-settings",
                                                         .count = 20,

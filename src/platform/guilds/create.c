@@ -66,8 +66,6 @@ enum err prepare_create_guild(struct call *call)
     return OK;
 }
 
-/* --- roles ---------------------------------------------------------------------------- */
-
 static void create_drafted_roles(struct guild_creation *f)
 {
     const struct list *drafts = &f->in->roles.value;
@@ -101,8 +99,6 @@ static const struct role *find_drafted_role(const struct guild_creation *f, snow
             return &f->roles[i];
     return NULL;
 }
-
-/* --- channels ------------------------------------------------------------------------- */
 
 /* Returns the channel for a draft's placeholder id, among those created so far, or NULL. */
 static const struct channel *find_drafted_channel(const struct guild_creation *f, snowflake id)
@@ -241,8 +237,6 @@ static void resolve_draft_channel(struct guild_creation *f, struct str field, st
     else
         *ret = opt_id_or_null(c->id);
 }
-
-/* --- the guild ------------------------------------------------------------------------ */
 
 static void create_drafted_guild(struct guild_creation *f)
 {

@@ -50,7 +50,7 @@ static const char *const changeable[] = {
 #define MEMBER_AT(type, object, offset) ((type *)((char *)(object) + (offset)))
 #define INPUT_AT(type, object, offset)  ((const type *)((const char *)(object) + (offset)))
 
-/* --- pictures ------------------------------------------------------------------------- */
+/* --- storing pictures of a guild ----------------------------------------------------- */
 
 static enum err store_guild_pictures(struct call *call)
 {
@@ -98,8 +98,6 @@ static enum err apply_guild_pictures(struct call *call, struct guild *g)
     return e;
 }
 
-/* --- channels ------------------------------------------------------------------------- */
-
 static const char TYPE_OF_CHANNEL[] =
     "select type from channels where id = $1 and guild_id = $2 and type >= 0";
 
@@ -140,7 +138,7 @@ static enum err apply_named_channels(struct call *call, struct guild *g)
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* --- features ------------------------------------------------------------------------- */
+/* --- guild features ------------------------------------------------------------------ */
 
 static bool is_changeable_feature(struct str name)
 {
@@ -183,8 +181,6 @@ static struct str merge_features(struct arena *arena, struct str old, const stru
     json_end_array(&j);
     return buf_move_to_arena(&out, arena);
 }
-
-/* --- the rest ------------------------------------------------------------------------- */
 
 static void apply_optional_int(int64_t *field, struct opt_int in, int64_t otherwise)
 {

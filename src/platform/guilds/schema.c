@@ -195,7 +195,7 @@ const struct type guild_draft_body = { .kind = KIND_OBJECT, .schema = &guild_dra
 const struct type guild_patch_body = { .kind = KIND_OBJECT, .schema = &guild_patch_schema };
 const struct type user_guilds_reply = { .kind = KIND_ARRAY, .of = &type_user_guild };
 
-/* --- vanity code ------------------------------------------------------------------------ */
+/* --- validating a vanity code -------------------------------------------------------- */
 
 static bool is_vanity_code(struct str s)
 {

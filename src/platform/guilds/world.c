@@ -6,8 +6,6 @@
 #include "model/permissions/permissions.h"
 #include "platform/guilds/internal.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 static const struct type type_mfa_level = { .kind = KIND_INT, .min = 0, .max = 1 };
 
 static const struct type type_filter_level = { .kind = KIND_INT, .min = 0, .max = 2 };
@@ -64,7 +62,7 @@ static void validate_world_guild(struct form *form, const struct json_path *here
 
 WORLD_OBJECT(guild, guild_fields, validate_world_guild);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static enum err insert_guild_with_everyone(struct world_importer *im, const struct world_guild *in,
                                            snowflake id, snowflake owner)
@@ -159,7 +157,7 @@ static enum err import_guild(struct world_importer *im, const void *entry,
     return e ? e : world_import_parts(im, "guild", entry, at, id);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ALL_GUILDS[] =
     "select g.id, g.name, u.username, g.description, g.features, g.preferred_locale, "

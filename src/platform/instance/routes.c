@@ -79,7 +79,7 @@ static enum err get_instance_domains(struct call *call)
                                      });
 }
 
-/* --- server description --------------------------------------------------------------- */
+/* --- description of the server ------------------------------------------------------- */
 
 static struct instance_about describe_instance(const struct call *call)
 {
@@ -104,8 +104,6 @@ static enum err get_instance(struct call *call)
 
     return reply_to_any_origin(call, &about);
 }
-
-/* --- limits --------------------------------------------------------------------------- */
 
 /* Rows of a group must be adjacent in the table instance_limits. */
 static enum err get_instance_limits(struct call *call)
@@ -171,7 +169,7 @@ static enum err get_instance_config(struct call *call)
     return OK;
 }
 
-/* --- ignored telemetry ---------------------------------------------------------------- */
+/* --- telemetry that the server discards ---------------------------------------------- */
 
 /* Clients send telemetry to /science and /track continuously; the server discards it. */
 static enum err forget_measurements(struct call *call)
@@ -179,8 +177,6 @@ static enum err forget_measurements(struct call *call)
     allow_any_origin(call);
     return OK;
 }
-
-/* --- route tables --------------------------------------------------------------------- */
 
 #define PUBLIC_GET_ROUTE(path_, name_, doc_, reply_, ...)                           \
     {                                                                               \

@@ -139,7 +139,7 @@ static enum err get_guild_invites(struct call *call)
                    : call_reply_as_type(call, &type_plain_invites, &invites);
 }
 
-/* --- deleting ------------------------------------------------------------------------- */
+/* --- deleting an invite -------------------------------------------------------------- */
 
 /* Guild invites need MANAGE_CHANNELS or MANAGE_GUILD; others: only creator or group owner. */
 static enum err check_delete_invite_permission(struct call *call)
@@ -180,7 +180,7 @@ static enum err remove_invite(struct call *call)
     return e ? e : call_reply(call, i);
 }
 
-/* --- friend invites ------------------------------------------------------------------- */
+/* --- invites to become friends ------------------------------------------------------- */
 
 static enum err get_friend_invites(struct call *call)
 {

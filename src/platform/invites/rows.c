@@ -52,7 +52,7 @@ static void invite_from_row(const struct rows *r, void *ret)
         i->role_ids = json_column_decode_list(tx_arena(r->tx), &type_ids, row_text(r, 14));
 }
 
-/* --- related objects ------------------------------------------------------------------ */
+/* --- objects to which an invite refers ----------------------------------------------- */
 
 static enum err read_invite_user(struct tx *tx, snowflake id, const struct user **ret)
 {
@@ -151,8 +151,6 @@ enum err invite_read_objects(struct tx *tx, struct invite *i)
     return e;
 }
 
-/* --- finding -------------------------------------------------------------------------- */
-
 static enum err find_invite_with_sql(struct tx *tx, struct sql sql, const struct value *values,
                                      size_t count, struct invite *ret, bool *ret_found)
 {
@@ -248,8 +246,6 @@ enum err permanent_invite_find(struct tx *tx, snowflake channel_id, struct str *
     *ret = !e && found ? row_text(&r, 0) : (struct str){ 0 };
     return e;
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 /* Invites expire and are limited per guild, per group, or per user. */
 static const char DELETE_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "

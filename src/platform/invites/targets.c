@@ -50,8 +50,6 @@ static const struct schema job_schema = {
 };
 const struct type invite_targets_job_reply = { .kind = KIND_OBJECT, .schema = &job_schema };
 
-/* --- the file ------------------------------------------------------------------------- */
-
 static struct str parse_csv_cell(struct str line)
 {
     line.n -= line.n > 0 && line.p[line.n - 1] == '\r';
@@ -95,8 +93,6 @@ enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_giv
                                      : OK;
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 enum err invite_targets_write(struct tx *tx, struct str code, const struct list *ids)
 {
     return tx_exec(tx, "update invites set targets = $2, targets_at = $3 where code = $1",
@@ -127,8 +123,6 @@ enum err require_invite_target(struct tx *tx, const struct invite *i, snowflake 
     enum err e = read_invite_targets(tx, i->code, &ids);
     return e || id_list_contains(&ids, user_id) ? e : ERR_UNKNOWN_INVITE;
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 static enum err check_targets_permission(struct call *call, uint64_t any)
 {

@@ -38,7 +38,7 @@ static const struct schema vanity_schema = {
 };
 const struct type vanity_reply = { .kind = KIND_OBJECT, .schema = &vanity_schema };
 
-/* --- as an invite --------------------------------------------------------------------- */
+/* --- finding a vanity code as an invite ---------------------------------------------- */
 
 /* Bits: ADMINISTRATOR is 8, VIEW_CHANNEL is 1024; o is the overwrite of @everyone. */
 #define CHANNEL_OF_EVERYONE                                                               \
@@ -82,8 +82,6 @@ enum err vanity_count_use(struct tx *tx, snowflake guild_id)
     return tx_exec(tx, "update guilds set vanity_uses = vanity_uses + 1 where id = $1",
                    BIND(v_id(guild_id)), NULL);
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 enum err require_vanity_feature(struct call *call)
 {

@@ -60,8 +60,6 @@ void form_fields_validate(struct form *form, const struct json_path *list,
     }
 }
 
-/* --- answers -------------------------------------------------------------------------- */
-
 enum { LINE_MAX_BYTES = 4 * 150, PARAGRAPH_MAX_BYTES = 4 * 1000 };
 
 /* True for a JSON string within the length limit; escapes can only make the text longer. */

@@ -158,8 +158,6 @@ enum err member_access_find_of_other(struct tx *tx, snowflake guild_id, snowflak
     return read_member_access(tx, guild_id, user_id, ERR_UNKNOWN_MEMBER, ret);
 }
 
-/* --- applications --------------------------------------------------------------------- */
-
 static const char APPLICATION_FLAGS[] =
     "select flags from applications where bot_id = $1 and removed = 0";
 

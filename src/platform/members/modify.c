@@ -204,8 +204,6 @@ enum err modify_member(struct call *call)
     return e ? e : call_reply(call, m);
 }
 
-/* --- single role ------------------------------------------------------------------------ */
-
 static enum err add_or_remove_role(struct call *call, bool give)
 {
     struct member *m = call->target.member;

@@ -111,7 +111,7 @@ static struct prune_progress prune_from_request(const struct call *call,
     };
 }
 
-/* --- selecting members ------------------------------------------------------------------ */
+/* --- selecting inactive members ------------------------------------------------------ */
 
 #define MEMBER_RANGE(after_, limit_)                                                        \
     "(select user_id, joined_at from members where guild_id = $1 and user_id > " after_ " " \
@@ -156,7 +156,7 @@ static enum err count_inactive_members(struct call *call, const struct prune_pro
     return e;
 }
 
-/* --- removing members ------------------------------------------------------------------- */
+/* --- removing inactive members ------------------------------------------------------- */
 
 static enum err schedule_prune_step(struct call *call, const struct prune_progress *p)
 {
@@ -250,8 +250,6 @@ const struct job_kind member_prune_job = {
     .doc = "Removes inactive members from a guild.",
     .run = run_prune,
 };
-
-/* --- the routes ----------------------------------------------------------------------- */
 
 const struct rate_limit limit_prune_count = {
     .name = "prune-count", .count = 5, .window_s = 10, .shared = true

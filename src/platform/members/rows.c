@@ -60,8 +60,6 @@ enum err member_read_user(struct tx *tx, struct member *m)
     return user_find(tx, m->user_id, user);
 }
 
-/* --- lists of members ------------------------------------------------------------------- */
-
 /* Adds the member of the current row with the public fields of its account, without its roles. */
 static void append_member_from_row(const struct rows *r, struct list *list)
 {
@@ -236,8 +234,6 @@ enum err members_list_in_voice_after(struct tx *tx, snowflake guild_id, snowflak
                                     values, count, ret);
 }
 
-/* --- names ----------------------------------------------------------------------------- */
-
 static const char SET_USERNAME[] =
     "update member_names set name = $3 where guild_id = $1 and user_id = $2 and kind = 0";
 static const char DROP_GLOBAL_NAME[] =
@@ -260,8 +256,6 @@ enum err member_update_search_names(struct tx *tx, snowflake guild_id, const str
     return tx_exec(tx, SET_GLOBAL_NAME,
                    BIND(guild, id, v_text(str_lower(a, user->global_name.value))), NULL);
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_MEMBER[] =
     "insert into members (guild_id, user_id, nick, joined_at, deaf, mute, is_temporary, "

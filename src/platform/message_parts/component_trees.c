@@ -65,7 +65,7 @@ void components_validate_tree(struct form *form, const struct json_path *list,
                        "All texts together must have at most 4000 characters.");
 }
 
-/* --- components of a message ------------------------------------------------------------ */
+/* --- checks of the components of a message ------------------------------------------- */
 
 static void check_action_row(struct form *form, const struct json_path *here,
                              const struct component *c)
@@ -148,7 +148,7 @@ void components_validate(struct form *form, const struct json_path *here,
     components_validate_tree(form, &list, &components->value);
 }
 
-/* --- stored form ------------------------------------------------------------------------ */
+/* --- JSON that is stored ------------------------------------------------------------- */
 
 struct component_ids {
     int64_t used[COMPONENTS_MOST], next;

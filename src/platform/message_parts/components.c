@@ -117,8 +117,6 @@ static uint64_t applicable_fields(const void *object)
     return counts;
 }
 
-/* --- one component -------------------------------------------------------------------- */
-
 static void check_button(struct form *form, const struct json_path *here, const struct component *c)
 {
     struct json_path url = json_path_key(here, STR("url"));

@@ -5,7 +5,7 @@
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
-/* --- events ----------------------------------------------------------------------------- */
+/* --- emitting events ----------------------------------------------------------------- */
 
 static void emit_message_event(struct call *call, enum event event, const struct channel *c,
                                const struct message *m, const struct schema *schema,
@@ -20,7 +20,7 @@ static void emit_message_event(struct call *call, enum event event, const struct
         call_emit(call, event, audience_of_user(m->author_id), schema, object);
 }
 
-/* --- update of the channel -------------------------------------------------------------- */
+/* --- updating the channel of a new message ------------------------------------------- */
 
 /* last_message_id never decreases, although clocks of nodes may differ. The row is always written,
  * which invalidates cached pages of the channel (page_cache.c). */
@@ -98,8 +98,6 @@ static enum err prepare_thread_for_message(struct call *call, struct channel *c,
         e = unarchive_thread(call, c);
     return e ? e : hook_message_inserting(call, &(struct message_insertion){ c, m });
 }
-
-/* --- create ----------------------------------------------------------------------------- */
 
 static struct opt_id id_or_absent(snowflake id)
 {
@@ -218,8 +216,6 @@ enum err message_create_system(struct call *call, const struct channel *c, enum 
     return message_create(call, &draft, &m);
 }
 
-/* --- find ------------------------------------------------------------------------------- */
-
 static enum err read_message_with_details(struct call *call, snowflake channel_id, snowflake id,
                                           bool ephemeral, struct message *ret)
 {
@@ -257,7 +253,7 @@ enum err message_find_public(struct call *call, snowflake id, struct message *re
     return message_read_details(call, ret);
 }
 
-/* --- change and delete ------------------------------------------------------------------ */
+/* --- changing and deleting messages -------------------------------------------------- */
 
 /* Attachments that are still in the message remain; the others are deleted with their files. */
 static enum err update_attachments(struct call *call, const struct message *m)

@@ -9,7 +9,7 @@
 static const int64_t SENDER_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_SUPPRESS_NOTIFICATIONS |
                                     MESSAGE_IS_VOICE_MESSAGE | MESSAGE_IS_COMPONENTS_V2;
 
-/* --- files, before the transaction ---------------------------------------------------- */
+/* --- storing files before the transaction -------------------------------------------- */
 
 static enum err store_uploads(struct call *call)
 {
@@ -62,8 +62,6 @@ static const struct allowed_mentions *effective_allowed_mentions(const struct me
 {
     return in->allowed_mentions.value ? in->allowed_mentions.value : from->allowed;
 }
-
-/* --- new message ------------------------------------------------------------------------ */
 
 /* Resolves the message to reply to: it must exist in this channel and not be a system message. */
 static enum err resolve_reply(struct call *call, const struct message_sender *from,
@@ -254,8 +252,6 @@ enum err message_draft_from_body(struct call *call, const struct message_sender 
     ret->mention_everyone = mentions.everyone;
     return OK;
 }
-
-/* --- edit ------------------------------------------------------------------------------- */
 
 /* Retains listed attachments and adds uploaded ones. Absent list: retains all; null: none. */
 static enum err merge_attachments(struct call *call, const struct message_sender *from,

@@ -48,7 +48,7 @@ void message_set_snapshots(struct call *call, struct message *m)
         STR_CONCAT(call->arena, STR("[{\"message\":"), m->snapshot.value, files, STR("}}]")));
 }
 
-/* --- permissions ------------------------------------------------------------------------ */
+/* --- permission to forward a message ------------------------------------------------- */
 
 /* Resolves the source channel for the caller; call->target is restored afterwards. */
 static enum err resolve_source_channel(struct call *call, snowflake channel_id,
@@ -79,7 +79,7 @@ static enum err check_source_is_not_nsfw(const struct channel *from, const struc
     return from->nsfw.value && safe ? ERR_FORWARD_NSFW : OK;
 }
 
-/* --- selected parts --------------------------------------------------------------------- */
+/* --- forwarding only some embeds and attachments ------------------------------------- */
 
 static bool index_is_selected(const struct list *chosen, size_t i)
 {

@@ -62,7 +62,7 @@ enum err list_pins(struct call *call)
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- paginated list --------------------------------------------------------------------- */
+/* --- paginated list of pins ---------------------------------------------------------- */
 
 struct pins_query {
     struct opt_int before;
@@ -157,7 +157,7 @@ enum err list_pins_page(struct call *call)
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- pin and unpin ---------------------------------------------------------------------- */
+/* --- pinning and unpinning ----------------------------------------------------------- */
 
 /* Creates the system message that names the user who pinned the message. */
 static enum err create_pin_message(struct call *call, const struct channel *c, snowflake id)

@@ -139,7 +139,7 @@ const struct job_kind message_purge = {
     .run = run_message_purge_job,
 };
 
-/* --- all messages of an account --------------------------------------------------------- */
+/* --- deleting all messages of an account --------------------------------------------- */
 
 static enum err run_account_purge_job(struct call *call, const struct job *job)
 {

@@ -9,8 +9,6 @@
 
 enum { BULK_DAYS = 14, BULK_LEAST = 2, BULK_MOST = 100 };
 
-/* --- read ------------------------------------------------------------------------------- */
-
 struct page_query {
     struct opt_id around, before, after;
     int64_t limit;
@@ -91,7 +89,7 @@ static enum err get_message(struct call *call)
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- greetings ------------------------------------------------------------------------ */
+/* --- POST /channels/{channel.id}/greet ----------------------------------------------- */
 
 static const struct type type_one_sticker = {
     .kind = KIND_ARRAY, .min = 1, .max = 1, .of = &type_id, .doc = "A sticker of a sticker pack"
@@ -117,8 +115,6 @@ static enum err send_greeting(struct call *call)
     (void)call;
     return ERR_INVALID_STICKER;
 }
-
-/* --- edit ------------------------------------------------------------------------------- */
 
 /* A bot is the author of its interaction replies; their webhook id is the application id. */
 static bool caller_is_author(const struct call *call)
@@ -190,8 +186,6 @@ static enum err edit_message(struct call *call)
         e = call_reply(call, call->target.message);
     return e ? e : messages_hide_content_from_bot(call);
 }
-
-/* --- delete ----------------------------------------------------------------------------- */
 
 static enum err check_delete_permission(struct call *call)
 {
@@ -286,8 +280,6 @@ static enum err bulk_delete_messages(struct call *call)
              : audit_record_changes(call, c->guild_id.value, AUDIT_MESSAGE_BULK_DELETE, c->id,
                                     &options, (struct list){ 0 });
 }
-
-/* --- routes ----------------------------------------------------------------------------- */
 
 /* Resolves {message.id}: a message of the channel in the path. */
 static enum err resolve_message(struct call *call)

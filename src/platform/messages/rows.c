@@ -151,7 +151,7 @@ enum err message_public_row_read(struct tx *tx, snowflake id, struct message *re
     return e;
 }
 
-/* --- pages ---------------------------------------------------------------------------- */
+/* --- pages of a list ----------------------------------------------------------------- */
 
 #define PAGE_COLUMNS "id, channel_id, author_id, shown, reacted, reactions"
 
@@ -363,8 +363,6 @@ enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake au
     return e;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static struct value precomputed_json_value(struct tx *tx, const struct message *m)
 {
     struct str shown = message_precompute_json(tx_arena(tx), m);
@@ -438,7 +436,7 @@ enum err message_row_delete(struct tx *tx, snowflake id)
     return tx_exec(tx, "delete from messages where id = $1", BIND(v_id(id)), NULL);
 }
 
-/* --- attachments ------------------------------------------------------------------------ */
+/* --- rows of attachments ------------------------------------------------------------- */
 
 #define FILE_COLUMNS       "id, filename, description, content_type, size, width, height"
 #define ATTACHMENT_COLUMNS FILE_COLUMNS ", file_id, snapshot, title, duration_secs, waveform, flags"

@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "json/read.h"
 
-/* --- mentions ------------------------------------------------------------------------- */
+/* --- mentions in a text -------------------------------------------------------------- */
 
 static const struct choice mention_kinds[] = {
     { 0, "users", "USERS", "People" },
@@ -50,7 +50,7 @@ static const struct schema allowed_schema = {
     .doc = "Users and roles that a message may ping.",
 };
 
-/* --- references, files ---------------------------------------------------------------- */
+/* --- message references, attachments ------------------------------------------------- */
 
 static const struct choice reference_types[] = {
     { REFERENCE_REPLY, NULL, "DEFAULT", "A reply" },
@@ -140,8 +140,6 @@ static const struct schema attachment_in_schema = {
     .fields = attachment_fields,
     .doc = "Properties of an attachment.",
 };
-
-/* --- the bodies ----------------------------------------------------------------------- */
 
 const struct type type_message_content = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 2000, .doc = "Text"

@@ -17,8 +17,6 @@ enum err check_send_permission(struct call *call)
     return call->target.permissions & PERMISSION(SEND_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-/* --- channels that accept no messages --------------------------------------------------- */
-
 static enum err check_channel_accepts_message(struct call *call, const struct channel *c)
 {
     const struct thread_metadata *thread = c->thread_metadata;
@@ -32,8 +30,6 @@ static enum err check_channel_accepts_message(struct call *call, const struct ch
         return ERR_THREAD_LOCKED;
     return OK;
 }
-
-/* --- route ------------------------------------------------------------------------------ */
 
 /* With enforce_nonce, a retried request gets the message that the first one created. */
 static enum err find_message_with_same_nonce(struct call *call, const struct message_draft *d,
@@ -91,7 +87,7 @@ enum err prefetch_create_message(struct call *call)
     return OK;
 }
 
-/* --- auto moderation -------------------------------------------------------------------- */
+/* --- AutoMod ------------------------------------------------------------------------- */
 
 enum err message_check_automod(struct call *call, struct checked_text *about)
 {
@@ -183,7 +179,7 @@ enum err create_message(struct call *call)
     return e ? e : reply_with_created_message(call, &m);
 }
 
-/* --- typing --------------------------------------------------------------------------- */
+/* --- POST /channels/{channel.id}/typing ---------------------------------------------- */
 
 struct typing_event {
     snowflake channel_id, user_id;

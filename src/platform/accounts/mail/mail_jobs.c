@@ -32,8 +32,6 @@ struct mail_delivery {
     struct call *call;
 };
 
-/* --- text of the mail ------------------------------------------------------------------- */
-
 /* The token is in the URL fragment (#), which browsers do not send to proxies or logs. */
 static void write_link_mail(struct buf *out, const struct call *call, const struct mailed_link *l)
 {
@@ -64,7 +62,7 @@ static void write_link_mail(struct buf *out, const struct call *call, const stru
     buf_printf(out, "If it was not you, there is nothing to do.\r\n");
 }
 
-/* --- stages of the job ------------------------------------------------------------------ */
+/* --- stages of the mail job ---------------------------------------------------------- */
 
 static void hand_mail_to_mailer(struct call *call);
 

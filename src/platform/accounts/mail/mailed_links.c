@@ -28,7 +28,7 @@ bool mail_is_configured(const struct call *call)
     return api_options(call->api)->mailer != NULL;
 }
 
-/* --- mailboxes ------------------------------------------------------------------------ */
+/* --- counting mails per address, account and client ---------------------------------- */
 
 static struct value mail_counter_key(const struct call *call, const char *kind, struct str whose)
 {
@@ -94,7 +94,7 @@ static enum err count_mail_of_user(struct call *call, const struct user *u, int6
     return e;
 }
 
-/* --- links ---------------------------------------------------------------------------- */
+/* --- rows of mailed links ------------------------------------------------------------ */
 
 static const char FIND_LINK[] =
     "select l.address, l.salt, l.expires_at, u.email from mailed_links l "

@@ -17,8 +17,6 @@ static const struct auth *server_auth(const struct call *call)
     return api_options(call->api)->auth;
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 static const char FIND_MFA[] =
     "select secret, last_step, codes_salt, codes_used from mfa where user_id = $1";
 
@@ -85,7 +83,7 @@ enum err mfa_replace_backup_codes(struct call *call, struct mfa *m)
     return tx_exec(call->tx, NEW_CODES, BIND(v_id(m->user_id), v_bytes(m->codes_salt)), NULL);
 }
 
-/* --- codes ---------------------------------------------------------------------------- */
+/* --- TOTP and backup codes ----------------------------------------------------------- */
 
 static const char USE_STEP[] =
     "update mfa set last_step = $2 where user_id = $1 and last_step < $2";
@@ -149,7 +147,7 @@ enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code)
     return found < 0 ? ERR_MFA_CODE : mark_backup_code_used(call, m, found);
 }
 
-/* --- tickets -------------------------------------------------------------------------- */
+/* --- tickets for log-ins that await a second factor ---------------------------------- */
 
 static const char *const ticket_labels[] = {
     [TICKET_LOGIN] = "mfa-login",

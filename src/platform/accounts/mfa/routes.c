@@ -16,7 +16,7 @@ static struct list list_backup_codes(const struct call *call, const struct mfa *
     return (struct list){ .items = codes, .count = MFA_BACKUP_CODES };
 }
 
-/* --- rate limits ------------------------------------------------------------------------ */
+/* --- rate limits of MFA codes -------------------------------------------------------- */
 
 static const struct rate_limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
@@ -85,7 +85,7 @@ enum err mfa_use_caller_code(struct call *call, const struct user *caller,
     return text.n == TOTP_DIGITS ? mfa_use_totp(call, &m, text) : mfa_use_backup(call, &m, text);
 }
 
-/* --- logging in ----------------------------------------------------------------------- */
+/* --- completing a log-in with a code ------------------------------------------------- */
 
 static enum err prepare_mfa_login(struct call *call)
 {
@@ -136,7 +136,7 @@ static enum err log_in_with_backup_code(struct call *call)
     return finish_mfa_login(call, mfa_use_backup);
 }
 
-/* --- on and off ----------------------------------------------------------------------- */
+/* --- enabling and disabling the second factor ---------------------------------------- */
 
 static enum err prepare_enable_totp(struct call *call)
 {
@@ -206,7 +206,7 @@ static enum err prepare_disable_totp(struct call *call)
     return mfa_count_caller_attempt(call, &((const struct mfa_disable *)call->body)->code);
 }
 
-/* --- backup codes --------------------------------------------------------------------- */
+/* --- routes of backup codes ---------------------------------------------------------- */
 
 static enum err prepare_backup_codes_challenge(struct call *call)
 {

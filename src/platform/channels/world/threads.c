@@ -6,8 +6,6 @@
 #include "platform/emojis/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 static const struct type type_tag_name = { .kind = KIND_STRING, .min = 1, .max = 20 };
 static const struct field tag_fields[] = {
     MAYBE(struct world_tag, id, type_id),
@@ -19,7 +17,7 @@ static const struct field tag_fields[] = {
 
 WORLD_OBJECT(tag, tag_fields, NULL);
 
-/* --- import of forums ------------------------------------------------------------------- */
+/* --- import of forums from a world file ---------------------------------------------- */
 
 static const char FORUM_TAGS[] = "select available_tags from channels where id = $1";
 static const char UPDATE_FORUM[] =
@@ -132,7 +130,7 @@ enum err import_forum(struct world_importer *im, const struct world_channel *c, 
                    NULL);
 }
 
-/* --- import of threads ------------------------------------------------------------------ */
+/* --- import of threads from a world file --------------------------------------------- */
 
 static const char UPDATE_THREAD[] =
     "update channels set applied_tags = coalesce($2, applied_tags, (select '[]' from channels p "
@@ -195,7 +193,7 @@ enum err import_thread(struct world_importer *im, const struct world_channel *c,
     return e;
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char FORUMS_AND_THREADS[] =
     "select c.id, c.type, c.available_tags, c.default_reaction, c.default_sort_order, "

@@ -8,8 +8,6 @@
 #include "platform/channels/world/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 static const struct choice channel_words[] = {
     { CHANNEL_TEXT, "text", "TEXT", "" },
     { CHANNEL_VOICE, "voice", "VOICE", "" },
@@ -106,7 +104,7 @@ static const struct field channel_fields[] = {
 
 WORLD_OBJECT(channel, channel_fields, NULL);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char ADD_CHANNEL[] =
     "insert into channels (id, guild_id, type, name, position) values ($1, $2, $3, $4, "
@@ -131,7 +129,7 @@ static enum err import_channel(struct world_importer *im, const void *entry,
         BIND(v_id(id), v_id(guild), v_int(channel_type_from_word(c->type)), v_text(c->name)), NULL);
 }
 
-/* --- overwrites ----------------------------------------------------------------------- */
+/* --- permission overwrites ----------------------------------------------------------- */
 
 static uint64_t parse_permissions(struct world_importer *im, const struct opt_str *json)
 {
@@ -168,7 +166,7 @@ static enum err import_overwrites(struct world_importer *im, const struct world_
     return e || c->overwrites.given != GIVEN ? e : overwrites_replace(im->tx, channel, &made);
 }
 
-/* --- second pass: everything that belongs to a channel ---------------------------------- */
+/* --- second pass of the import: fields of a channel ---------------------------------- */
 
 static const char UPDATE_CHANNEL[] =
     "update channels set name = $2, type = $3, parent_id = coalesce($4, parent_id), "
@@ -239,7 +237,7 @@ static enum err import_thread_details(struct world_importer *im, const void *ent
     return e || !id ? e : import_thread(im, c, id, parent, at);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char OVERWRITES[] =
     "select o.target_id, o.type, o.allow, o.deny, u.username from overwrites o "

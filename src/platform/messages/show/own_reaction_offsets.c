@@ -47,8 +47,6 @@ struct own_reaction_offsets *own_reaction_offsets_new(struct arena *arena, snowf
     return marks;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static void record_listed_users(struct own_reaction_offsets *marks,
                                 const struct reaction_json_offsets *spot)
 {
@@ -119,8 +117,6 @@ bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct aren
     link_hash_chains(marks);
     return whole;
 }
-
-/* --- reading -------------------------------------------------------------------------- */
 
 static void add_offset(struct call *call, struct list *offset_list, uint32_t at)
 {

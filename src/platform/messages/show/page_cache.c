@@ -38,7 +38,7 @@ enum err page_cache_reply(struct call *call, const struct cached_page *p)
     return e;
 }
 
-/* --- filling the cache ------------------------------------------------------------------ */
+/* --- filling the page cache ---------------------------------------------------------- */
 
 /* Sharded counts are not in the message's row. Only PostgreSQL has them, without this cache. */
 static bool message_is_cacheable(const struct message *m)

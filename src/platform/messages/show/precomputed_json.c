@@ -55,7 +55,7 @@ bool message_json_has_author(const struct message *m)
     return m->cached_json.n > 1 && m->cached_json.p[1] == 'a';
 }
 
-/* --- new messages ----------------------------------------------------------------------- */
+/* --- JSON of a new message ----------------------------------------------------------- */
 
 static void write_event_fields(struct json_writer *j, const struct message *m)
 {
@@ -102,7 +102,7 @@ struct str message_encode_event(struct arena *arena, const struct message *m,
     return text;
 }
 
-/* --- pages ---------------------------------------------------------------------------- */
+/* --- pages of a list ----------------------------------------------------------------- */
 
 enum { AUTHORS_NOTED = 32 };
 

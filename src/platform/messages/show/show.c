@@ -13,7 +13,7 @@
 
 enum { URL_LIFE_S = 24 * 60 * 60 };
 
-/* --- signed URLs ------------------------------------------------------------------------ */
+/* --- signed URLs of attachments ------------------------------------------------------ */
 
 static struct str sign_attachment_path(struct call *call, struct str path, struct str ex,
                                        struct str is)
@@ -81,8 +81,6 @@ bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snow
            clock_s() < until;
 }
 
-/* --- users ---------------------------------------------------------------------------- */
-
 /* Accounts that a page refers to; each is read once. */
 struct user_cache {
     const struct user *list[128];
@@ -147,8 +145,6 @@ const struct user *message_webhook_author(struct arena *arena, const struct mess
     };
     return u;
 }
-
-/* --- messages ------------------------------------------------------------------------- */
 
 /* Moves the attachments that belong to a forwarded snapshot to snapshot_files. */
 static void split_snapshot_files(struct call *call, struct message *m)

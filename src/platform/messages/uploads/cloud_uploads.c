@@ -13,7 +13,7 @@
 /* Per account, because each requested URL occupies a row and a job for one day. */
 enum { MOST_OPEN_UPLOADS = 100 };
 
-/* --- request URLs ----------------------------------------------------------------------- */
+/* --- requesting upload URLs ---------------------------------------------------------- */
 
 /* Returns a random UUID (version 4), the format that clients expect. */
 static struct str new_upload_key(struct arena *arena)
@@ -89,7 +89,7 @@ static enum err create_attachments(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* --- upload bytes ----------------------------------------------------------------------- */
+/* --- PUT /uploads: uploading the bytes ----------------------------------------------- */
 
 static struct str token_of_query(const struct call *call)
 {
@@ -183,7 +183,7 @@ static enum err put_upload(struct call *call)
     return cloud_upload_update_file(call->tx, &u);
 }
 
-/* --- attach to a message ---------------------------------------------------------------- */
+/* --- attaching an upload to a message ------------------------------------------------ */
 
 /* Returns the key of "key/filename". */
 static struct str key_of_uploaded_filename(struct str uploaded_filename)
@@ -242,7 +242,7 @@ enum err uploads_consume_named(struct call *call, snowflake owner_id, struct lis
                : e;
 }
 
-/* --- without a message ---------------------------------------------------------------- */
+/* --- files that are served without a message ----------------------------------------- */
 
 static struct opt_int int_or_null(struct opt_int v)
 {
@@ -268,7 +268,7 @@ enum err upload_publish(struct call *call, snowflake target_id, const struct att
     return e ? e : schedule_upload_expiry(call, &u);
 }
 
-/* --- deletion and expiry ---------------------------------------------------------------- */
+/* --- deletion of unused uploads ------------------------------------------------------ */
 
 static enum err delete_upload_and_file(struct call *call, const struct cloud_upload *u)
 {
@@ -316,8 +316,6 @@ const struct job_kind cloud_upload_expiry = {
     .doc = "Deletes an uploaded file that no message used within a day.",
     .run = run_upload_expiry,
 };
-
-/* --- routes ----------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "upload.key",

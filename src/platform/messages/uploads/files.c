@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "net/http/server.h"
 
-/* --- upload ----------------------------------------------------------------------------- */
+/* --- storing uploaded files ---------------------------------------------------------- */
 
 /* Returns the blob's name, in one of 256 folders; the original filename is only in the row. */
 void attachment_blob_name(snowflake id, char out[64])
@@ -166,7 +166,7 @@ enum err uploads_store(struct call *call, const struct list *drafts, struct list
     return e;
 }
 
-/* --- download --------------------------------------------------------------------------- */
+/* --- downloading attachments --------------------------------------------------------- */
 
 /* Returns whether the browser wants to display the file, by Sec-Fetch-Dest. Pages of this server
  * may run its scripts and styles, so an attachment must never be loaded as one. */

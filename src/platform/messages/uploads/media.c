@@ -6,8 +6,6 @@
 
 enum { LONGEST_NAME = 100 };
 
-/* --- names ---------------------------------------------------------------------------- */
-
 static bool is_filename_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -50,7 +48,7 @@ struct str sanitize_filename(struct arena *a, struct str name)
     return safe.n ? shorten_filename(a, safe) : STR("file");
 }
 
-/* --- media types ------------------------------------------------------------------------ */
+/* --- detecting media types ----------------------------------------------------------- */
 
 struct file_type {
     const char *extension, *type;

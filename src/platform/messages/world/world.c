@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "platform/messages/world/world.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 static const struct field message_fields[] = {
     MAYBE(struct world_message, id, type_id),
     MAYBE(struct world_message, author, type_world_ref),
@@ -55,7 +53,7 @@ static void check_message_entry(struct form *form, const struct json_path *here,
 
 WORLD_OBJECT(message, message_fields, check_message_entry);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char COUNT_MESSAGES_IN[] = "select count(*) from messages where channel_id = $1";
 static const char FIND_MESSAGE[] = "select 1 from messages where id = $1";
@@ -180,7 +178,7 @@ static enum err import_messages(struct world_importer *im, const void *entries,
     return e ? e : update_thread_message_count(im, channel);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 /* Omits messages whose author an import could not find: system messages, messages of deleted or
  * channel-following webhooks, and interaction replies. */
