@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "platform/accounts/operator.h"
 
-enum { ERASURE_STEP_ROWS = 40 }; /* guilds or relationships ended per step; each sends events */
+enum {
+    ERASURE_STEP_ROWS = 40
+}; /* guilds left or relationships deleted per step; each emits events */
 
 static enum err erase_account_step(struct call *call, snowflake id)
 {

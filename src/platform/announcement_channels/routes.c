@@ -75,7 +75,8 @@ static const struct schema followed_schema = {
 static const struct type follow_body = { .kind = KIND_OBJECT, .schema = &follow_schema };
 static const struct type followed_reply = { .kind = KIND_OBJECT, .schema = &followed_schema };
 
-/* Resolves the following channel for the caller; call->target is restored afterwards. */
+/* Resolves the channel that follows, with the caller's permissions there, without a change of
+ * call->target. */
 static enum err resolve_following_channel(struct call *call, snowflake id, struct path_objects *ret)
 {
     struct path_objects here = call->target;
@@ -109,7 +110,7 @@ static enum err find_follower_webhook(struct call *call, snowflake source, snowf
     return e;
 }
 
-/* Creates the system message about the follow in the following channel. */
+/* Creates the system message CHANNEL_FOLLOW_ADD in the channel that follows. */
 static enum err create_follow_message(struct call *call, const struct channel *to, struct str name)
 {
     const struct channel *from = call->target.channel;

@@ -86,7 +86,7 @@ struct integration integration_of_application(struct arena *arena, const struct 
     };
 }
 
-/* Must match the SQL condition INTEGRATION_HAS_COMMANDS. */
+/* Returns the same result as the SQL condition INTEGRATION_HAS_COMMANDS. */
 static bool has_commands_scope(const struct list *scopes)
 {
     return scope_list_contains(scopes, "applications.commands");
@@ -286,7 +286,7 @@ enum err application_install_guild(struct call *call, const struct installation 
 
     if (e)
         return e;
-    emit_bot_role_event(call, &done); /* emitted before the member that has the role */
+    emit_bot_role_event(call, &done); /* emitted before the event of the member who has the role */
     if (scope_list_contains(&in->scopes, "bot"))
         e = add_bot_member(call, in, &done);
     if (e)

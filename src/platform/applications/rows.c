@@ -7,7 +7,8 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
-/* bot_public and bot_require_code_grant each appear under two names in the API. */
+/* bot_public and bot_require_code_grant are selected twice, because the API has two names for
+ * each. */
 #define APPLICATION_COLUMNS                                                                      \
     "a.id, a.name, a.description, a.icon, coalesce(t.owner_id, a.owner_id), "                    \
     "coalesce(a.team_id, 0), a.flags, a.bot_public, a.bot_require_code_grant, a.redirect_uris, " \
@@ -17,7 +18,7 @@
     "a.event_webhooks_url, a.event_webhooks_status, a.event_webhooks_types"
 enum { BOT_COLUMN = 25 };
 
-/* Null columns of these fields are omitted from replies. */
+/* Returns an absent value for a null column, so that replies omit the field. */
 static struct opt_str optional_text_from_row(const struct rows *r, int column)
 {
     struct opt_str s = row_optional_text(r, column);

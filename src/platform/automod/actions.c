@@ -20,7 +20,7 @@ bool automod_rules_have_action(const struct list *rules, enum automod_action_typ
 
 /* --- the event AUTO_MODERATION_ACTION_EXECUTION -------------------------------------- */
 
-/* A rule that a text or name violates, with the match. */
+/* A rule that a text or name breaks, with the matching part. */
 struct broken_rule {
     const struct automod_offence *offence;
     const struct automod_rule *rule;
@@ -284,7 +284,7 @@ static const struct schema refusal_schema = {
 };
 static const struct type type_refusal = { .kind = KIND_OBJECT, .schema = &refusal_schema };
 
-/* A reply with status 400 instead of an error, because an error would roll back the alert and the
+/* Replies with status 400 and returns OK, because an error would roll back the alert and the
  * time-out. */
 enum err automod_reply_refused(struct call *call, enum err code)
 {

@@ -8,8 +8,9 @@
 
 struct rule_audit {
     struct call *call;
-    const struct automod_rule *before, *now; /* NULL: the rule does not exist */
-    struct list changes;                     /* struct audit_change */
+    const struct automod_rule *before,
+        *now;            /* before is NULL for a new rule, now for a deleted one */
+    struct list changes; /* struct audit_change */
 };
 
 static void audit_rule_field(struct rule_audit *n, const char *key, const struct type *type,
@@ -25,7 +26,7 @@ static int compare_texts(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Returns a sorted copy for binary search: lists have up to 1,000 texts. */
+/* Returns a sorted copy of a list of up to 1,000 texts, for binary search. */
 static struct list copy_texts_sorted(struct arena *a, const struct list *texts)
 {
     size_t size = texts->count * sizeof(struct str);

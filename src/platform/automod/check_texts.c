@@ -24,7 +24,8 @@ static void match_texts_with_set(const struct automod_set *s, struct arena *aren
     j->found = true;
 }
 
-/* Runs before the transaction: reads the rules that the thread pool then compiles. */
+/* Reads the rules that the thread pool then compiles, in a stage before the handler's
+ * transaction. */
 static enum err read_rules_to_compile(struct call *call)
 {
     struct automod_check *j = call_passed_data(call, "automod_check");
@@ -146,7 +147,8 @@ enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
     return e;
 }
 
-/* Hits and their rules, passed from the check to the write of the message. */
+/* Hits and their rules, passed from the check before a message is written to the actions after
+ * it. */
 struct matched_rules {
     struct list hits, rules;
 };
@@ -159,7 +161,7 @@ static enum err add_hit_if_repeated(struct call *call, const struct checked_text
                                .content.given = GIVEN_NULL };
     struct list one = { &hit, 1 }, rules;
     bool spam = false;
-    /* Messages of exempt members do not count as repetitions. */
+    /* Messages of exempt members do not count as repeated texts. */
     enum err e = automod_remove_exempt_hits(call, about->member, about->channel, &one, &rules);
 
     if (!e && one.count)

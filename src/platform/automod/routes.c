@@ -8,7 +8,7 @@
 
 /* --- checks of a rule that read the store -------------------------------------------- */
 
-/* Limit on the number of rules per trigger type in a guild. */
+/* Returns the maximum number of rules with this trigger type in a guild. */
 static int64_t max_rules_of_type(int64_t trigger)
 {
     return trigger == AUTOMOD_KEYWORD ? 6 : 1;

@@ -137,8 +137,8 @@ enum { REPEAT_WINDOW_US = 10 * 1000 * 1000 };
 
 static const char DELETE_OLD_ECHOES[] =
     "delete from automod_echoes where guild_id = $1 and user_id = $2 and first_at < $3";
-/* Stores the times of the last four occurrences; the fifth is spam if the oldest is in the
- * window. */
+/* Stores the times of the last four occurrences of a text. The fifth is spam if the oldest of them
+ * is less than REPEAT_WINDOW_US ago. */
 static const char ADD_ECHO[] =
     "insert into automod_echoes (guild_id, user_id, hash, first_at, second_at, third_at, fourth_at) "
     "values ($1, $2, $3, $4, 0, 0, 0) on conflict (guild_id, user_id, hash) do update set "

@@ -10,7 +10,8 @@ bool ids_contain(const struct list *ids, snowflake id)
     return false;
 }
 
-/* Emits the event to every recipient of a group, each with its own view of the channel. */
+/* Emits the event to every recipient of a group. The channel object for a recipient lists only the
+ * other recipients. */
 static enum err emit_to_group(struct call *call, enum event event, const struct channel *c)
 {
     struct list recipients;
@@ -27,7 +28,6 @@ static enum err emit_to_group(struct call *call, enum event event, const struct 
     return e;
 }
 
-/* Finds the nick of a user in pairs of id and nick. */
 static struct opt_str find_nick(const struct list *nicks, snowflake id)
 {
     const struct string_pair *p = nicks->items;

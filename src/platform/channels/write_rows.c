@@ -61,7 +61,7 @@ static struct value bind_list(struct tx *tx, const struct type *type, const stru
     return v_text(json_column_encode(tx_arena(tx), type, &list->value));
 }
 
-/* Posts always have a list of tags, possibly empty; other channels have null. */
+/* A forum post always has a list of tags, possibly empty; other channels have null. */
 static struct value bind_applied_tags(struct tx *tx, const struct opt_list *tags)
 {
     return tags->given == GIVEN ? v_text(json_column_encode(tx_arena(tx), &type_ids, &tags->value))

@@ -34,8 +34,9 @@ static void emit_contacts_connection_update(struct call *call)
 
 /* --- suggestions of the caller to other users ---------------------------------------- */
 
-/* *ret is true if the address book still allows suggesting the caller to the owner of this phone
- * number: the book allows everybody, or it contains the number. A reverse suggestion needs both. */
+/* *ret is true if the caller's address book still allows that the caller is suggested to the owner
+ * of this phone number: it allows everybody, or it contains the number. A suggestion that was made
+ * because the other user has the caller's number needs both. */
 static enum err suggestion_is_still_allowed(struct call *call, const struct contact_list *mine,
                                             bool reverse, struct opt_str phone, bool *ret)
 {
@@ -161,7 +162,8 @@ static enum err can_be_found_by_phone(struct tx *tx, snowflake id, bool *ret)
     return e;
 }
 
-/* Some accounts allow suggestions only to users in their own address book. */
+/* *ret is false if the other account allows suggestions only to users in its address book and the
+ * caller is not in it. */
 static enum err account_allows_suggestion(struct call *call, snowflake other, struct str my_digest,
                                           const struct contact_list *theirs, bool *ret)
 {
@@ -293,7 +295,8 @@ static bool is_from_contacts(const struct friend_suggestion *s)
     return false;
 }
 
-/* Replies with the suggestions, and a token for sending friend requests to all of them. */
+/* Replies with the suggested users, and a token with which the client can send friend requests to
+ * all. */
 static enum err reply_with_suggestions(struct call *call)
 {
     struct contacts_reply out = { .bulk_add_token = { .given = GIVEN_NULL } };

@@ -51,7 +51,7 @@ static bool world_emoji_is_animated(const struct world_emoji *in)
                                     : in->animated.value;
 }
 
-/* Fields that the file omits remain unchanged, and so does an existing picture. */
+/* Fields that the file omits are not changed; neither is the picture of an existing emoji. */
 static enum err write_imported_emoji(struct world_importer *im, const struct world_emoji *in,
                                      struct emoji made, const struct json_path *at)
 {

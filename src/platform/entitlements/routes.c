@@ -157,7 +157,7 @@ static enum err consume_entitlement(struct call *call)
     return e;
 }
 
-/* Deleting a test entitlement ends its subscription, which remains readable. */
+/* Deleting a test entitlement ends its subscription; subscription routes still return it. */
 static enum err delete_test_entitlement(struct call *call)
 {
     struct entitlement gone;

@@ -8,7 +8,7 @@
 
 #define PERIOD_US (INT64_C(30) * 24 * 3600 * 1000000)
 
-/* Returns the start time of the entitlement, else its creation time. */
+/* Returns the start time of the entitlement or, if it has none, its creation time. */
 static int64_t subscription_start(const struct entitlement *e)
 {
     return e->starts_at.given == GIVEN ? e->starts_at.value : snowflake_ms(e->id) * 1000;

@@ -15,7 +15,7 @@ struct world_sku {
 };
 struct world_entitlement {
     struct str sku;
-    struct opt_str user, guild; /* exactly one is given */
+    struct opt_str user, guild; /* exactly one of user and guild is given */
     struct opt_int ends_at;
     struct opt_bool test;
 };
@@ -50,7 +50,7 @@ WORLD_OBJECT(entitlement, entitlement_fields, NULL);
 
 static const struct world_naming sku_naming = WORLD_NAMING("SKU", "skus", "application_id");
 
-/* Names of the types in world files; the default is a subscription. */
+/* Names of the SKU types in world files; the default is a subscription. */
 static const struct {
     const char *word;
     int64_t type;
@@ -76,7 +76,8 @@ static const char SAVE_SKU[] =
     "$6) on conflict (id) do update set type = excluded.type, name = excluded.name, "
     "slug = excluded.slug, flags = excluded.flags";
 
-/* Lower-cases letters and digits, and replaces each run of other characters by a dash. */
+/* Converts a name to lower case and replaces each run of characters other than letters and digits
+ * by a dash. */
 static struct str make_slug(struct arena *arena, struct str name)
 {
     char *out = arena_alloc(arena, name.n + 1);
@@ -182,7 +183,7 @@ static bool world_entitlement_from_row(struct world_exporter *ex, const struct r
 const struct world_parts entitlements_world = { (const struct world_part[]){
     { "application", "skus", &world_sku_list, .order = 20, .import = import_sku,
       .select = { &SKUS }, .read = world_sku_from_row },
-    /* imported after guilds, because guilds can own entitlements */
+    /* Imported after the guilds, because guilds can own entitlements. */
     { "application", "entitlements", &world_entitlement_list, .order = 30, .later = true,
       .import = import_entitlement, .select = { &ENTITLEMENTS },
       .read = world_entitlement_from_row },

@@ -1,4 +1,4 @@
-/* exported_tables.c - SQL of the exported data, part by part, and its output as JSON. */
+/* exported_tables.c - SQL of the exported tables, and their output as JSON. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,7 +7,8 @@
 #include "platform/exports/internal.h"
 #include "platform/messages/uploads.h"
 
-/* The export has no data that other users have not shown to this user, no hashes and no tokens. */
+/* The export contains no hashes, no tokens, and no data of other users that this user cannot
+ * see. */
 const struct export_part export_parts[] = {
     { "account",
       "&id\t$username\t$global_name\t$email\t$phone\t$bio\t$pronouns\t$theme_colors\t$locale\t$date_of_birth\t#premium_type\t"
@@ -69,7 +70,7 @@ const struct export_part export_parts[] = {
       SQL_TEXT(
           "select id, banner from users where id = $1 and id > $2 and banner is not null limit $3"),
       "banners" },
-    /* Messages with attachments are rare; a page always ends with a complete message. */
+    /* A page always contains all attachments of its last message. */
     { "attachments", "&message_id\t$filename\t&id",
       SQL_TEXT(
           "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end "

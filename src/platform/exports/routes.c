@@ -41,7 +41,8 @@ static const char ADD_EXPORT[] =
     "insert into exports (user_id, id, expires_at, counted) values ($1, $2, 0, $3)";
 static const char COUNT_COPIES[] = "update file_owners set bytes = bytes + $2 where owner_id = $1";
 
-/* The file copies in an export count towards the account's quota until the export is deleted. */
+/* The copies of files in an export count towards the account's storage quota until it is
+ * deleted. */
 enum err export_find_or_create(struct call *call, snowflake user_id, struct export_row *ret)
 {
     int64_t bytes;

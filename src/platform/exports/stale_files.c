@@ -1,8 +1,8 @@
 /* stale_files.c - deletes export files that can no longer be downloaded.
  *
  * If nodes have separate folders, the node that deletes an export often does not have its file, and
- * an export that was started on this node may have restarted on another one. So each node checks
- * the files in its folder against the export rows, a few files per step. */
+ * an export that one node started may have started again on another. So each node checks whether
+ * the files in its folder still have an export row, a few files per step. */
 #include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
@@ -87,7 +87,7 @@ static enum err list_export_files(struct call *call)
 
 static enum err finish_without_write(struct call *call)
 {
-    (void)call; /* nothing to write */
+    (void)call; /* unused: the step only deletes files */
     return OK;
 }
 

@@ -142,8 +142,8 @@ static enum err apply_override_patches(struct call *call, struct guild_settings 
     return e;
 }
 
-/* Limit over all guilds of a body, including their existing overrides, because all of them are
- * read, written and emitted at once. */
+/* Maximum number of channel overrides of all guilds in a body, including existing ones, because all
+ * of them are read, written and emitted in one transaction. */
 enum { MAX_OVERRIDES_PER_REQUEST = 4000 };
 
 static enum err check_override_count(struct call *call, const struct json_path *at, size_t count,
@@ -161,8 +161,8 @@ static bool override_differs_from_default(const struct channel_override *o)
            o->mute_config.given == GIVEN || o->flags.value;
 }
 
-/* Threads and direct channels are unlimited in number. At the limit, overrides that equal the
- * defaults or whose channel was deleted are removed. */
+/* Removes overrides that equal the defaults or whose channel was deleted, when the maximum number
+ * is reached. The number of threads and direct channels, which may have overrides, is unlimited. */
 static enum err drop_useless_overrides(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;
@@ -183,7 +183,8 @@ static enum err drop_useless_overrides(struct call *call, struct guild_settings 
     return e;
 }
 
-/* at: path in the body; NULL: the body itself. *overrides: number of overrides so far. */
+/* Changes the settings of one guild. at is the path in the body, or NULL for the whole body.
+ * *overrides is the number of channel overrides so far. */
 static enum err change_guild_settings(struct call *call, const struct json_path *at,
                                       snowflake guild_id, const struct guild_settings_patch *in,
                                       size_t *overrides, struct guild_settings *ret)
@@ -329,7 +330,8 @@ static enum err write_notification_flags_json(struct tx *tx, snowflake user_id,
     return OK;
 }
 
-/* The total version is the sum of the row versions, so it increases with each change. */
+/* The version of all settings is the sum of the versions of the rows, so it increases with each
+ * change. */
 enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entries,
                                     struct json_writer *out)
 {

@@ -187,7 +187,7 @@ static const struct schema requests_schema = {
 };
 const struct type join_requests_reply = { .kind = KIND_OBJECT, .schema = &requests_schema };
 
-/* --- emitting events ----------------------------------------------------------------- */
+/* --- payloads of events --------------------------------------------------------------- */
 
 static const struct field event_fields[] = {
     { FIELD(struct join_request_event, guild_id), .type = &type_id },

@@ -151,7 +151,7 @@ enum err message_public_row_read(struct tx *tx, snowflake id, struct message *re
     return e;
 }
 
-/* --- pages of a list ----------------------------------------------------------------- */
+/* --- pages of a channel's messages ---------------------------------------------------- */
 
 #define PAGE_COLUMNS "id, channel_id, author_id, shown, reacted, reactions"
 

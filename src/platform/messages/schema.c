@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "json/read.h"
 
-/* --- mentions in a text -------------------------------------------------------------- */
+/* --- allowed mentions ----------------------------------------------------------------- */
 
 static const struct choice mention_kinds[] = {
     { 0, "users", "USERS", "People" },

@@ -13,7 +13,8 @@
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mail/mailed_links.h"
 
-/* Lease of a mail job; it must outlast a full mailer queue in which every mail times out. */
+/* The lease of a mail job must be longer than the time for a full mailer queue in which every mail
+ * times out. */
 enum { MAIL_LEASE_MS = 120 * 1000, LONGEST_MAIL = 4096 };
 
 #define SECOND_US INT64_C(1000000)

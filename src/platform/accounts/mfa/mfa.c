@@ -98,7 +98,7 @@ enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code)
     return e ? e : changed ? OK : ERR_MFA_CODE;
 }
 
-/* The alphabet omits characters that look alike. */
+/* The alphabet of backup codes omits characters that are easily confused. */
 struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
@@ -156,7 +156,8 @@ static const char *const ticket_labels[] = {
     [TICKET_NEW_CODES] = "mfa-new-codes",
 };
 
-/* Returns a value that changes with the password; it binds a ticket to the current password. */
+/* Returns a value that changes with the password. A ticket contains it and is invalid if it
+ * changes. */
 static struct str derive_password_mark(const struct call *call, const struct user *u)
 {
     unsigned char mark[TICKET_MARK];

@@ -21,7 +21,8 @@ static struct list list_backup_codes(const struct call *call, const struct mfa *
 static const struct rate_limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
-/* Limits on wrong codes, per ticket and per account. At any time 3 of a million codes are right. */
+/* Limits on wrong codes, per ticket and per account. At any time 3 of a million TOTP codes are
+ * valid. */
 static const struct rate_limit limit_ticket = {
     .name = "mfa-ticket", .count = 5, .window_s = 300, .strict = true
 };
@@ -31,7 +32,7 @@ static const struct rate_limit limit_wrong_codes = {
 
 struct mfa_attempt {
     snowflake user_id;
-    struct str ticket; /* p == NULL: the caller is logged in */
+    struct str ticket; /* ticket.p is NULL if the caller is logged in */
     bool undelete;
 };
 
@@ -144,7 +145,7 @@ static enum err prepare_enable_totp(struct call *call)
     return OK;
 }
 
-/* Clients ask for the secret first, then for the code; the checks have the same order. */
+/* Client dialogs ask for the secret first, then for the code, so the secret is checked first. */
 static enum err parse_new_factor(const struct mfa_enable *in, struct mfa *m)
 {
     if (in->secret.given != GIVEN || !totp_secret_parse(in->secret.value, m->secret))

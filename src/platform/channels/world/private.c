@@ -164,7 +164,7 @@ static enum err export_recipients(struct tx *tx, snowflake channel, struct opt_l
     return rows_end(&r);
 }
 
-/* type: direct channels or groups. */
+/* Exports all private channels of this channel type: direct channels, or groups. */
 static enum err export_private_channels(struct world_exporter *ex, int64_t type,
                                         struct opt_list *ret)
 {

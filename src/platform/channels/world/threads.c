@@ -40,7 +40,7 @@ static enum err read_tags_of_forum(struct world_importer *im, snowflake forum, s
     return e;
 }
 
-/* Finds a tag by name, else by id; NULL if there is none. */
+/* Finds a tag by name or, if no tag has that name, by id. Returns NULL if there is none. */
 static const struct forum_tag *find_tag(const struct list *tags, struct str to)
 {
     const struct forum_tag *t = tags->items;
@@ -56,7 +56,7 @@ static const struct forum_tag *find_tag(const struct list *tags, struct str to)
     return NULL;
 }
 
-/* A tag that already exists retains its id. */
+/* Imports the tags of a forum. A tag that already exists retains its id. */
 static enum err import_forum_tags(struct world_importer *im, const struct opt_list *in,
                                   snowflake forum, snowflake guild, const struct json_path *up,
                                   struct list *ret)

@@ -1,6 +1,7 @@
 /* world.c - import and export of guild channels and their overwrites in world files.
  *
- * All channels of a guild are created before any gets its parent, so they may be in any order. */
+ * All channels of a guild are inserted before their parents are set, so a file may list them in any
+ * order. */
 #include "model/channel.h"
 #include "model/guild.h"
 #include "platform/channels/deletion.h"
@@ -203,7 +204,7 @@ static enum err import_channel_details(struct world_importer *im, const void *en
     const struct world_channel *c = entry;
     snowflake id = 0, parent = 0, owner = 0;
 
-    /* Entries for which import_channel already reported a problem are skipped. */
+    /* Entries for which import_channel already reported a form error are skipped. */
     if (form_has_error_at(im->form, at))
         return OK;
     enum err e = world_find_existing(im, &channel_naming, guild, c->id, c->name, at, &id);
@@ -221,7 +222,8 @@ static enum err import_channel_details(struct world_importer *im, const void *en
     return e || !id ? e : world_import_parts(im, "channel", entry, at, id);
 }
 
-/* Third pass, because a thread's tags belong to its forum, which may be listed later. */
+/* Third pass of the import, because a thread's tags belong to its forum, which the file may list
+ * later. */
 static enum err import_thread_details(struct world_importer *im, const void *entry,
                                       const struct json_path *at, snowflake guild)
 {

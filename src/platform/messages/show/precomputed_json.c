@@ -102,7 +102,7 @@ struct str message_encode_event(struct arena *arena, const struct message *m,
     return text;
 }
 
-/* --- pages of a list ----------------------------------------------------------------- */
+/* --- JSON of a page of messages ------------------------------------------------------- */
 
 enum { AUTHORS_NOTED = 32 };
 
