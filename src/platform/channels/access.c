@@ -90,8 +90,8 @@ static enum err resolve_private_channel(struct call *call, const struct channel 
     return e;
 }
 
-/* Reads a channel and the caller's permissions in it. said is true if the route already prefetched
- * all queries. */
+/* Reads a channel and the caller's permissions in it. prefetched_by_route is true if the route
+ * already prefetched all queries. */
 static enum err read_channel_and_permissions(struct call *call, snowflake id,
                                              bool prefetched_by_route)
 {

@@ -4,7 +4,7 @@
 #include "api/hooks.h"
 #include "platform/channels/internal.h"
 
-enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* rows that the deletion of a channel counts as, at least */
+enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* rows counted per channel, in addition to its deleted rows */
 
 static enum err find_next_channel(struct tx *tx, struct sql sql, snowflake id, snowflake *ret,
                                   bool *ret_found)

@@ -14,8 +14,8 @@
 enum { CACHE_SLOTS = 1 << 13 };
 
 /* An array of atomics, because all threads access it without a lock. Channels with the same slot
- * evict each other. The two ids of an entry may be of different writes, which only causes a
- * needless query. */
+ * evict each other. The ids of an entry may be of different writes, which only causes a needless
+ * query. */
 static struct cached_channel {
     _Atomic snowflake id, guild_id, parent_id;
 } cached_channels[CACHE_SLOTS];

@@ -162,8 +162,8 @@ static enum err can_be_found_by_phone(struct tx *tx, snowflake id, bool *ret)
     return e;
 }
 
-/* *ret is false if the other account allows suggestions only to users in its address book and the
- * caller is not in it. */
+/* *ret is true if the other account can be found by phone number and, if it allows suggestions only
+ * to users in its own address book, has the caller's number there. */
 static enum err account_allows_suggestion(struct call *call, snowflake other, struct str my_digest,
                                           const struct contact_list *theirs, bool *ret)
 {

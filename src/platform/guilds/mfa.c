@@ -1,4 +1,4 @@
-/* mfa.c - POST /guilds/{guild.id}/mfa: whether moderators need a second factor. */
+/* mfa.c - POST /guilds/{guild.id}/mfa: sets whether moderators need a second factor. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"

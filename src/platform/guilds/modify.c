@@ -4,7 +4,7 @@
 #include "api/hooks.h"
 #include "base/mem.h"
 
-/* Pictures of a guild: offset in the body, offset in the guild, storage area. */
+/* Pictures of a guild: offset in struct guild_patch, offset in struct guild, storage area. */
 static const struct {
     size_t in, out;
     const char *area;
@@ -39,7 +39,7 @@ static const struct {
 #undef CHANNEL
 };
 
-/* Features that this route can switch on and off. */
+/* Guild features that this route can add and remove. */
 static const char *const changeable[] = {
     "COMMUNITY",
     "DISCOVERABLE",
@@ -158,8 +158,8 @@ static bool list_has_feature(const struct list *names, const char *feature)
     return false;
 }
 
-/* Features that this route cannot change remain; the others are those of the body. The feature list
- * is stored as a JSON array of plain names. */
+/* Returns the features of the body and those stored ones that this route cannot change. The list is
+ * a JSON array of names that need no escapes. */
 static struct str merge_features(struct arena *arena, struct str old, const struct list *wanted)
 {
     struct buf out;

@@ -14,7 +14,8 @@ static bool is_everyone_role(const struct role *r)
     return r->id == r->guild_id;
 }
 
-/* Callers cannot grant permissions that they do not have. Owners and administrators have all. */
+/* A caller cannot grant permissions that the caller does not have. Owners and administrators have
+ * all. */
 static enum err check_granted_permissions(const struct call *call, uint64_t granted)
 {
     return granted & ~call->target.member_access->permissions ? ERR_MISSING_PERMISSIONS : OK;

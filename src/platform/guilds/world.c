@@ -1,4 +1,5 @@
-/* world.c - import and export of guilds in world files, and the table of their parts. */
+/* world.c - import and export of guilds in world files, and the table of the lists that a guild
+ * contains. */
 #include "platform/guilds/world.h"
 
 #include "base/mem.h"
@@ -167,7 +168,7 @@ static const char ALL_GUILDS[] =
     "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses, g.mfa_level from guilds g "
     "join users u on u.id = g.owner_id where g.removed = 0 order by g.id";
 
-/* Ids of the channels that the guild's settings name, until the channels' names are known. */
+/* Ids of the channels that the guild's settings name. They are exported as names later. */
 struct named_channel_ids {
     snowflake channels[5];
 };

@@ -119,7 +119,7 @@ static enum err read_named_roles(struct tx *tx, struct invite *i)
     return e;
 }
 
-/* The invite grants a role only while the invite's creator is a member who could assign it. */
+/* An invite grants a role only while the invite's creator is a member who could assign the role. */
 static enum err read_granted_roles(struct tx *tx, struct invite *i)
 {
     struct member_access maker;
@@ -247,7 +247,7 @@ enum err permanent_invite_find(struct tx *tx, snowflake channel_id, struct str *
     return e;
 }
 
-/* Invites expire and are limited per guild, per group, or per user. */
+/* Deletes the expired invites of a guild, a group or a user, whose number of invites is limited. */
 static const char DELETE_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "
                                      "(guild_id = $3 or channel_id = $3 or inviter_id = $3)";
 static const char COUNT_IN_GUILD[] = "select count(*) from invites where guild_id = $1";

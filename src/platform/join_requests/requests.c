@@ -150,7 +150,8 @@ enum err list_join_requests(struct call *call)
     int64_t status = q->status.given == GIVEN ? join_status_parse(q->status.value) : 0;
     enum err e;
 
-    if (q->status.given == GIVEN && !status) /* unsubmitted forms are not stored */
+    if (q->status.given == GIVEN &&
+        !status) /* STARTED: forms that were not submitted are not stored */
         return call_reply(call, &out);
     e = join_requests_list(call->tx, call->target.guild->id, status, q, &out);
     for (size_t i = 0; !e && i < out.guild_join_requests.count; i++)

@@ -142,7 +142,7 @@ static const char COUNT_STATUS[] =
 static const char COUNT_ALL[] = "select count(*) from join_requests where guild_id = $1 and "
                                 "cast($2 as bigint) = 0";
 
-/* The list is newest first; with `after` only, oldest first. */
+/* Lists the newest requests first; if only `after` is given, the oldest. */
 enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
                             const struct join_requests_query *q, struct join_requests *ret)
 {

@@ -28,7 +28,7 @@ static enum err get_ban(struct call *call)
     return e ? e : call_reply(call, &ban);
 }
 
-/* A member must rank below the caller; users who are not members can be banned as well. */
+/* A member must rank below the caller; users who are not members can be banned, too. */
 static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_member)
 {
     struct member m;
@@ -45,7 +45,8 @@ static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_m
 /* Last API version that accepts days and reason in the query, and a reason in the body. */
 enum { VERSION_BAN_IN_QUERY = 9 };
 
-/* room: number of messages that this request may still delete at once; see struct member_ban. */
+/* Bans a user. *room is the number of messages that this request may still delete; see struct
+ * member_ban. */
 static enum err ban_user(struct call *call, const struct user *user, int64_t purge_seconds,
                          struct opt_str reason, int64_t *room)
 {

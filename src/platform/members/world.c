@@ -75,7 +75,7 @@ static enum err import_member_roles(struct world_importer *im, const struct opt_
         snowflake role = 0;
 
         e = world_resolve_reference(im, &role_naming, guild, roles[i], &at, &role);
-        /* Every member has @everyone; it is never stored. */
+        /* Every member has the role @everyone, which is not stored in member_roles. */
         if (!e && role && role != guild)
             ids_add(im->arena, &m.roles, role);
     }

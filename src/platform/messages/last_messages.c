@@ -10,7 +10,8 @@
 struct last_messages {
     snowflake guild_id;
     struct list channel_ids; /* snowflakes */
-    uint64_t session;        /* session id; this field and the next are not part of the payload */
+    uint64_t
+        session; /* number of the session; this member and the next are not part of the payload */
     struct list messages;
 };
 

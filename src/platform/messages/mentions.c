@@ -1,5 +1,5 @@
-/* mentions.c - determines which users and roles a message pings: the text names candidates; the
- * sender's permissions and allowed_mentions select among them. */
+/* mentions.c - determines which users and roles a message pings: those mentioned in the text that
+ * the sender's permissions and allowed_mentions permit. */
 #include "platform/messages/internal.h"
 
 #include "model/fields/ids.h"

@@ -126,7 +126,8 @@ static int compare_pins(const void *one, const void *two)
     return a->message->id < b->message->id ? 1 : -1;
 }
 
-/* GET /channels/{channel.id}/messages/pins: sorts in memory; a channel has at most 250 pins. */
+/* GET /channels/{channel.id}/messages/pins. Sorts in memory, because a channel has at most 250
+ * pins. */
 enum err list_pins_page(struct call *call)
 {
     const struct pins_query *q = call->query;

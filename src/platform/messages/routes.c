@@ -116,7 +116,8 @@ static enum err send_greeting(struct call *call)
     return ERR_INVALID_STICKER;
 }
 
-/* A bot is the author of its interaction replies; their webhook id is the application id. */
+/* True for the author. A bot is the author of its interaction replies, whose webhook id is the id
+ * of its app. */
 static bool caller_is_author(const struct call *call)
 {
     const struct message *m = call->target.message;
@@ -126,7 +127,7 @@ static bool caller_is_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* Allows moderators too; check_edited_fields then limits them to the flags. */
+/* Moderators pass, too; check_edited_fields then allows them to change only the flags. */
 static enum err check_edit_permission(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);
@@ -281,7 +282,7 @@ static enum err bulk_delete_messages(struct call *call)
                                     &options, (struct list){ 0 });
 }
 
-/* Resolves {message.id}: a message of the channel in the path. */
+/* Resolves {message.id} to a message of the channel in the path. */
 static enum err resolve_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
@@ -299,7 +300,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* Routes that pin and unpin, used for an old and a new path. */
+/* Fields of the routes that pin and unpin, for the old and the new paths. */
 /* clang-format off */
 #define PIN_ROUTES(path_, pin_, unpin_)                                                            \
     {                                                                                              \

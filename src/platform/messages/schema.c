@@ -193,7 +193,8 @@ void nonce_validate(struct form *form, const struct json_path *here, const struc
                        "A nonce has at most %d characters or is an integer.", MOST_NONCE);
 }
 
-/* Some client libraries send the same embed in both fields; `embeds` wins unless it is empty. */
+/* Some client libraries send the same embed in `embed` and `embeds`; `embeds` is used unless it is
+ * empty. */
 struct opt_list message_body_embeds(const struct message_body *in)
 {
     struct list one = { .items = in->embed.value, .count = in->embed.given == GIVEN };

@@ -11,7 +11,7 @@
 
 enum { NONCE_LIFE_MS = 5 * 60 * 1000 };
 
-/* Requires SEND_MESSAGES; recipients of private channels always have it. */
+/* Requires SEND_MESSAGES, which recipients of private channels always have. */
 enum err check_send_permission(struct call *call)
 {
     return call->target.permissions & PERMISSION(SEND_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
@@ -59,8 +59,8 @@ static enum err check_attach_permission(struct call *call)
     return check_message_uploads(call, &(struct list){ 0 });
 }
 
-/* A message with a reply, mention, file, sticker or poll needs more queries and runs alone, so that
- * other calls of the same batch do not wait for it. */
+/* Returns false for a message with a reply, mention, file, sticker or poll, which needs more
+ * queries. Such a call is not batched, so that other calls do not wait for it. */
 static bool body_needs_few_queries(const struct message_body *in)
 {
     bool names =
@@ -76,7 +76,8 @@ enum err prepare_create_message(struct call *call)
 
     call->alone =
         !body_needs_few_queries(in) || !channel_guild_is_cached(call_path_id(call, "channel.id"));
-    /* A second message with the same nonce must be checked after the first is committed. */
+    /* With enforce_nonce, the call must not be batched: the first message must be committed before
+     * a second one with the same nonce is checked. */
     call->decides = in->enforce_nonce.value;
     return prepare_message(call, check_attach_permission);
 }

@@ -1,6 +1,6 @@
-/* precomputed_json.c - precomputed JSON of a message, stored in its row (messages.shown), so that a
- * page is assembled by copying. It never depends on the reader. A message with data of other rows,
- * such as mentions, attachments or a poll, has none and is built from its columns. */
+/* precomputed_json.c - precomputed JSON of a message, stored in the column messages.shown, so that
+ * a page of messages can be assembled by copying. The JSON does not depend on the reader. A message
+ * with data in other rows, such as mentions, attachments or a poll, has no precomputed JSON. */
 #include "platform/messages/internal.h"
 
 #include "model/text/reaction_text.h"

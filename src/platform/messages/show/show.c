@@ -176,7 +176,7 @@ static enum err read_message_details(struct call *call, struct user_cache *peopl
     else if (author_is_missing(m))
         e = read_user_cached(call, people, m->author_id, &m->author);
     if (m->cached_json.p)
-        return e; /* the other fields are in the precomputed JSON */
+        return e; /* all other fields are in the precomputed JSON */
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
         struct mention *mention = &((struct mention *)m->mentions.items)[i];
         const struct user *u;
@@ -213,7 +213,7 @@ static bool can_include_referenced(const struct message *m, const struct message
     return !other->ephemeral_for || other->ephemeral_for == m->ephemeral_for;
 }
 
-/* Reads the referenced message, but not the message that it refers to in turn. */
+/* Reads the referenced message, but not a message to which the referenced one refers. */
 static enum err read_referenced_message(struct call *call, struct user_cache *people,
                                         struct message *m)
 {

@@ -10,7 +10,7 @@
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
 
-/* Per account, because each requested URL occupies a row and a job for one day. */
+/* Maximum number per account, because each requested URL occupies a row and a job for one day. */
 enum { MOST_OPEN_UPLOADS = 100 };
 
 /* --- requesting upload URLs ---------------------------------------------------------- */
@@ -125,7 +125,8 @@ struct received_upload {
     struct attachment stored;
 };
 
-/* Runs before the body is received and before the handler: refuses bytes for an invalid URL. */
+/* Refuses an upload to an invalid URL. Runs before the body is received, and again in the
+ * handler. */
 static enum err check_upload_url(struct call *call)
 {
     const struct http_request *r = call->exchange->request;
@@ -141,7 +142,8 @@ static enum err check_upload_url(struct call *call)
     return e;
 }
 
-/* Compares the body's length with the announced one; for a chunked body it is known only now. */
+/* Compares the length of the body with the declared size. The length of a chunked body is not known
+ * earlier. */
 static enum err check_upload_length(struct call *call)
 {
     const struct received_upload *sent = call_passed_data(call, "received_upload");
@@ -185,7 +187,7 @@ static enum err put_upload(struct call *call)
 
 /* --- attaching an upload to a message ------------------------------------------------ */
 
-/* Returns the key of "key/filename". */
+/* Returns the key in an uploaded_filename, which has the form "key/filename". */
 static struct str key_of_uploaded_filename(struct str uploaded_filename)
 {
     return str_cut(&uploaded_filename, '/');
@@ -222,7 +224,7 @@ static enum err consume_upload(struct call *call, const struct attachment_draft 
     return OK;
 }
 
-/* Copies the list of uploaded files instead of changing it, because the handler may be retried. */
+/* Appends to a copy of the list of uploaded files, because the handler may be retried. */
 enum err uploads_consume_named(struct call *call, snowflake owner_id, struct list *ret)
 {
     const struct message_send_state *sending = message_send_state_of(call);
@@ -296,7 +298,7 @@ static enum err delete_upload(struct call *call)
     return delete_upload_by_key(call, call_path_text(call, "upload.key"));
 }
 
-/* DELETE /attachments/{upload.key}, with the slash as %2F */
+/* DELETE /attachments/{upload.key}, where {upload.key} is key%2Ffilename. */
 static enum err delete_upload_by_escaped_name(struct call *call)
 {
     return delete_upload_by_key(call, key_of_uploaded_filename(call_path_text(call, "upload.key")));

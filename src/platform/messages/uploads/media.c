@@ -19,7 +19,7 @@ static struct str filename_extension(struct str name)
     return dot ? str_skip(name, (size_t)(dot - name.p)) : STR("");
 }
 
-/* Shortens the middle of a name and retains the extension, which states the type. */
+/* Shortens a file name but retains its extension, which states the type. */
 static struct str shorten_filename(struct arena *a, struct str name)
 {
     struct str end = filename_extension(name);
@@ -39,7 +39,8 @@ struct str sanitize_filename(struct arena *a, struct str name)
     for (size_t i = 0; i < name.n; i++) {
         if (is_filename_character(name.p[i]))
             out[n++] = name.p[i];
-        else if ((name.p[i] & 0xc0) != 0x80) /* one underscore per UTF-8 character */
+        else if ((name.p[i] & 0xc0) !=
+                 0x80) /* one underscore replaces a UTF-8 character of several bytes */
             out[n++] = '_';
     }
     struct str safe = str_slice(out, n);

@@ -62,7 +62,7 @@ enum err export_message_authors(struct world_exporter *ex, struct world_entries 
         struct world_message *m = world_entry_find_field(&to, row_id(&r, 0));
 
         if (!m)
-            continue; /* messages that are not exported */
+            continue; /* the message is not exported */
         m->webhook = opt_str_or_null(world_format_id(ex->tx, row_id(&r, 1)));
         if (!str_eq(row_text(&r, 2), row_text(&r, 3)))
             m->username = world_export_text(&r, 2, NULL);

@@ -23,7 +23,8 @@ static const struct field message_fields[] = {
     { 0 },
 };
 
-/* Checks the range of the time, because a message without an id gets a snowflake of its time. */
+/* Checks that a message's time is in the range of snowflakes, because a message without an id gets
+ * a snowflake of its time. */
 static void check_message_time(struct form *form, const struct json_path *here,
                                const struct world_message *m)
 {
@@ -73,7 +74,7 @@ static enum err find_unused_id(struct world_importer *im, int64_t ms, snowflake 
     return e;
 }
 
-/* Chooses the id of an imported message; 0: the message was imported before. */
+/* Chooses the id of an imported message. *ret is 0 if the message was imported before. */
 static enum err choose_message_id(struct world_importer *im, const struct world_message *m,
                                   bool quiet, snowflake *ret)
 {
