@@ -131,8 +131,7 @@ enum err modify_settings(struct call *call);
 /* If default_guilds_restricted is set, adds a newly joined guild to restricted_guilds, so that its
  * members cannot send direct messages to this user. */
 enum err settings_restrict_joined_guild(struct call *call, const struct member *m);
-extern const struct user_settings
-    settings_defaults; /* default of every setting except the locale */
+extern const struct user_settings settings_defaults; /* all settings but the locale */
 
 /* --- password_attempts.c: wrong passwords --------------------------------------------- */
 

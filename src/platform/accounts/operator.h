@@ -39,8 +39,7 @@ enum err account_set_premium(struct call *call, struct user *u, int64_t type);
 /* Erases the account permanently. The account must not own guilds, applications or teams. */
 enum err account_erase(struct call *call, const struct user *u);
 bool account_is_erased(struct arena *arena, const struct user *u);
-extern const struct job_kind
-    account_erasure_job; /* deletes the remaining rows of an erased account in steps */
+extern const struct job_kind account_erasure_job; /* deletes the other rows in steps */
 
 /* *ret is true if the account owns guilds, applications or teams. */
 enum err account_owns_anything(struct call *call, snowflake id, bool *ret);

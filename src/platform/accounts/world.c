@@ -15,8 +15,7 @@ struct world_user {
     struct opt_str token;                  /* token that tests choose */
     struct opt_int flags, public_flags, premium_type, accent_color;
     struct opt_bool bot;
-    struct opt_bool disabled, paused,
-        deleting; /* deleting: the deletion is pending or complete (account_erase) */
+    struct opt_bool disabled, paused, deleting; /* deleting: deletion is pending or complete */
 };
 static const struct type type_new_password = {
     .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password"

@@ -53,8 +53,7 @@ struct automod_rule {
     struct list actions; /* struct automod_action */
     bool enabled;
     struct list exempt_roles, exempt_channels; /* snowflakes */
-    int64_t
-        pattern_cost; /* sum over the rule's patterns; written to the row but not read from it */
+    int64_t pattern_cost; /* sum over the rule's patterns; not read from rows */
 };
 
 /* Maximum sum of pattern_cost over the rules of a guild. At the maximum, matching 4,000 characters

@@ -17,8 +17,7 @@
 /* A text in lower case, with the offsets of the original text. */
 struct folded_text {
     struct str text, original;
-    const uint32_t
-        *offsets; /* offset in the original of each byte and of the end; NULL if both are equal */
+    const uint32_t *offsets; /* original offset of each byte and the end; NULL if equal */
 };
 
 struct folded_text text_fold_case(struct arena *arena, struct str text);
@@ -63,8 +62,8 @@ struct keyword_hit {
 
 struct keyword_matches {
     struct keyword_hit *hits; /* indexed by rule; NULL if there are no keywords */
-    uint32_t **allowed_end;   /* [rule][i] is the end of the longest allowed range that starts at or
-                                 before byte i; NULL if no rule has an allow list */
+    uint32_t **allowed_end; /* [rule][i]: end of the longest allowed range that starts at or before
+                               byte i; NULL if there is no allow list */
     size_t steps; /* number of automaton steps, for tests; at most two per byte and pass */
 };
 struct keyword_matches keyword_automaton_find(const struct keyword_automaton *w,

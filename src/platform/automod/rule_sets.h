@@ -18,8 +18,7 @@ void automod_set_unref(struct automod_set *s); /* accepts NULL */
 /* A rule that a text breaks, with the matching part of the text. */
 struct automod_hit {
     snowflake rule_id;
-    struct opt_str keyword,
-        content; /* null if the rule has no keyword or pattern (mentions, spam) */
+    struct opt_str keyword, content; /* null if the rule has no keywords or patterns */
     bool in_title;
 };
 

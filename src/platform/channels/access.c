@@ -59,8 +59,7 @@ static void set_target_permissions(struct path_objects *t, uint64_t all)
 static enum err resolve_guild(struct call *call)
 {
     snowflake id = call_path_id(call, "guild.id");
-    bool open = call->route->auth &
-                AUTH_OPEN; /* the route needs no authentication, so no permissions are read */
+    bool open = call->route->auth & AUTH_OPEN; /* no caller, no permissions */
 
     if (!open)
         member_access_prefetch(call->tx, id, call->caller->id);

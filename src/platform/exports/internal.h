@@ -13,9 +13,8 @@ struct export_part {
     /* Column names, separated by tabs, each with a prefix for its type: & id, $ text, # number, ?
      * bool, @ time. The first column is the page cursor. */
     const char *columns;
-    struct sql sql; /* parameters: $1 account, $2 cursor, $3 limit */
-    const char
-        *blob_of; /* blob area ("attachment", "avatars" …) if each row has a file, else NULL */
+    struct sql sql;      /* parameters: $1 account, $2 cursor, $3 limit */
+    const char *blob_of; /* blob area ("avatars" …) if each row has a file, else NULL */
 };
 extern const struct export_part export_parts[];
 int export_part_count(void);

@@ -139,7 +139,7 @@ static bool targets_an_account(int64_t action)
 
 static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
 
-/* Adds the JSON of a command to the list. Ignores ids that are not commands. */
+/* Adds the JSON of a command to the list unless it is in it already. Ignores ids of no command. */
 static enum err add_command_once(struct tx *tx, snowflake id, struct list *texts)
 {
     struct rows row;

@@ -27,8 +27,7 @@ enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
 struct channel_draft {
-    struct opt_id id,
-        parent_id; /* placeholder ids, by which entries of the body refer to each other */
+    struct opt_id id, parent_id; /* placeholder ids, for references inside the body */
     int64_t type;
     struct str name;
     struct opt_str topic;

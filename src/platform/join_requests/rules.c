@@ -62,8 +62,7 @@ void form_fields_validate(struct form *form, const struct json_path *list,
 
 enum { LINE_MAX_BYTES = 4 * 150, PARAGRAPH_MAX_BYTES = 4 * 1000 };
 
-/* True for a JSON string of at most `most` bytes. Escapes make JSON longer than its text, so a long
- * text that is only escaped is refused, too. */
+/* True for a JSON string that is not empty and has at most `most` bytes, counted with escapes. */
 static bool is_text_response(struct str json, size_t most)
 {
     return json.n > 2 && json.p[0] == '"' && json.n - 2 <= most;

@@ -20,7 +20,8 @@ enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id)
     return e || row_int(&row, 0) < MOST_GUILDS ? e : ERR_MAX_GUILDS;
 }
 
-/* Returns an error if a user, not a bot, is banned or already in the maximum number of guilds. */
+/* Returns an error if the user is banned or in the maximum number of guilds. Not called for
+ * bots. */
 static enum err check_user_may_join(struct tx *tx, const struct joining_member *n)
 {
     struct rows row;

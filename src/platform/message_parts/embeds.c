@@ -93,8 +93,8 @@ static const struct type type_footer = { .kind = KIND_OBJECT, .schema = &footer_
 static const struct type type_author = { .kind = KIND_OBJECT, .schema = &author_schema };
 static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 
-/* Returns false for a footer without text. Clients send empty footers, authors and images, which
- * are dropped. */
+/* Returns false for a footer without text and icon. Clients send empty footers, authors and images,
+ * which are dropped. */
 static bool footer_is_visible(const struct opt_object *part)
 {
     const struct embed_footer *f = part->value;

@@ -257,7 +257,7 @@ enum err message_find_public(struct call *call, snowflake id, struct message *re
 
 /* --- changing and deleting messages -------------------------------------------------- */
 
-/* Deletes the stored attachments that m no longer has, with their files, and updates the others. */
+/* Deletes the stored attachments that m no longer has, with their files, and writes those of m. */
 static enum err update_attachments(struct call *call, const struct message *m)
 {
     struct list before;

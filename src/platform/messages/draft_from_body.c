@@ -363,7 +363,8 @@ static enum err check_components_v2_content(struct call *call, const struct mess
                                 "The message has text or embeds, too.");
 }
 
-/* Returns an error for a poll in an edit, unless the message is a deferred interaction response. */
+/* Refuses to change the content of a message with a poll. Only the edit of a deferred interaction
+ * response may add a poll. */
 static enum err add_poll_by_edit(struct call *call, const struct message_sender *from,
                                  struct message *m, bool content_changes)
 {

@@ -20,8 +20,7 @@ struct attachment_draft {
     struct opt_str filename, description, title, waveform;
     struct opt_real duration_secs;
     struct opt_bool is_spoiler, is_remix;
-    struct opt_str
-        uploaded_filename; /* name of a file that was uploaded before (cloud_uploads.c) */
+    struct opt_str uploaded_filename; /* name of an earlier upload (cloud_uploads.h) */
 };
 
 /* Users and roles that a message may ping. Without this object, all mentions ping. */
@@ -50,9 +49,8 @@ struct message_body {
     struct opt_bool tts, enforce_nonce;
     struct opt_list embeds, components, attachments, applied_tags, sticker_ids;
     struct opt_object allowed_mentions, message_reference;
-    struct opt_object poll; /* struct poll_draft */
-    struct opt_object
-        embed; /* struct embed; older field for a single embed, see message_body_embeds */
+    struct opt_object poll;  /* struct poll_draft */
+    struct opt_object embed; /* struct embed; older form of `embeds` for one embed */
     struct opt_int flags;
 };
 /* Returns the embeds of a body, from the field `embeds` or `embed`. */
@@ -95,9 +93,8 @@ struct message_sender {
 /* State that the stages of a route with a message body share. */
 struct message_send_state {
     const struct message_body *in;
-    const struct json_path
-        *here;           /* path of `in` in the request body; NULL if `in` is the whole body */
-    struct list uploads; /* struct attachment */
+    const struct json_path *here; /* path of `in` in the body; NULL if `in` is the body */
+    struct list uploads;          /* struct attachment */
 };
 
 static inline struct message_send_state *message_send_state_of(const struct call *call)

@@ -14,9 +14,8 @@ struct message_draft {
     snowflake id; /* 0 if message_create shall generate an id */
     const struct channel *channel;
     int64_t type, flags;
-    const struct user *author; /* the account that is displayed as the author */
-    const struct member
-        *member; /* the author's guild member; if NULL, message_create reads it from the store */
+    const struct user *author;   /* the account that is displayed as the author */
+    const struct member *member; /* the author as a member; if NULL, message_create reads it */
     snowflake webhook_id; /* id of the webhook, or of the app whose interaction response this is */
     struct opt_str webhook_name, webhook_avatar;
     snowflake application_id;
@@ -106,10 +105,9 @@ enum err message_check_automod(struct call *call, struct checked_text *about);
 enum err message_apply_automod(struct call *call, struct checked_text *about, snowflake id);
 
 extern const struct domain messages_domain;
-extern const struct domain
-    attachments_domain; /* routes below /attachments, without the API prefix */
+extern const struct domain attachments_domain; /* /attachments, without the API prefix */
 extern const struct domain cloud_uploads_domain, refresh_urls_domain;
-extern const struct domain upload_slots_domain; /* routes below /uploads, without the API prefix */
+extern const struct domain upload_slots_domain; /* /uploads, without the API prefix */
 extern const struct world_parts messages_world;
 
 /* SQL of deletion rules: ids of the next messages to delete, and a condition on their rows. */

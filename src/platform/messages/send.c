@@ -76,8 +76,8 @@ enum err prepare_create_message(struct call *call)
 
     call->alone =
         !body_needs_few_queries(in) || !channel_guild_is_cached(call_path_id(call, "channel.id"));
-    /* With enforce_nonce, the call must not be batched: the first message must be committed before
-     * a second one with the same nonce is checked. */
+    /* With enforce_nonce the call needs STORE_WRITE instead of STORE_APPEND: a second message with
+     * the same nonce must be checked after the first is committed. */
     call->decides = in->enforce_nonce.value;
     return prepare_message(call, check_attach_permission);
 }

@@ -125,7 +125,7 @@ struct received_upload {
     struct attachment stored;
 };
 
-/* Refuses an upload to an invalid URL. Runs before the body is received, and again in the
+/* Refuses an upload to an invalid URL. Runs before the body is received and again before the
  * handler. */
 static enum err check_upload_url(struct call *call)
 {

@@ -168,8 +168,8 @@ enum err uploads_store(struct call *call, const struct list *drafts, struct list
 
 /* --- downloading attachments --------------------------------------------------------- */
 
-/* Returns false if Sec-Fetch-Dest shows that a page uses the file as a script or style sheet. Pages
- * of this server trust scripts of this server, so an attachment must not be one. */
+/* Returns false if Sec-Fetch-Dest shows that a page uses the file, for example, as a script: pages
+ * of this server trust its scripts and styles, so an attachment must not be one. */
 static bool fetch_destination_is_allowed(const struct call *call)
 {
     static const char *const fine[] = { "empty", "document", "image", "audio", "video" };

@@ -39,8 +39,7 @@ struct str sanitize_filename(struct arena *a, struct str name)
     for (size_t i = 0; i < name.n; i++) {
         if (is_filename_character(name.p[i]))
             out[n++] = name.p[i];
-        else if ((name.p[i] & 0xc0) !=
-                 0x80) /* one underscore replaces a UTF-8 character of several bytes */
+        else if ((name.p[i] & 0xc0) != 0x80) /* first byte of a character */
             out[n++] = '_';
     }
     struct str safe = str_slice(out, n);

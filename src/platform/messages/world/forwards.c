@@ -52,8 +52,7 @@ static struct opt_str compact_json_list(const struct world_importer *im, struct 
                                                : STR("[]"));
 }
 
-/* Returns the JSON of a snapshot as stored in the message's row, with an empty list of
- * attachments. */
+/* Returns the JSON of a snapshot as the message's row stores it: up to the key "attachments". */
 static struct str encode_forward(const struct world_importer *im, const struct world_forward *in)
 {
     struct world_forward f = *in;
