@@ -37,7 +37,7 @@ struct str request_locale_for_user(const struct call *call, const struct user *c
 
 /* True if the name has 2-32 characters, all of them allowed in usernames. */
 bool username_is_allowed(struct str name);
-/* True for usernames that nobody may register. */
+/* True for usernames that cannot be registered, such as "everyone". */
 bool username_is_reserved(struct str name);
 
 /* --- pictures ------------------------------------------------------------------------- */

@@ -61,7 +61,6 @@ static const struct schema own_profile_schema = {
 const struct type current_user_profile_reply = { .kind = KIND_OBJECT,
                                                  .schema = &own_profile_schema };
 
-/* Result of the stage that stores the banner. */
 struct stored_banner {
     struct opt_str hash;
 };

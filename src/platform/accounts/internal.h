@@ -7,7 +7,7 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* Finds an account by username or email; fills password_hash. */
+/* Finds an account by username or email, with its password_hash. */
 enum err user_find_by_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found);
 /* *ret_taken is "username" or "email" if another account has the user's value, else NULL. */
 enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken);
@@ -111,8 +111,9 @@ enum err modify_current_user_profile(struct call *call);
 /* Returns ERR_FEATURE_DISABLED if registration is closed. Call it first in the route's prepare. */
 enum err require_registration_open(struct call *call);
 /* Decides whether the caller may register. A registration code of the operator is consumed and
- * removed from *invite; any other invite remains, to be accepted with the new account. If only an
- * invite to a guild admits the caller, *ret_guild_required is set. */
+ * removed from *invite; any other invite remains in *invite, and the new account accepts it.
+ * *ret_guild_required is true if the registration is allowed only because of an invite to a
+ * guild. */
 enum err registration_authorize(struct call *call, struct opt_str *invite,
                                 bool *ret_guild_required);
 
@@ -128,8 +129,8 @@ extern const struct type note_reply, note_body;
 
 enum err get_settings(struct call *call);
 enum err modify_settings(struct call *call);
-/* If default_guilds_restricted is set, adds a newly joined guild to restricted_guilds, so that its
- * members cannot send direct messages to this user. */
+/* If the user's setting default_guilds_restricted is on, adds a newly joined guild to
+ * restricted_guilds, so that the guild's members cannot send direct messages to the user. */
 enum err settings_restrict_joined_guild(struct call *call, const struct member *m);
 extern const struct user_settings settings_defaults; /* all settings but the locale */
 

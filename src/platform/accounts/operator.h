@@ -25,13 +25,14 @@ enum err operator_issue_token(struct store *store, struct auth *auth, struct str
 
 /* Revokes every token, of all types, and closes every session of the account. */
 enum err account_revoke_tokens(struct call *call, snowflake id);
-/* Disabling revokes a person's tokens; a bot's token works again when the bot is enabled. */
+/* Disables or enables an account. Disabling revokes the tokens of a user; the token of a bot works
+ * again when the bot is enabled. */
 enum err account_set_disabled(struct call *call, const struct user *u, bool disabled);
 /* Disables an account at its owner's request, until account_cancel_deletion. The column
  * users.disabled is then ACCOUNT_PAUSED; it is 1 if the operator disabled the account. */
 enum { ACCOUNT_PAUSED = 2 };
 enum err account_pause(struct call *call, const struct user *u);
-/* Sets the password hash, revokes every token and deletes every known address of the account. */
+/* Sets the password hash, revokes every token and deletes every known IP address of the account. */
 enum err account_set_password(struct call *call, snowflake id, struct str hash);
 /* Removes the second factor, for a user who lost it. */
 enum err account_remove_mfa(struct call *call, struct user *u);

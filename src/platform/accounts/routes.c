@@ -255,7 +255,8 @@ static enum err log_in(struct call *call)
         return ERR_ACCOUNT_DISABLED;
     if (user.deleting && !in->undelete)
         return ERR_ACCOUNT_DELETING;
-    /* With a second factor, the deletion or pause is cancelled only after the code is checked. */
+    /* If the account has a second factor, a pending deletion is cancelled only after the code is
+     * checked. */
     bool undelete = user.deleting || user.paused;
     if (undelete && !user.mfa_enabled)
         e = account_cancel_deletion(call, &user);

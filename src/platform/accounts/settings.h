@@ -56,7 +56,7 @@ enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct jso
 /* Bits of friend_discovery_flags: data by which other users can find the user. */
 enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
 
-/* Returns bits of enum friend_source. */
+/* Returns the bits of enum friend_source that the user allows. */
 int64_t settings_friend_sources(const struct user_settings *s);
 
 /* Returns where direct messages from game friends are delivered, as enum game_dm_access. */

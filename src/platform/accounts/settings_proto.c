@@ -86,7 +86,7 @@ static const struct schema event_schema = {
 
 struct proto_row {
     int64_t version;     /* 0 if there is no row */
-    struct str settings; /* base64, version field first */
+    struct str settings; /* base64; the version field comes first */
 };
 
 static const char FIND_PROTO[] =

@@ -23,7 +23,7 @@ static enum err schedule_copy_job(struct call *call, const struct job_kind *kind
                         str_printf(call->arena, "%" PRIu64 " %" PRIu64, channel, after));
 }
 
-/* Reads the source message; *ret_found is false if it was deleted. */
+/* Reads the published message of a job; *ret_found is false if it was deleted. */
 static enum err read_source_message(struct call *call, const struct job *job, struct message *ret,
                                     struct channel *ret_channel, snowflake *ret_after,
                                     bool *ret_found)

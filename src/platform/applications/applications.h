@@ -110,7 +110,7 @@ enum err application_install_guild(struct call *call, const struct installation 
         EVENT_INTEGRATION_CREATE, EVENT_INTEGRATION_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,   \
         EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
-/* Returns the integration object of an app in a guild, without scopes. */
+/* Builds the integration object of an app in a guild, without scopes. */
 struct integration integration_of_application(struct arena *arena, const struct application *a,
                                               snowflake guild_id, snowflake id);
 bool scope_list_contains(const struct list *scopes, const char *name);
@@ -126,8 +126,9 @@ void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake i
  * exist. */
 enum err integration_delete_role(struct call *call, snowflake guild_id, snowflake role_id);
 
-/* Removes an app from a guild, with its bot, roles and webhooks. The app's guild commands reappear
- * if the app is installed again. Does nothing if the app is not installed. */
+/* Removes an app from a guild, with its bot, roles and webhooks. The app's commands in the guild
+ * are stored, and available again if the app is installed again. Does nothing if the app is not
+ * installed. */
 enum err application_uninstall_guild(struct call *call, snowflake application_id,
                                      snowflake guild_id);
 #define UNINSTALL_EVENTS                                                                  \

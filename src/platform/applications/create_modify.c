@@ -3,7 +3,7 @@
 
 #include "platform/applications/endpoint.h"
 
-/* Results of the stages before the handler that creates or modifies an application. */
+/* Data that the stages of a call pass on to the handler that creates or modifies an application. */
 struct application_change {
     snowflake id;
     struct opt_str icon, cover_image; /* hashes of pictures that are already stored */

@@ -11,7 +11,7 @@ enum { MAX_APPLICATIONS_PER_USER = 50, MAX_APPLICATIONS_PER_TEAM = 25, KEY_SALT_
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* Body of both the create and the modify route. */
+/* Request body of the routes that create and modify an application. */
 struct application_patch {
     struct opt_str name, description;
     struct opt_image icon, cover_image;
@@ -87,7 +87,6 @@ enum err application_on_bot_left(struct call *call, const struct member_leave *l
 /* --- keys.c, access.c, create_modify.c, delete.c -------------------------------------- */
 
 enum err resolve_application(struct call *call);
-/* Resolves the application of the calling bot. */
 enum err resolve_caller_application(struct call *call);
 
 enum err check_application_limit(struct call *call, snowflake owner_id, snowflake team_id);

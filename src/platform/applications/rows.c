@@ -133,7 +133,7 @@ enum err applications_list_of_owner(struct tx *tx, snowflake owner_id, bool with
 
 /* --- owner and team, which only developers see --------------------------------------- */
 
-/* Clients require a user object as owner, so a team is shown as a pseudo user. */
+/* Returns a user object that represents a team, because clients require a user as owner. */
 static const struct user *team_as_user(struct arena *arena, const struct team *team)
 {
     enum { TEAM_PSEUDO_USER = 1 << 10 };

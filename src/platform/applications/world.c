@@ -306,7 +306,7 @@ static const char ADD_INTEGRATION[] =
     "cast($4 as text), cast($5 as bigint), cast($6 as bigint) from applications a "
     "where a.id = $3";
 
-/* Links the bot's managed role to the integration. */
+/* Sets the integration id of the bot's managed role. */
 static const char MARK_ROLES[] =
     "update roles set integration_id = $2 where guild_id = $1 and managed = 1 and bot_id = "
     "(select bot_id from applications where id = $3)";

@@ -38,7 +38,8 @@ static struct list copy_texts_sorted(struct arena *a, const struct list *texts)
     return sorted;
 }
 
-/* Adds the texts that are in `of` but not in `without`, under "$add_…" or "$remove_…". */
+/* Adds an audit log change "$add_…" or "$remove_…" with the texts that are in `of` but not in
+ * `without`. */
 static void audit_added_or_removed_texts(struct rule_audit *n, const char *sign, const char *key,
                                          const struct list *of, const struct list *without)
 {

@@ -29,7 +29,7 @@ enum automod_action_type {
     AUTOMOD_QUARANTINE = 4,
 };
 
-/* Fields that do not belong to the rule's trigger type are absent. */
+/* Trigger metadata of a rule. Fields that do not belong to the rule's trigger type are absent. */
 struct automod_metadata {
     struct opt_list keyword_filter, regex_patterns, allow_list; /* struct str */
     struct opt_list presets;                                    /* int64_t */

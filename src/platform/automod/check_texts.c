@@ -197,7 +197,7 @@ static enum err block_text(struct call *call, struct checked_text *about,
     return e ? e : automod_reply_refused(call, title ? ERR_TITLE_BLOCKED : ERR_MESSAGE_BLOCKED);
 }
 
-/* Blocks the message if a name of its author breaks a rule that has the quarantine action. */
+/* Blocks a message if a name of its author breaks a rule with the quarantine action. */
 static enum err block_text_of_quarantined_name(struct call *call, struct checked_text *about,
                                                const struct automod_check *judged)
 {

@@ -43,7 +43,7 @@ enum err automod_rule_update(struct tx *tx, const struct automod_rule *r);
 enum err automod_rule_delete(struct tx *tx, snowflake id);
 enum err automod_count_rules_of_type(struct tx *tx, snowflake guild_id, int64_t trigger,
                                      int64_t *ret);
-/* Lists the enabled rules without their trigger metadata: only actions and exemptions. */
+/* Lists the enabled rules of a guild without their trigger metadata. */
 enum err automod_rules_list_without_metadata(struct tx *tx, snowflake guild_id, struct list *ret);
 /* Counts a message text of an author. *ret_spam is true if the author sent the same text for the
  * fifth time within ten seconds. */
@@ -95,7 +95,7 @@ extern const struct hooks automod_hooks;
 
 /* --- actions.c: executes the actions of broken rules ---------------------------------- */
 
-/* The offending text or name and its author. */
+/* The text or name that breaks a rule, and its author. */
 struct automod_offence {
     const struct member *member;
     const struct channel *channel; /* NULL if a name broke the rule */
@@ -106,7 +106,6 @@ struct automod_offence {
     const char *seen_by; /* for a name that was not just changed: the event that caused the check */
 };
 
-/* Returns true if one of these rules has this action. */
 bool automod_rules_have_action(const struct list *rules, enum automod_action_type type);
 /* Executes the actions by type: alerts, time-outs, quarantines, then blocks. */
 enum err automod_execute_actions(struct call *call, const struct automod_offence *o,

@@ -13,8 +13,8 @@
 enum { ROOT = 0, NONE = UINT32_MAX };
 
 struct keyword_node {
-    uint32_t child;   /* first child; the range ends at the next node's .child */
-    uint32_t fail;    /* failure link: the longest proper suffix that is a node */
+    uint32_t child;   /* number of the first child; the next node's .child ends the range */
+    uint32_t fail;    /* failure link: node of the longest proper suffix */
     uint32_t next;    /* next node on the chain of .fail links at which a keyword ends, or NONE */
     uint32_t entries; /* index of the first keyword that ends at this node */
     uint32_t count;   /* number of keywords that end at this node */
@@ -28,10 +28,10 @@ struct keyword_mark {
 
 struct keyword_automaton {
     struct keyword_node *nodes; /* array of nodes with a sentinel at the end */
-    unsigned char *labels;      /* the byte that leads to each node */
+    unsigned char *labels;      /* byte by which each node is entered from its parent */
     struct keyword_mark *marks; /* one per sorted keyword, in the same order */
     uint32_t count, rules;
-    uint32_t roots[256]; /* child of the root for each byte, or ROOT */
+    uint32_t roots[256]; /* indexed by byte: child of the root, or ROOT if there is none */
     size_t bytes, cost;
     bool *has_allow_list; /* indexed by rule: true if the rule has an allow list */
     bool any_allow_list;
@@ -114,7 +114,8 @@ static uint32_t add_node(struct automaton_builder *m, struct keyword_range range
     return w->count++;
 }
 
-/* Keywords that end at a node sort before the longer ones with the same prefix. */
+/* Adds the children of a node. Keywords that end at the node sort before longer ones with its
+ * prefix. */
 static void expand_node(struct automaton_builder *m, uint32_t node)
 {
     struct keyword_range r = m->ranges[node];

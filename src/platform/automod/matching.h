@@ -23,7 +23,7 @@ struct folded_text {
 struct folded_text text_fold_case(struct arena *arena, struct str text);
 /* Returns the part of the original text from which this range of the lower-case text was made. */
 struct str text_unfold_range(const struct folded_text *t, size_t start, size_t end);
-/* True for letters, digits and combining marks. */
+/* True for the characters of a word: letters, digits and combining marks. */
 bool is_letter_digit_or_mark(uint32_t c);
 /* Returns true if at most one of the characters before and after the offset `at` is a word
  * character. */
@@ -33,7 +33,7 @@ bool is_word_boundary(struct str text, size_t at);
 
 struct keyword_entry {
     struct str text;             /* lower case, without leading and trailing "*" */
-    bool begins_word, ends_word; /* the keyword matches only at a word boundary */
+    bool begins_word, ends_word; /* a match must begin or end at a word boundary */
     bool allowed; /* the keyword is on the allow list: text inside a match breaks no rule */
     uint32_t rule, number; /* index of the rule, and of the keyword in the rule's list */
 };
@@ -84,7 +84,7 @@ void pattern_free(struct pattern *p);
 /* Returns the largest number of states that one character can activate. Matching takes about cost ×
  * characters × 3 to 5 ns. */
 size_t pattern_cost(const struct pattern *p);
-/* Finds the leftmost longest match. An empty match does not count. */
+/* Finds the leftmost longest match of a pattern in a text. An empty match does not count. */
 bool pattern_find_match(const struct pattern *p, struct arena *arena, struct str text,
                         size_t *ret_start, size_t *ret_end);
 

@@ -20,7 +20,7 @@ static bool class_lists_character(const struct char_class *c, uint32_t character
     return false;
 }
 
-/* Case-insensitive classes also test the upper-case and lower-case form. */
+/* Evaluates a class without its cached set. A case-insensitive class also tests the other case. */
 static bool class_computes_accept(const struct char_class *c, uint32_t character)
 {
     bool named = class_lists_character(c, character);
@@ -80,7 +80,6 @@ static bool is_regex_word_character(uint32_t c)
     return c == '_' || is_letter_digit_or_mark(c);
 }
 
-/* Returns the character before an offset, or 0. */
 static uint32_t character_before(struct str text, size_t at)
 {
     size_t from = at;

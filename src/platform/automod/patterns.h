@@ -45,7 +45,7 @@ struct pattern {
 void class_compute_ascii_set(struct char_class *c);
 bool class_accepts(const struct char_class *c, uint32_t character);
 
-/* Returns the value of p->cost. */
+/* Computes the value for p->cost. */
 uint32_t pattern_compute_cost(const struct pattern *p);
 
 #endif

@@ -96,7 +96,8 @@ static const char ADD_RULE[] =
     "name = $4, event_type = $5, actions = $7, enabled = $8, exempt_roles = $9, "
     "exempt_channels = $10, metadata = $11, pattern_cost = $12";
 
-/* The version is 0 while no rule is enabled; messages are then not checked. */
+/* The version number of a guild's rules is 0 if no rule is enabled; messages are then not
+ * checked. */
 static const char RENEW[] =
     "update guilds set automod_version = case when exists (select 1 from automod_rules where "
     "guild_id = $1 and enabled = 1) then cast($2 as bigint) else 0 end where id = $1";

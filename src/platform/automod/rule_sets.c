@@ -25,7 +25,7 @@ struct automod_set {
     struct arena *arena; /* memory of the set's texts */
     struct compiled_rule *rules;
     size_t rule_count;
-    struct str *keywords; /* original spelling, grouped by rule */
+    struct str *keywords; /* keywords in original spelling, grouped by rule */
     size_t keyword_count;
     struct str *pattern_texts;
     struct pattern **patterns;

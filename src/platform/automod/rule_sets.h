@@ -10,7 +10,6 @@
 
 struct automod_set;
 
-/* Compiles the enabled rules of a guild. */
 struct automod_set *automod_set_new(const struct list *rules);
 struct automod_set *automod_set_ref(struct automod_set *s);
 void automod_set_unref(struct automod_set *s); /* accepts NULL */
@@ -29,7 +28,7 @@ void automod_set_find_hits(const struct automod_set *s, enum automod_event event
                            struct arena *arena, struct str text, struct list *ret);
 /* Returns the id of the rule against spam, or 0. */
 snowflake automod_set_spam_rule(const struct automod_set *s);
-/* Returns true if a rule applies to names. */
+/* Returns true if a rule of the set applies to the names of members. */
 bool automod_set_checks_names(const struct automod_set *s);
 
 /* --- cache ---------------------------------------------------------------------------- */

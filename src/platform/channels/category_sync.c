@@ -108,7 +108,7 @@ static enum err start_category_sync(struct call *call, snowflake category_id,
     return synchronize_channels(call, &f, snowflake_new(), ROWS_A_STEP - (int64_t)most);
 }
 
-/* Counts channels that still have as many overwrites as the category had before the change. */
+/* Counts channels with as many overwrites as the category had before the change. */
 static const char COUNT_FOLLOWERS[] =
     "select count(*) from channels c where c.guild_id = (select guild_id from channels where "
     "id = $1) and c.thread_archived = 0 and +c.parent_id = $1 and "

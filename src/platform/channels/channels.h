@@ -18,7 +18,7 @@ enum err channel_find(struct tx *tx, snowflake id, struct channel *ret);
 enum err channel_read_recipients(struct tx *tx, struct channel *c, snowflake viewer);
 /* Reads the time of the channel's last pin; null if no message is pinned. */
 enum err channel_read_last_pin_time(struct tx *tx, struct channel *c);
-/* Lists the ids of the recipients other than `viewer`, earliest joined first. */
+/* Lists the user ids of the recipients except `viewer`, in the order in which they joined. */
 enum err channel_list_other_recipients(struct tx *tx, snowflake channel_id, snowflake viewer,
                                        struct list *ret);
 /* *ret is true if the user may not write in this direct channel, because one of its two users
@@ -64,7 +64,7 @@ typedef void channel_writer(void *arg, const struct channel *c, struct json_writ
 enum err write_user_channels_json(struct tx *tx, snowflake user_id, channel_writer *write,
                                   void *arg, struct json_writer *out);
 
-/* Reads all channels of a guild with their overwrites; unarchived threads go to ret_threads. */
+/* Lists all channels of a guild with their overwrites, and its open threads in ret_threads. */
 enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_channels,
                         struct list *ret_threads);
 /* Inserts a channel with its overwrites; emits no events. */
@@ -118,7 +118,7 @@ struct channel_edit {
     struct opt_object default_reaction_emoji;
     struct opt_image icon;
 };
-/* Updates all columns of a channel, without its overwrites. */
+/* Writes all columns of a channel, but not its overwrites. */
 enum err channel_update(struct tx *tx, const struct channel *c);
 
 /* --- thread functions that permissions, messages/ and the gateway need; see also threads/ --- */

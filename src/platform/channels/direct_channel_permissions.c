@@ -150,7 +150,7 @@ enum err require_private_channel(struct call *call)
     return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Game friends choose in their settings where they accept messages. */
+/* Returns ERR_NO_GAME_FRIEND_DMS unless the settings of a game friend accept messages anywhere. */
 static enum err check_game_friend_accepts(struct tx *tx, snowflake to)
 {
     int64_t access;

@@ -150,7 +150,6 @@ static enum err require_manageable_forum(const struct call *call)
                : call_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
 }
 
-/* Returns a modifiable copy of the channel's tags. */
 static struct list copy_forum_tags(struct call *call)
 {
     const struct list *tags = &call->target.channel->available_tags.value;

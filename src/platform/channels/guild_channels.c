@@ -96,7 +96,7 @@ enum err create_guild_channel(struct call *call)
 
 /* --- PATCH /guilds/{guild.id}/channels ------------------------------------------------ */
 
-/* Results of the moves of a request so far. */
+/* Results of the channel moves of a request so far. */
 struct channel_moves {
     struct list moved, synchronized; /* snowflakes */
     size_t overwrites;               /* number of overwrites that were compared or written so far */

@@ -23,7 +23,6 @@ enum {
 
 /* --- rows.c: SQL of channels ------------------------------------------------------------ */
 
-/* Variant of channel_find that does not read the overwrites. */
 enum err channel_find_without_overwrites(struct tx *tx, snowflake id, struct channel *ret);
 enum err channel_read_overwrites(struct tx *tx, struct channel *c);
 void channel_prefetch(struct tx *tx, snowflake id, bool overwrites);
@@ -95,9 +94,11 @@ enum err channel_edit_validate(struct call *call, const struct json_path *here,
                                const struct channel_edit *in, const struct channel *c);
 /* Applies an edit to a channel; unknown permission bits of overwrites are dropped. */
 void channel_edit_apply(const struct channel_edit *in, struct channel *c);
-/* Sets the type of overwrites that have none: role if the guild has such a role, else member. */
+/* Sets the type of overwrites without a type: role if the guild has a role with that id, else
+ * member. */
 enum err overwrites_infer_types(struct call *call, const struct list *wanted);
-/* Checks whether a caller with the permissions `own` may replace `before` by `wanted`. */
+/* Checks whether a caller with the permissions `own` may replace the overwrites `before` by
+ * `wanted`. */
 enum err check_overwrites_permission(struct call *call, const struct list *wanted,
                                      const struct list *before, uint64_t own);
 /* Returns ERR_MAX_GUILD_OVERWRITES if the guild has too many overwrites. Call it after overwrites
@@ -167,7 +168,6 @@ bool ids_contain(const struct list *ids, snowflake id);
  * ERR_MAX_GROUP_DMS. */
 enum err group_create(struct call *call, const struct list *others, const struct list *nicks,
                       snowflake origin);
-/* A user to be added to a group. */
 struct group_entry {
     const struct user *user;
     snowflake by; /* id of the user who adds .user to the group */

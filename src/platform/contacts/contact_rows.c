@@ -79,7 +79,6 @@ static bool is_same_name(struct opt_str a, struct opt_str b)
     return (a.given == GIVEN) == (b.given == GIVEN) && str_eq(a.value, b.value);
 }
 
-/* Sorts by digest and removes duplicates. */
 static void sort_and_deduplicate(struct list *contacts)
 {
     struct contact *all = contacts->items;

@@ -10,7 +10,7 @@ static const struct rate_limit limit_contacts = { .name = "contacts",
                                                   .count = 10,
                                                   .window_s = 600 };
 
-/* The caller needs a phone number to search by phone number. */
+/* Only callers with a phone number may search by phone number. *ret is the caller's number. */
 static enum err require_caller_phone(struct call *call, struct str *ret)
 {
     struct user me;
@@ -50,7 +50,7 @@ static enum err suggestion_is_still_allowed(struct call *call, const struct cont
                           ret);
 }
 
-/* Withdraws the suggestions of the caller to users whom the address book no longer allows. */
+/* Deletes suggestions of the caller to users to whom the address book no longer allows them. */
 static enum err withdraw_suggestions(struct call *call, const struct contact_list *mine,
                                      struct str source)
 {

@@ -27,7 +27,7 @@ struct contacts_reply {
     struct opt_str bulk_add_token;
     struct list friend_suggestions; /* struct friend_suggestion */
 };
-/* The address book in the JSON format of a connection. */
+/* An address book, which the API shows as a connection to a platform named "contacts". */
 struct contact_account {
     struct str id, type, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;
@@ -47,7 +47,7 @@ extern const struct schema connections_changed_schema;
 
 /* --- contact_rows.c: address books ---------------------------------------------------- */
 
-/* Users to whom an account with an address book may be suggested as a friend. */
+/* Users to whom the owner of an address book may be suggested as a friend. */
 enum suggestion_audience { SUGGEST_TO_MUTUAL_CONTACTS = 1, SUGGEST_TO_EVERYBODY = 2 };
 
 struct contact_list {

@@ -24,7 +24,7 @@ enum err emoji_insert(struct tx *tx, const struct emoji *e);
 enum err emoji_update(struct tx *tx, const struct emoji *e);
 /* Deletes the emoji and its picture. */
 enum err emoji_delete(struct call *call, const struct emoji *e);
-/* Adds the user who uploaded each emoji; each user is read once. */
+/* Reads the user who uploaded each emoji. */
 enum err emojis_read_uploaders(struct tx *tx, struct list *emojis);
 
 /* --- permission to change emoji ------------------------------------------------------- */
@@ -59,7 +59,7 @@ struct emoji_patch {
     struct opt_str name;
     struct opt_list roles;
 };
-/* Results of the stages before the handler that creates an emoji. */
+/* Id and picture of a new emoji, stored before the handler that creates the emoji. */
 struct emoji_upload {
     snowflake id;
     struct opt_str image;

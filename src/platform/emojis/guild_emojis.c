@@ -63,7 +63,7 @@ static enum err get_guild_emoji(struct call *call)
 
 /* --- audit log entries --------------------------------------------------------------- */
 
-/* Writes the audit log entry. before: NULL if the emoji is new; now: NULL if it was deleted. */
+/* Writes the audit log entry of an emoji. before is NULL if it is new, now if it was deleted. */
 static enum err audit_emoji_change(struct call *call, enum audit_action action,
                                    const struct emoji *before, const struct emoji *now)
 {

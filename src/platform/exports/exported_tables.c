@@ -25,7 +25,8 @@ const struct export_part export_parts[] = {
       SQL_TEXT("select type, settings from settings_protos where user_id = $1 and type > $2 "
                "order by type limit $3"),
       NULL },
-    /* A page includes all sessions with the same timestamp as its last one. */
+    /* The cursor is a timestamp, so a page includes all sessions with the same timestamp as its
+     * last one. */
     { "sessions", "@created_at\t#kind\t$client\t@last_used_at",
       SQL_TEXT("select created_at, kind, client, last_used_at from tokens where user_id = $1 and "
                "created_at > $2 and created_at <= (select max(created_at) from (select created_at "
@@ -132,7 +133,7 @@ enum err export_write_page(struct call *call, const struct export_part *part, sn
                            int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
                            bool *ret_ended)
 {
-    enum { PAGE_TEXT = 512 * 1024 }; /* A page ends after this many bytes. */
+    enum { PAGE_TEXT = 512 * 1024 }; /* A page ends after this many bytes of JSON. */
     struct rows rows;
     int64_t count = 0;
     enum err e =

@@ -27,9 +27,9 @@ enum { EXPORT_LEASE_MS = 10 * 60 * 1000, EXPORT_DAYS = 7 };
 
 struct export_step {
     struct job job;
-    /* Position, as stored in the job's row. */
+    /* Position of the export, as stored in the job's row. */
     int64_t part, after, page, length, last_block_checksum;
-    /* Result of this step. */
+    /* Results of this step of the job. */
     snowflake id; /* 0 if the export was cancelled */
     bool part_ended;
     int64_t last;

@@ -7,7 +7,7 @@
 #include "api/hooks.h"
 #include "base/mem.h"
 
-/* Results of the stages before the handler of POST /guilds. */
+/* Data that the stages of POST /guilds pass on to the handler. */
 struct new_guild {
     snowflake id;
     struct opt_str icon;

@@ -46,7 +46,7 @@ enum err guild_insert_hidden(struct call *call, const struct guild *g, const str
                              size_t count);
 /* Reads a hidden guild with its roles. Returns ERR_UNAVAILABLE if it timed out and was deleted. */
 enum err guild_find_unrevealed(struct tx *tx, snowflake id, struct guild *ret);
-/* Makes a hidden guild visible, with its owner as a member. Emits no events. */
+/* Makes a hidden guild visible and adds its owner as a member. Emits no events. */
 enum err guild_reveal(struct call *call, const struct guild *g);
 
 /* --- the audit log -------------------------------------------------------------------- */
@@ -123,7 +123,8 @@ enum audit_action {
 };
 
 struct audit_log_objects;
-/* Returns the distinct target ids (snowflakes) of the entries whose action is in this range. */
+/* Lists the target ids (snowflakes), without duplicates, of the log's entries with an action from
+ * `first` to `last`. */
 struct list audit_log_list_targets(struct arena *arena, const struct audit_log_objects *log,
                                    enum audit_action first, enum audit_action last);
 /* Encodes an object as JSON and adds it to one of the lists of an audit log reply. */
@@ -160,13 +161,15 @@ void audit_add_values(struct call *call, struct list *changes, const char *key,
  * the object is new, now if it was deleted. A null value counts as a missing one. */
 void audit_add_fields(struct call *call, struct list *changes, const struct field *fields,
                       const void *before, const void *now);
-/* Writes an entry for a created, changed or deleted object, with the changes of these fields. */
+/* Writes an audit log entry for a created, changed or deleted object, with the changes of these
+ * fields. */
 enum err audit_record_object(struct call *call, snowflake guild_id, enum audit_action action,
                              snowflake target, const struct field *fields, const void *before,
                              const void *now);
 /* Fields of a guild that the audit log records; several folders change them. */
 extern const struct field audited_guild[];
-/* Writes a MEMBER_ROLE_UPDATE entry with the roles (snowflakes) that were added and removed. */
+/* Writes the audit log entry MEMBER_ROLE_UPDATE with the roles (snowflakes) that were added and
+ * removed. */
 enum err audit_record_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
                                    const struct list *before, const struct list *now);
 /* Writes an audit log entry with options (may be NULL) and changes. */
@@ -190,11 +193,10 @@ extern const struct type type_vanity_code;
  * ERR_INVITE_CODE_INVALID if another guild has the code. */
 enum err guild_update_vanity_code(struct tx *tx, snowflake id, struct opt_str code);
 enum err guild_update_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i);
-/* Emits GUILD_UPDATE with the current guild. */
 enum err guild_emit_update(struct call *call, snowflake id);
 /* Adds or removes a feature, then emits GUILD_UPDATE, even if nothing changed. */
 enum err guild_set_feature(struct call *call, snowflake id, const char *feature, bool on);
-/* Adds a feature without a call, for imports. */
+/* Adds a feature without an event, for the import of world files. */
 enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature);
 
 /* --- transfer and deletion of guilds, transfer.c ---------------------------------------- */

@@ -16,7 +16,7 @@ enum {
 /* Inserts a guild without members, roles or channels. */
 enum err guild_insert(struct tx *tx, const struct guild *g);
 enum err guild_update(struct tx *tx, const struct guild *g);
-/* Finds a guild that is being created or deleted. ERR_UNKNOWN_GUILD. */
+/* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD if there is none. */
 enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden);
 /* Checks whether the account may become the owner of the guild; see guild_transfer. */

@@ -32,7 +32,7 @@ static const struct role *find_role_in_order(const struct role_order *o, snowfla
     return NULL;
 }
 
-/* Every id must name a role; @everyone cannot be moved. */
+/* Every id in the body must be that of a role, and not of @everyone, which cannot be moved. */
 static enum err check_role_positions(const struct role_order *o, const struct list *positions,
                                      snowflake guild_id)
 {

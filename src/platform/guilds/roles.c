@@ -3,7 +3,6 @@
 
 #include "api/hooks.h"
 
-/* Result of the stage that stores the icon of a role. */
 struct stored_role_icon {
     snowflake id; /* id of the role */
     struct opt_str icon;

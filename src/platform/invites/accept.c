@@ -76,7 +76,6 @@ enum err invite_accept(struct call *call, struct invite *i, snowflake user_id)
     return e;
 }
 
-/* Accepts the invite with which an account registers. */
 enum err invite_accept_at_registration(struct call *call, const struct account_creation *made)
 {
     struct invite invite;

@@ -12,9 +12,8 @@ enum { MOST_INVITES = 1000 };
 
 enum err invites_list_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err invites_list_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
-/* Lists the friend invites of an account. */
 enum err friend_invites_list_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-/* Finds an equivalent invite that can be reused. */
+/* Finds an existing invite with the same properties, which can be returned instead of a new one. */
 enum err invite_find_equivalent(struct tx *tx, const struct invite *like, struct invite *ret,
                                 bool *ret_found);
 /* Inserts an invite with a new code, and deletes expired invites of the same guild, group or user.

@@ -18,7 +18,7 @@ enum { MEMBER_COLUMN_COUNT = 12 };
 /* Fills a member from a row, without the roles. */
 void member_from_row(const struct rows *r, struct member *m);
 
-/* Updates the member and its roles; emits no events. */
+/* Writes the member and the member's roles; emits no events. */
 enum err member_update(struct tx *tx, const struct member *m);
 /* Restores timeout, mute and deafen of a member who joins again, and deletes their stored copy. */
 enum err member_restore_sanctions(struct tx *tx, struct member *m);
@@ -102,13 +102,12 @@ extern const struct type type_ban, type_bans, bulk_ban_reply;
 enum err require_rank_above_member(struct call *call, const struct member *m);
 /* Checks whether the caller may change the flags of other members. */
 enum err check_member_flags_permission(const struct call *call);
-/* Checks whether the caller may assign or remove this role. @everyone and roles that apps manage
- * cannot be assigned: ERR_INVALID_ROLE. */
+/* Checks whether the caller may assign or remove this role. Returns ERR_INVALID_ROLE for @everyone
+ * and roles that apps manage, which cannot be assigned. */
 enum err check_role_assignable(struct call *call, const struct role *role);
 /* Calls check_role_assignable for all roles that are in only one of the two lists. */
 enum err check_changed_roles_assignable(struct call *call, const struct list *from,
                                         const struct list *to);
-/* Returns a copy of the list without duplicates. */
 struct list ids_without_duplicates(struct arena *arena, const struct list *ids);
 
 /* --- modify.c ------------------------------------------------------------------------- */
@@ -119,7 +118,8 @@ enum err member_check_nick(struct call *call, struct member *m, bool *ret_refuse
 
 /* --- join_leave.c --------------------------------------------------------------------- */
 
-/* Adds the owner of a new guild as its first member. ERR_MAX_GUILDS. */
+/* Adds the owner of a new guild as its first member. Returns ERR_MAX_GUILDS if the owner has too
+ * many. */
 enum err member_insert_guild_owner(struct call *call, const struct created_guild *made);
 
 /* --- account_updates.c ---------------------------------------------------------------- */

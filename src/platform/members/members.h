@@ -23,7 +23,8 @@ void member_access_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id
 enum err member_access_find_of_other(struct tx *tx, snowflake guild_id, snowflake user_id,
                                      struct member_access *ret);
 
-/* Lists the first `limit` members after a user id, with users and roles, ordered by id. */
+/* Lists the first `limit` members with user ids after `after`, with users and roles, ordered by
+ * id. */
 enum err members_list_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
                             struct list *ret);
 /* Lists up to `limit` members with a name that starts with the text, ordered by id. */
@@ -83,7 +84,6 @@ enum err member_update_and_emit(struct call *call, const struct member *m);
 extern const struct domain members_domain, bans_domain;
 extern const struct world_parts members_world;
 
-/* Reads the flags of a bot's application. */
 enum err bot_read_application_flags(struct tx *tx, snowflake bot_id, int64_t *ret, bool *ret_found);
 
 #endif

@@ -127,7 +127,7 @@ static struct prune_progress prune_from_request(const struct call *call,
     "cast($6 as text) not like '%,' || h.role_id || ',%'))"
 static const char CANDIDATES[] = "select m.user_id from " MEMBER_RANGE(
     "$8", "$9") " join users u on u.id = m.user_id where " IS_INACTIVE " order by m.user_id";
-/* The query neither orders nor materialises rows, because it reads up to half a million. */
+/* The query does not sort or store its rows, because it reads up to half a million. */
 static const char ALL_CANDIDATES[] =
     "select m.user_id from members m cross join users u where m.guild_id = $1 and "
     "u.id = m.user_id and " IS_INACTIVE;
@@ -179,7 +179,7 @@ static int64_t prune_range_size(const struct prune_progress *p)
     return MEMBERS_PER_STEP / (1 + named * named / ROLE_COMPARISONS_PER_MEMBER);
 }
 
-/* *ret is the last user id of the range, 0 if no members are left. */
+/* *ret is the last user id of this step's range, or 0 if no members are left. */
 static enum err find_end_of_range(struct call *call, const struct prune_progress *p, snowflake *ret)
 {
     struct rows row;

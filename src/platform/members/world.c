@@ -143,7 +143,8 @@ static const char MEMBERS[] =
 static const char MEMBER_ROLES[] =
     "select user_id, role_id from member_roles where guild_id = $1 order by user_id, role_id";
 
-/* The members and the rows are both ordered by user id; members without roles are skipped. */
+/* The members and the rows of roles are both ordered by user id; members without roles are
+ * skipped. */
 static enum err export_member_roles(struct world_exporter *ex, const snowflake *users,
                                     struct world_member *members, size_t count)
 {

@@ -93,7 +93,7 @@ static bool index_is_selected(const struct list *chosen, size_t i)
     return false;
 }
 
-/* Retains only the selected embeds; false if an index is out of range. */
+/* Removes the embeds that are not selected. Returns false if an index is out of range. */
 static bool select_forwarded_embeds(struct call *call, const struct list *chosen, struct message *m)
 {
     const int64_t *wanted = chosen->items;

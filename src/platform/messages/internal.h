@@ -64,7 +64,7 @@ const struct user *message_webhook_author(struct arena *arena, const struct mess
 bool message_includes_reference(const struct message *m);
 /* Calls the hooks that add reactions and other fields to messages of one channel, for replies. */
 enum err messages_add_viewer_fields(struct call *call, struct list *messages);
-/* Adds the fields that only gateway events contain. */
+/* Adds the fields of a message that only gateway events contain. */
 enum err message_add_event_fields(struct call *call, const struct channel *c, struct message *m);
 bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snowflake id,
                                    struct str filename);
@@ -159,7 +159,7 @@ void message_body_check_components_v2(struct form *form, const struct json_path 
 
 /* --- voice_messages.c ----------------------------------------------------------------- */
 
-/* Checks that a draft with the voice message flag is valid and that the sender may send it. */
+/* If a new message has the voice message flag, checks its content and the sender's permission. */
 enum err voice_message_check(const struct message_sender *from, const struct message_draft *d);
 
 /* --- forwards.c ----------------------------------------------------------------------- */
@@ -167,7 +167,8 @@ enum err voice_message_check(const struct message_sender *from, const struct mes
 /* Refuses the message with a form error at this field. */
 enum err message_refuse_field(struct call *call, const char *field, const char *code,
                               const char *message);
-/* Returns ERR_FORWARD_UNREAD if the caller is a bot that may not see the message's content. */
+/* Returns ERR_FORWARD_UNREAD if the caller is a bot that may not read the content of the
+ * message. */
 enum err message_check_readable(struct call *call, bool in_guild, const struct message *m);
 /* Adds a snapshot of the message to forward, which the caller must be able to read, to a new
  * message. */
@@ -179,7 +180,6 @@ void message_set_snapshots(struct call *call, struct message *m);
 
 /* --- create.c -------------------------------------------------------------------------- */
 
-/* Adds a new poll to an existing message. */
 enum err message_insert_poll(struct call *call, const struct message *m);
 
 /* --- mentions.c ----------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ static void add_mention_once(struct call *call, struct list *ids, snowflake id)
         ids_add(call->arena, ids, id);
 }
 
-/* Mentions in the text: <@1>, <@!1>, <@&2>, @everyone, @here. */
+/* Users and roles that the text mentions: <@1>, <@!1>, <@&2>, @everyone, @here. */
 struct candidate_mentions {
     struct list users, roles;
     bool everyone;

@@ -90,7 +90,7 @@ struct message_sender {
     snowflake user_id, application_id; /* account and app whose emoji may be used, or 0 */
 };
 
-/* State that the stages of a route with a message body share. */
+/* Data that the stages of a call with a message body pass on to each other. */
 struct message_send_state {
     const struct message_body *in;
     const struct json_path *here; /* path of `in` in the body; NULL if `in` is the body */

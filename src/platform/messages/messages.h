@@ -25,9 +25,9 @@ struct message_draft {
     struct list mentions, mention_roles;              /* snowflakes */
     struct opt_str nonce;                             /* JSON string or number */
     struct opt_str interaction, interaction_metadata; /* JSON */
-    struct opt_str call;                              /* JSON, for MESSAGE_CALL */
+    struct opt_str call; /* JSON of the call, for system messages of the type CALL */
     const struct message_reference *message_reference;
-    struct list attachments;      /* struct attachment, bytes already stored */
+    struct list attachments;      /* struct attachment; the files are already stored */
     const struct poll *poll;      /* NULL if the message has no poll */
     struct opt_str sticker_items; /* JSON */
     struct opt_str snapshot;      /* JSON of the forwarded message, see forwards.c */
@@ -110,7 +110,8 @@ extern const struct domain cloud_uploads_domain, refresh_urls_domain;
 extern const struct domain upload_slots_domain; /* /uploads, without the API prefix */
 extern const struct world_parts messages_world;
 
-/* SQL of deletion rules: ids of the next messages to delete, and a condition on their rows. */
+/* SQL for deletion rules of a channel $1: the ids of the next $2 messages to delete, and a
+ * condition that selects rows of other tables that refer to these messages. */
 #define NEXT_DELETED_MESSAGES "select id from messages where channel_id = $1 order by id limit $2"
 #define OF_DELETED_MESSAGES   "message_id in (" NEXT_DELETED_MESSAGES ")"
 

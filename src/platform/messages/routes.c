@@ -440,7 +440,7 @@ static const struct route routes[] = {
         .handle = list_pins,
     },
     PIN_ROUTES("/channels/{channel.id}/pins/{message.id}", "pin_message", "unpin_message"),
-    /* The newer paths of the three pin routes. */
+    /* Routes of pins with the newer paths. */
     {
         .method = GET,
         .path = "/channels/{channel.id}/messages/pins",

@@ -110,7 +110,7 @@ enum err message_apply_automod(struct call *call, struct checked_text *about, sn
     return hook_flagged_message_written(call, about);
 }
 
-/* Returns the text that auto moderation checks: the content, and question and answers of a poll. */
+/* Returns the text that AutoMod checks: the content, and the question and answers of a poll. */
 static struct str automod_text_of_draft(struct call *call, const struct message_draft *d)
 {
     struct str text = d->content;
@@ -138,7 +138,6 @@ static enum err reply_with_created_message(struct call *call, const struct messa
     return e || !quotes ? e : messages_hide_content_from_bot(call);
 }
 
-/* POST /channels/{channel.id}/messages: creates a message. */
 enum err create_message(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -241,7 +240,6 @@ static enum err reply_with_cooldown(struct call *call, const struct channel *c)
     return call_reply_as_type(call, &type_cooldown, &left);
 }
 
-/* POST /channels/{channel.id}/typing: emits TYPING_START. */
 enum err trigger_typing(struct call *call)
 {
     const struct channel *c = call->target.channel;

@@ -16,9 +16,7 @@ enum err upload_store(struct call *call, snowflake id, const struct multipart_pa
 enum err upload_publish(struct call *call, snowflake target_id, const struct attachment *a);
 /* Deletes the attachment's file after the commit. */
 enum err attachment_delete_file(struct call *call, snowflake id);
-/* Returns the name of the blob that contains an attachment's file. */
 void attachment_blob_name(snowflake id, char out[64]);
-/* Sets the signed URL of an attachment. */
 void attachment_sign_url(struct call *call, snowflake channel_id, struct attachment *a);
 
 #endif

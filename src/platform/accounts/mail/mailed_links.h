@@ -10,7 +10,6 @@
 
 enum link_purpose { LINK_VERIFY = 1, LINK_RESET };
 
-/* True if a mail server is configured. */
 bool mail_is_configured(const struct call *call);
 
 /* Schedules a mail with the account's link; a link that is still valid is sent again. *ret_wait_ms
@@ -32,7 +31,7 @@ enum err mailed_link_use(struct call *call, struct str token, enum link_purpose 
 /* Invalidates all links of this purpose that were sent to the account. */
 enum err mailed_links_invalidate(struct call *call, snowflake user_id, enum link_purpose purpose);
 
-/* A stored link, as the mail job needs it. */
+/* A link as stored, for the job that sends the mail. */
 struct mailed_link {
     snowflake user_id;
     enum link_purpose purpose;

@@ -167,7 +167,7 @@ static struct str derive_password_mark(const struct call *call, const struct use
     return str_base64url_encode(call->arena, mark, sizeof mark);
 }
 
-/* Returns the MAC of "account.expiry.mark", which is the last part of the ticket. */
+/* Returns the MAC of a ticket's other fields (account, expiry, mark of the password). */
 static struct str derive_ticket_mac(const struct call *call, struct str said, snowflake id,
                                     enum ticket_purpose purpose)
 {

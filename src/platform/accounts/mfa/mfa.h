@@ -55,7 +55,7 @@ enum ticket_purpose { TICKET_LOGIN, TICKET_UNDELETE, TICKET_CODES, TICKET_NEW_CO
 struct str mfa_ticket_create(const struct call *call, const struct user *u,
                              enum ticket_purpose purpose);
 /* Verifies a ticket's signature, purpose and expiry without the database and returns its account.
- * mfa_ticket_matches_user then checks it against the current password. */
+ * mfa_ticket_matches_user then checks that the password has not changed since. */
 bool mfa_ticket_verify(const struct call *call, struct str ticket, enum ticket_purpose purpose,
                        snowflake *ret_user_id);
 bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const struct user *u);

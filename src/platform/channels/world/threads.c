@@ -139,7 +139,7 @@ static const char UPDATE_THREAD[] =
 static const char ADD_MEMBER[] =
     "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
     "select id, $2, guild_id, $3, 1 from channels where id = $1 on conflict do nothing";
-/* If the file names no members of a private thread, its creator becomes one. */
+/* If the file lists no members of a private thread, its creator becomes a member. */
 static const char ADD_STARTER[] =
     "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
     "select id, owner_id, guild_id, $2, 1 from channels where id = $1 and type = 12 and "

@@ -18,7 +18,7 @@ struct listed_user_offset {
     uint32_t next; /* index of the next entry in the hash chain plus one; 0 at the end */
 };
 
-/* A reaction whose users are not all listed in the row. */
+/* A reaction of a message whose row does not list all users who reacted. */
 struct unlisted_reaction_offset {
     snowflake message_id, reaction_id;
     uint32_t me, me_burst;

@@ -80,7 +80,8 @@ static void add_cache_dependencies(struct result_cache_entry *retained, const st
     }
 }
 
-/* Writes the page with "me":false, then sets the reactions to which the caller has reacted. */
+/* Writes the page with "me":false, then replies with a copy in which the caller's reactions have
+ * "me":true. */
 static enum err write_page_reply(struct call *call, struct cached_page *p, struct arena *arena,
                                  const struct list *messages)
 {
@@ -91,7 +92,7 @@ static enum err write_page_reply(struct call *call, struct cached_page *p, struc
     messages_write_json(&j, messages, p->marks);
     p->text = str_dup(arena, buf_str(&call->reply));
     if (p->marks && (buf_full(&call->reply) || !own_reaction_offsets_finish(p->marks, arena)))
-        return ERR_ANSWER_TOO_LARGE; /* The recorded offsets would be wrong. */
+        return ERR_ANSWER_TOO_LARGE; /* The recorded offsets are incomplete. */
     if (p->marks)
         e = own_reaction_offsets_read(call, p->marks, &positions);
     if (!e && positions.count) {

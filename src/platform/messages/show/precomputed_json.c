@@ -106,7 +106,8 @@ struct str message_encode_event(struct arena *arena, const struct message *m,
 
 enum { AUTHORS_NOTED = 32 };
 
-/* Authors of a page, with the offset and length of their first encoding in the reply. */
+/* Authors whose JSON the reply already contains, with its offset and length, so that it can be
+ * copied. */
 struct encoded_authors {
     struct {
         const struct user *user;

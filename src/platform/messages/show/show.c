@@ -81,7 +81,7 @@ bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snow
            clock_s() < until;
 }
 
-/* Accounts that a page refers to; each is read once. */
+/* Accounts to which a page of messages refers, so that each is read once. */
 struct user_cache {
     const struct user *list[128];
     size_t count;

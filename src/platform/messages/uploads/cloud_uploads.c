@@ -104,7 +104,7 @@ static struct str token_of_query(const struct call *call)
     return token;
 }
 
-/* Reads the upload of the path. The secret token of the URL is the only credential. */
+/* Reads the upload that the path names. The secret token in the URL is the only credential. */
 static enum err read_upload_of_path(struct call *call, struct cloud_upload *ret)
 {
     struct str token = token_of_query(call);

@@ -48,7 +48,7 @@ enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found,
                            struct cloud_upload *ret);
 enum err cloud_upload_find_by_id(struct tx *tx, snowflake id, bool *ret_found,
                                  struct cloud_upload *ret);
-/* Stores the file of an upload. */
+/* Updates the columns that describe the stored file of an upload. */
 enum err cloud_upload_update_file(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_delete(struct tx *tx, snowflake id);
 

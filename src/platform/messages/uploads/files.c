@@ -10,7 +10,8 @@
 
 /* --- storing uploaded files ---------------------------------------------------------- */
 
-/* Returns the blob's name, in one of 256 folders; the original filename is only in the row. */
+/* Returns the name of the file's blob, in one of 256 folders. Only the row has the original file
+ * name. */
 void attachment_blob_name(snowflake id, char out[64])
 {
     snprintf(out, 64, "attachments/%02x/%" PRIu64, (unsigned)(id >> 22 & 0xff), id);

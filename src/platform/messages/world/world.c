@@ -62,7 +62,7 @@ static const char UPDATE_LAST_MESSAGE[] =
     "update channels set last_message_id = "
     "(select max(id) from messages where channel_id = $1) where id = $1";
 
-/* Returns the first unused id for a time. */
+/* Finds the first unused message id for a time in milliseconds. */
 static enum err find_unused_id(struct world_importer *im, int64_t ms, snowflake *ret)
 {
     struct rows row;

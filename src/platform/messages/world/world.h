@@ -8,7 +8,7 @@
 struct world_message {
     struct opt_id id;
     struct opt_str author, webhook;      /* exactly one of the two is present */
-    struct opt_str username, avatar_url; /* present if they differ from the webhook's */
+    struct opt_str username, avatar_url; /* name and avatar, if they differ from the webhook's */
     struct str content;
     struct opt_int at, minutes_ago, edited_at;
     struct opt_str embeds;
