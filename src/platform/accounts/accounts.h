@@ -15,7 +15,7 @@ extern const struct domain assets_domain;          /* routes below /avatars, /ba
 extern const struct domain default_avatars_domain; /* routes below /embed/avatars */
 extern const struct domain mfa_domain;
 extern const struct domain mail_domain; /* routes /auth/forgot, /auth/reset and /auth/verify */
-extern const struct domain current_user_domain; /* settings, notes, sessions of the caller */
+extern const struct domain current_user_domain; /* routes below /users/@me */
 extern const struct domain settings_proto_domain;
 extern const struct world_parts accounts_world;
 

@@ -115,7 +115,7 @@ static enum err register_account(struct call *call)
     const struct str *hash = call_passed_data(call, "str");
     struct token_reply out;
     const char *taken;
-    int64_t wait_ms; /* ignored: if the mail limit is reached, no mail is sent */
+    int64_t wait_ms; /* unused; no mail is sent if the limit is reached */
     struct user user = {
         .id = snowflake_new(),
         .username = in->username,

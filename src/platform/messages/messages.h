@@ -105,9 +105,9 @@ enum err message_check_automod(struct call *call, struct checked_text *about);
 enum err message_apply_automod(struct call *call, struct checked_text *about, snowflake id);
 
 extern const struct domain messages_domain;
-extern const struct domain attachments_domain; /* /attachments, without the API prefix */
+extern const struct domain attachments_domain; /* routes /attachments, without API prefix */
 extern const struct domain cloud_uploads_domain, refresh_urls_domain;
-extern const struct domain upload_slots_domain; /* /uploads, without the API prefix */
+extern const struct domain upload_slots_domain; /* routes /uploads, without API prefix */
 extern const struct world_parts messages_world;
 
 /* SQL for deletion rules of a channel $1: the ids of the next $2 messages to delete, and a
