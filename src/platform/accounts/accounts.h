@@ -40,7 +40,7 @@ bool username_is_allowed(struct str name);
 /* True for usernames that cannot be registered, such as "everyone". */
 bool username_is_reserved(struct str name);
 
-/* --- pictures ------------------------------------------------------------------------- */
+/* --- storing and serving pictures ---------------------------------------------------- */
 
 /* Stores an image from the request body. Call it in a compute stage, because it writes to disk.
  * *ret is the image's hash, or null or absent like the image. area is "avatars", "icons" and so on;

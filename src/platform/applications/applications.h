@@ -13,7 +13,7 @@
 #include "platform/accounts/accounts.h"
 #include "platform/teams/teams.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- reading and creating applications ----------------------------------------------- */
 
 /* Reads an application and its bot, if there is one (applications of world files may lack a bot).
  * Returns ERR_UNKNOWN_APPLICATION if the id is unknown. application_read_owner_and_team adds owner
@@ -41,7 +41,7 @@ struct application_draft {
 enum err application_create(struct tx *tx, const struct auth *auth,
                             const struct application_draft *draft, struct application *ret);
 
-/* --- access ----------------------------------------------------------------------------- */
+/* --- permission checks --------------------------------------------------------------- */
 
 /* Reads the caller's access level to an app. The app's bot and its bearer tokens count as
  * developers. */
@@ -57,7 +57,7 @@ enum err require_application_owner(struct call *call);
  * application. */
 enum err require_token_of_application(struct call *call);
 
-/* --- keys ----------------------------------------------------------------------------- */
+/* --- signing keys, bot tokens and client secrets ------------------------------------- */
 
 /* Returns the app's Ed25519 public key in hex. The key pair is derived from server key, id and
  * key_salt. */
@@ -77,7 +77,7 @@ enum err application_reset_secret(struct tx *tx, const struct auth *auth,
 bool application_secret_matches(const struct auth *auth, const struct application *a,
                                 struct str secret);
 
-/* --- installs ------------------------------------------------------------------------- */
+/* --- installations in guilds --------------------------------------------------------- */
 
 struct installation {
     const struct application *application;

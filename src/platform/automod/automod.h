@@ -12,7 +12,7 @@
 #include "api/hooks.h"
 #include "platform/accounts/accounts.h"
 
-/* --- rules ---------------------------------------------------------------------------- */
+/* --- AutoMod rules ------------------------------------------------------------------- */
 
 enum automod_event { AUTOMOD_ON_MESSAGE = 1, AUTOMOD_ON_PROFILE = 2 };
 enum automod_trigger {
@@ -78,7 +78,7 @@ void automod_rule_validate(struct form *form, const struct json_path *here, stru
 /* Writes a new version number of the guild's rules, which invalidates the compiled set of rules. */
 enum err automod_rules_renew_version(struct tx *tx, snowflake guild_id);
 
-/* --- presets -------------------------------------------------------------------------- */
+/* --- keywords of the presets --------------------------------------------------------- */
 
 /* Reads the keywords of the presets from a file: one per line, below [profanity], [sexual] or
  * [slurs]. If path is NULL or "", the presets have no keywords. Call it before threads start. */

@@ -65,7 +65,7 @@ enum err automod_remove_exempt_channel(struct call *call, const struct channel *
 enum err automod_audit_rule_change(struct call *call, const struct automod_rule *before,
                                    const struct automod_rule *now);
 
-/* Adds the rules to which the entries of an audit log reply refer to that reply. */
+/* Adds to an audit log reply the rules to which its entries refer. */
 enum err automod_add_rules_to_audit_log(struct call *call, struct audit_log_objects *log);
 
 /* --- check_texts.c: finds the rules that a text breaks -------------------------------- */

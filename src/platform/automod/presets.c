@@ -11,7 +11,7 @@
 enum { MOST_WORDS = 5000, LONGEST_WORD = 60, PRESETS = 3 };
 
 static const char *const names[PRESETS] = { "[profanity]", "[sexual]", "[slurs]" };
-static struct arena *arena; /* owns the keywords; never freed */
+static struct arena *arena; /* memory of the keywords; never freed */
 static struct list lists[PRESETS];
 
 const struct list *automod_preset_keywords(int64_t preset)

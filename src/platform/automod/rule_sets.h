@@ -31,7 +31,7 @@ snowflake automod_set_spam_rule(const struct automod_set *s);
 /* Returns true if a rule of the set applies to the names of members. */
 bool automod_set_checks_names(const struct automod_set *s);
 
-/* --- cache ---------------------------------------------------------------------------- */
+/* --- cache of compiled rules --------------------------------------------------------- */
 
 /* Returns a reference to the cached set, or NULL if this version is not cached. server is the
  * api_instance_number of the server. */

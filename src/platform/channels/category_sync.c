@@ -14,7 +14,7 @@ enum { ROWS_A_STEP = 600 };
 
 struct category_sync {
     snowflake category_id;
-    struct list before;   /* struct overwrite: the category's before the change */
+    struct list before;   /* struct overwrite: overwrites of the category before the change */
     struct list channels; /* snowflakes: ids of the channels that are not processed yet */
 };
 

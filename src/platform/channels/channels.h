@@ -129,7 +129,7 @@ enum { MAX_THREAD_MEMBERS = 1000 };
 enum thread_list { THREADS_OPEN_IN_GUILD, THREADS_OPEN, THREADS_ARCHIVED, THREADS_JOINED };
 struct thread_page {
     enum thread_list list;
-    snowflake of; /* guild id or parent channel id */
+    snowflake of; /* id of the guild, or of the parent channel */
     snowflake viewer, guild_id;
     int64_t type, limit; /* type and limit apply to archived threads only */
     int64_t before;      /* archived threads: a time in microseconds; joined threads: a thread id */

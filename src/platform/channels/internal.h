@@ -145,7 +145,7 @@ enum err overwrites_propagate_from_category(struct call *call, const struct chan
                                             size_t now);
 extern const struct job_kind category_sync_job;
 
-/* --- handlers ------------------------------------------------------------------------- */
+/* --- handlers of routes -------------------------------------------------------------- */
 
 enum err guild_channels_create_initial(struct call *call, const struct created_guild *made);
 enum err list_guild_channels(struct call *call);
@@ -164,7 +164,7 @@ enum err delete_overwrite(struct call *call);
 bool ids_contain(const struct list *ids, snowflake id);
 /* Creates a group of the caller and the users `others` (snowflakes), without permission checks, and
  * replies with the group. nicks has a struct string_pair of user id and nick for each nick. origin
- * is the direct channel from which the group is created, or 0. ERR_MAX_RECIPIENTS,
+ * is the direct channel from which the group is created, or 0. Returns ERR_MAX_RECIPIENTS or
  * ERR_MAX_GROUP_DMS. */
 enum err group_create(struct call *call, const struct list *others, const struct list *nicks,
                       snowflake origin);

@@ -10,7 +10,7 @@
 #include "model/permissions/member_permissions.h"
 #include "platform/accounts/accounts.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- reading and writing emoji ------------------------------------------------------- */
 
 /* Lists the emoji of a guild as struct emoji, oldest first, without .user. */
 enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret);
@@ -48,7 +48,7 @@ struct emoji_user {
 enum err emoji_find_usable(struct tx *tx, const struct emoji_user *account, snowflake id,
                            struct emoji *ret);
 
-/* --- bodies that guilds and applications share ----------------------------------------- */
+/* --- request bodies of guild and application emoji ----------------------------------- */
 
 struct emoji_draft {
     struct str name;

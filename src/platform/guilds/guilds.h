@@ -11,7 +11,7 @@
 #include "model/permissions/member_permissions.h"
 #include "platform/accounts/accounts.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- reading and writing guilds and roles -------------------------------------------- */
 
 /* Reads a guild without its roles. Returns ERR_UNKNOWN_GUILD if the id is unknown. */
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret);
@@ -49,7 +49,7 @@ enum err guild_find_unrevealed(struct tx *tx, snowflake id, struct guild *ret);
 /* Makes a hidden guild visible and adds its owner as a member. Emits no events. */
 enum err guild_reveal(struct call *call, const struct guild *g);
 
-/* --- the audit log -------------------------------------------------------------------- */
+/* --- audit log entries --------------------------------------------------------------- */
 
 /* Action types of the Discord API. */
 enum audit_action {

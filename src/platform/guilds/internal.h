@@ -98,7 +98,7 @@ extern const struct type role_body, role_positions_body, type_role_drafts;
 void role_draft_apply(struct arena *arena, struct role *r, const struct role_draft *in,
                       uint64_t base);
 
-/* --- handlers ------------------------------------------------------------------------- */
+/* --- handlers of routes -------------------------------------------------------------- */
 
 enum err prepare_create_guild(struct call *call);
 enum err create_guild(struct call *call);

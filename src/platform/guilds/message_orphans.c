@@ -44,7 +44,7 @@ struct orphans_cursor {
     int64_t room; /* rows that this step may still read or delete */
 };
 
-/* *ret is the next owner id, or 0 if there is none. */
+/* *ret is the id of the next owner (message or reaction), or 0 if there is none. */
 static enum err find_next_owner(struct tx *tx, const struct orphans_cursor *at, snowflake *ret)
 {
     struct rows row;

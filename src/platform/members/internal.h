@@ -154,7 +154,7 @@ enum err get_role_member_ids(struct call *call);
 
 enum err get_new_member_welcome(struct call *call);
 
-/* --- handlers ------------------------------------------------------------------------- */
+/* --- handlers of routes -------------------------------------------------------------- */
 
 enum err modify_member(struct call *call);
 enum err prepare_modify_current_member(struct call *call);

@@ -156,8 +156,8 @@ static const char *const ticket_labels[] = {
     [TICKET_NEW_CODES] = "mfa-new-codes",
 };
 
-/* Returns a value that changes with the password. A ticket contains it and is invalid if it
- * changes. */
+/* Returns a value that changes with the password. A ticket contains this value and becomes invalid
+ * when it changes. */
 static struct str derive_password_mark(const struct call *call, const struct user *u)
 {
     unsigned char mark[TICKET_MARK];

@@ -1,5 +1,5 @@
-/* mfa.h - second factor of accounts: TOTP codes, backup codes, tickets for half-finished
- * log-ins. */
+/* mfa.h - second factor of accounts: TOTP codes, backup codes, tickets for log-ins that still need
+ * a code. */
 #ifndef PLATFORM_ACCOUNTS_MFA_MFA_H
 #define PLATFORM_ACCOUNTS_MFA_MFA_H
 
@@ -17,7 +17,7 @@ struct mfa {
     int64_t codes_used;
 };
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- rows of the second factor ------------------------------------------------------- */
 
 /* Returns ERR_MFA_OFF if the account has no second factor. */
 enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret);
@@ -28,7 +28,7 @@ enum err mfa_remove(struct call *call, snowflake user_id);
 /* Replaces all backup codes; the previous ones become invalid. */
 enum err mfa_replace_backup_codes(struct call *call, struct mfa *m);
 
-/* --- codes ---------------------------------------------------------------------------- */
+/* --- TOTP and backup codes ----------------------------------------------------------- */
 
 /* Consumes a TOTP code or a backup code. Returns ERR_MFA_CODE if the code is wrong or already
  * used. */
