@@ -37,7 +37,7 @@ function textOf(snapshot) {
   }
 }
 
-/** One report with the actions that end it. */
+/** Shows a report with the actions that close it. */
 function showReport(app, r, changed) {
   return dialog(t("Report"), (close) => {
     const act = async (work, done) => {

@@ -1,4 +1,4 @@
-/* assets.c - image routes (/avatars/…, /icons/… and so on) and storage of uploaded images. */
+/* assets.c - picture routes (/avatars/…, /icons/… and so on) and storage of uploaded pictures. */
 #include "platform/accounts/internal.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@ static void format_picture_name(char out[256], const char *area, snowflake owner
     snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_ARGS(hash));
 }
 
-/* Every upload gets a new name: an earlier copy of the same bytes may be about to be deleted. */
+/* Every upload gets a new name, because an earlier upload of the same bytes may be about to be
+ * deleted. */
 enum err picture_store(struct call *call, const char *area, snowflake owner,
                        const struct opt_image *image, struct opt_str *ret)
 {
@@ -61,7 +62,8 @@ static struct str detect_content_type(const char *head, ssize_t n)
     return STR("image/webp");
 }
 
-/* Turns "a_0123….png" into "a_0123…": every extension returns the stored file unchanged. */
+/* Returns "a_0123…" for "a_0123….png". The extension is ignored: the stored file is served
+ * unchanged. */
 static struct str strip_file_extension(struct str file)
 {
     return str_cut(&file, '.');

@@ -1,11 +1,11 @@
-/* caller_password.c - asks the caller for the password again before sensitive changes.
+/* caller_password.c - checks the caller's password again before sensitive changes.
  *
- * A stolen token alone must not suffice. Attempts count towards the log-in limits. */
+ * A stolen token alone must not suffice for them. Attempts count towards the log-in limits. */
 #include "platform/accounts/internal.h"
 
 struct caller_password {
     struct str given;
-    struct str hash; /* hash to match; p == NULL: the account has no password */
+    struct str hash; /* the account's password hash; p is NULL if it has no password */
     struct str username;
     bool known_address;
 };

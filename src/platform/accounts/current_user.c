@@ -13,7 +13,7 @@
 
 /* Results of the stages before the handler of PATCH /users/@me. */
 struct profile_change {
-    struct str known_hash; /* hash of the checked password; p == NULL: account has none */
+    struct str known_hash; /* hash of the checked password; p is NULL if the account has none */
     struct str username;   /* username before the change */
     bool known_address;
     struct str new_hash;
@@ -51,7 +51,8 @@ static enum err read_current_password(struct call *call)
     return known_address_find(call, user.id, &change->known_address);
 }
 
-/* Attempts are counted, because the thief of a token could use this route to guess the password. */
+/* Attempts are counted, because a person who stole a token could guess the password with this
+ * route. */
 static enum err check_current_password(struct call *call)
 {
     const struct user_patch *in = call->body;

@@ -4,8 +4,6 @@
 
 #include "model/fields/rows.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 struct profile_patch {
     struct opt_str pronouns, bio;
     struct opt_image banner;
@@ -63,9 +61,6 @@ static const struct schema own_profile_schema = {
 const struct type current_user_profile_reply = { .kind = KIND_OBJECT,
                                                  .schema = &own_profile_schema };
 
-/* --- handler ---------------------------------------------------------------------------- */
-
-/* Result of the stage that stores the banner. */
 struct stored_banner {
     struct opt_str hash;
 };

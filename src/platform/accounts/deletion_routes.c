@@ -38,7 +38,7 @@ static enum err read_confirmed_caller(struct call *call, struct user *ret)
     return e ? e : mfa_use_caller_code(call, ret, &in->code);
 }
 
-/* Blocks the account at once; logging in with undelete cancels the deletion. */
+/* Schedules the deletion and blocks the account. A log-in with undelete cancels the deletion. */
 enum err delete_account(struct call *call)
 {
     struct user user;

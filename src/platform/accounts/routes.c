@@ -15,8 +15,8 @@
 
 enum { LEAST_AGE = 13 };
 
-/* Five attempts a minute per address, also for authenticated callers: an attacker with many tokens
- * could use all of them to guess. password_attempts.c also counts wrong passwords. */
+/* Five log-ins a minute per IP address, also for authenticated callers, because an attacker with
+ * many tokens could otherwise guess passwords with all of them. */
 static const struct rate_limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
@@ -115,7 +115,7 @@ static enum err register_account(struct call *call)
     const struct str *hash = call_passed_data(call, "str");
     struct token_reply out;
     const char *taken;
-    int64_t wait_ms; /* unused: if the mail limit is reached, no mail is sent */
+    int64_t wait_ms; /* unused; no mail is sent if the limit is reached */
     struct user user = {
         .id = snowflake_new(),
         .username = in->username,
@@ -156,13 +156,14 @@ static enum err refuse_invalid_login(struct call *call)
     return call_add_field_error(call, "password", "INVALID_LOGIN", "Login or password is invalid.");
 }
 
-/* Account and address, read before the password check. */
+/* Account of the login, read before the password check. */
 struct login_attempt {
-    struct user user; /* all zero: no such account */
+    struct user user; /* all zero if the account does not exist */
     bool known_address;
 };
 
-/* An unknown login takes the same steps as a known one, so that timing does not reveal it. */
+/* An unknown login takes the same steps as a known one, so that timing does not reveal which
+ * exist. */
 static enum err read_login_account(struct call *call)
 {
     const struct login *in = call->body;
@@ -254,7 +255,8 @@ static enum err log_in(struct call *call)
         return ERR_ACCOUNT_DISABLED;
     if (user.deleting && !in->undelete)
         return ERR_ACCOUNT_DELETING;
-    /* With a second factor, the deletion or pause is cancelled only after the code is checked. */
+    /* If the account has a second factor, a pending deletion is cancelled only after the code is
+     * checked. */
     bool undelete = user.deleting || user.paused;
     if (undelete && !user.mfa_enabled)
         e = account_cancel_deletion(call, &user);

@@ -1,5 +1,5 @@
-/* settings_proto.c - settings as protocol buffers (/users/@me/settings-proto). The server knows
- * only their top-level fields and the version. */
+/* settings_proto.c - user settings as protocol buffers (/users/@me/settings-proto). The server
+ * interprets only the numbers of the top-level fields and the version. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
@@ -11,12 +11,12 @@
 
 enum {
     PROTO_TYPES = 3,
-    LONGEST_PROTO = 1024 * 1024, /* characters of base64 */
+    LONGEST_PROTO = 1024 * 1024, /* maximum number of base64 characters */
     FIELD_VERSIONS = 1,          /* number of the top-level field that the server writes */
-    FIELD_DATA_VERSION = 3,      /* number of the field inside it that counts changes */
+    FIELD_DATA_VERSION = 3,      /* number of the field inside FIELD_VERSIONS that counts changes */
 };
 
-/* --- bodies, answers and events ------------------------------------------------------- */
+/* --- request bodies, replies and events ---------------------------------------------- */
 
 struct proto_change {
     struct str settings;
@@ -84,11 +84,9 @@ static const struct schema event_schema = {
     .doc = "Settings of a client that changed.",
 };
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 struct proto_row {
-    int64_t version;     /* 0: no row */
-    struct str settings; /* base64, version field first */
+    int64_t version;     /* 0 if there is no row */
+    struct str settings; /* base64; the version field comes first */
 };
 
 static const char FIND_PROTO[] =
@@ -157,8 +155,6 @@ static enum err read_settings_proto_version(struct tx *tx, snowflake user_id, in
     return e;
 }
 
-/* --- routes --------------------------------------------------------------------------- */
-
 static enum err check_proto_type(struct call *call)
 {
     snowflake type = call_path_id(call, "proto.type");
@@ -175,8 +171,8 @@ static enum err get_settings_proto(struct call *call)
     return e ? e : call_reply(call, &(struct proto_reply_body){ p.settings, { 0 } });
 }
 
-/* Settings before and after a change. Up to 1 MiB is read, merged and encoded in the background,
- * neither on an event loop nor on the writer thread. */
+/* Settings before and after a change. Because they may have 1 MiB, the thread pool merges and
+ * encodes them. */
 struct settings_proto_merge {
     struct proto_row before, after;
     bool good;

@@ -1,4 +1,4 @@
-/* world_tokens.c - issues tokens for the accounts of an imported world. */
+/* world_tokens.c - issues tokens for the accounts of an imported world file. */
 #include <stdio.h>
 
 #include "platform/accounts/accounts.h"
@@ -6,15 +6,14 @@
 
 struct wanted_token {
     struct str username, purpose;
-    struct str chosen; /* p == NULL: no fixed token given */
+    struct str chosen; /* token in the world file; p is NULL if the file has none */
     bool lasts;        /* the token is the same after each import */
 };
 
 static const char FIND_ACCOUNT[] =
     "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
     "from users u where u.username = $1";
-/* Deletes the earlier token of the same purpose; for a bot, which has one token, any earlier
- * one. */
+/* Deletes the user's earlier token for the same purpose, or the only token (kind 2) of a bot. */
 static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
                                  "((kind = 1 and client = $2) or kind = 2)";
 

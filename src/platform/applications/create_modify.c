@@ -3,7 +3,7 @@
 
 #include "platform/applications/endpoint.h"
 
-/* Results of the stages before the handler that creates or modifies an application. */
+/* Data that the stages of a call pass on to the handler that creates or modifies an application. */
 struct application_change {
     snowflake id;
     struct opt_str icon, cover_image; /* hashes of pictures that are already stored */
@@ -96,7 +96,8 @@ static bool has_url(const struct opt_str *url)
     return url->given == GIVEN && url->value.n > 0;
 }
 
-/* Probes a new interactions endpoint before it is stored: it must answer and verify signatures. */
+/* Tests a new interactions endpoint before its URL is stored: it must reply and verify
+ * signatures. */
 static void probe_endpoint_if_changed(struct call *call)
 {
     const struct opt_str *to = &((const struct application_patch *)call->body)
@@ -116,7 +117,8 @@ static enum err read_installation_counts(struct call *call)
     return application_count_installations(call->tx, change->id, &change->counts);
 }
 
-/* Checks access first: without access, no picture is stored and the new endpoint is not probed. */
+/* Checks access in the read stage, so that without access no picture is stored and no endpoint is
+ * tested. */
 static enum err read_application_to_modify(struct call *call)
 {
     enum err e = resolve_application(call);
@@ -188,7 +190,8 @@ static void apply_install_settings(const struct application_patch *in, struct ap
     if (in->install_params.given != ABSENT)
         a->install_params = in->install_params.value;
     apply_optional_url(&a->custom_install_url, &in->custom_install_url, ABSENT);
-    /* If both names of a field are sent, the newer name (integration_*) wins. */
+    /* If the body has both bot_* and integration_*, two names of the same field, integration_*
+     * wins. */
     apply_optional_bool(&a->integration_public, &in->bot_public, true);
     apply_optional_bool(&a->integration_public, &in->integration_public, true);
     apply_optional_bool(&a->integration_require_code_grant, &in->bot_require_code_grant, false);
@@ -236,7 +239,7 @@ static void apply_application_patch(const struct call *call, struct application 
     apply_urls_and_webhooks(in, a);
 }
 
-/* True if a field changed that application command indexes also show. */
+/* True if a field changed that the application command index contains, too. */
 static bool indexed_fields_differ(const struct application *a, const struct application *b)
 {
     return !str_eq(a->name, b->name) || !str_eq(a->description, b->description) ||

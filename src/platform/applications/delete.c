@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "model/fields/ids.h"
 
-enum { ROWS_COUNTED_PER_GUILD = 30 }; /* rows that removing a guild counts as */
+enum { ROWS_COUNTED_PER_GUILD = 30 }; /* rows that the removal from one guild counts as */
 
 static const char GUILDS_WITH[] = "select guild_id from integrations where application_id = $1 and "
                                   "type = 'service' order by guild_id limit $2";
@@ -45,8 +45,6 @@ const struct deletion_rule application_deletions[] = {
     { WITH_APPLICATION, "applications", .run = delete_application_row, .phase = DELETE_LAST },
     { 0 },
 };
-
-/* --- deletion step ---------------------------------------------------------------------- */
 
 static enum err delete_application_step(struct call *call, struct application_deletion *d)
 {

@@ -1,4 +1,5 @@
-/* endpoint.c - signed requests to an app's interactions endpoint, and probing of the endpoint. */
+/* endpoint.c - signed requests to an app's interactions endpoint, and the test of a new
+ * endpoint. */
 #include "platform/applications/endpoint.h"
 
 #include <inttypes.h>
@@ -10,7 +11,8 @@
 #include "model/fields/rows.h"
 #include "platform/applications/internal.h"
 
-/* Limits of the PING reply, which is parsed on the event loop. */
+/* Maximum size in bytes and time in ms of the reply to a PING, which is parsed on the event
+ * loop. */
 enum { PROBE_MAX = 64 * 1024, PROBE_MS = 3000 };
 
 void endpoint_send_request(const struct call *call, const struct endpoint_request *r)
@@ -46,7 +48,7 @@ void endpoint_send_request(const struct call *call, const struct endpoint_reques
     arena_free(arena);
 }
 
-/* --- probe: does the endpoint verify signatures? ---------------------------------------- */
+/* --- testing whether the endpoint verifies signatures -------------------------------- */
 
 struct interaction_ping {
     snowflake id, application_id;

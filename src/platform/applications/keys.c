@@ -38,7 +38,7 @@ void application_sign(const struct auth *auth, const struct application *a, stru
     sodium_memzero(secret, sizeof secret);
 }
 
-/* --- the bot's token ------------------------------------------------------------------ */
+/* --- token of a bot ------------------------------------------------------------------ */
 
 static const char END_BOT_TOKENS[] = "delete from tokens where user_id = $1 and kind = 2";
 
@@ -55,7 +55,7 @@ enum err application_reset_bot_token(struct tx *tx, struct auth *auth, const str
     return e ? e : auth_issue_token(auth, tx, &grant, ret);
 }
 
-/* --- the client secret ---------------------------------------------------------------- */
+/* --- client secret of an application ------------------------------------------------- */
 
 static void derive_secret_digest(const struct auth *auth, const struct application *a,
                                  struct str secret, unsigned char digest[DIGEST_BYTES])

@@ -38,7 +38,7 @@ struct str bot_username_with_id(struct arena *a, struct str name, snowflake id)
 {
     struct str s = normalize_bot_username(a, name, LONGEST_STEM);
 
-    /* Bits 12 and up of a snowflake also differ between ids of the same second. */
+    /* The 32 bits from bit 12 of a snowflake differ even between ids of the same second. */
     return str_printf(a, "%.*s_%08llx", STR_ARGS(s.n ? s : STR("bot")),
                       (unsigned long long)(id >> 12 & 0xffffffff));
 }

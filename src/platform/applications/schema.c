@@ -40,7 +40,7 @@ static const struct choice filter_words[] = {
 };
 static const struct type type_filter = { .kind = KIND_INT, .choices = filter_words };
 
-/* --- rules across several fields -------------------------------------------------------- */
+/* --- validation across several fields ------------------------------------------------ */
 
 static void validate_install_scopes(struct form *form, const struct json_path *here,
                                     const struct install_params *params)
@@ -89,8 +89,6 @@ static void validate_application_patch(struct form *form, const struct json_path
     if (in->integration_types_config.given == GIVEN && !form_has_error_at(form, &types_config))
         validate_integration_types(form, &types_config, &in->integration_types_config.value);
 }
-
-/* --- bodies --------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define CHANGEABLE_FIELDS                                                                          \
@@ -206,8 +204,6 @@ const struct schema application_query_schema = {
     .fields = application_query_fields,
     .doc = "Which applications to list.",
 };
-
-/* --- replies -------------------------------------------------------------------------- */
 
 static const struct field bot_token_fields[] = {
     { FIELD(struct bot_token_reply, token), .type = &type_text, .flags = NULLABLE,

@@ -104,7 +104,8 @@ void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake i
     call_emit(call, EVENT_INTEGRATION_DELETE, managers, &integration_delete_event_schema, &gone);
 }
 
-/* *ret is the integration's id, or 0. Emits INTEGRATION_DELETE before the bot's leave events. */
+/* *ret is the id of the deleted integration, or 0. INTEGRATION_DELETE is emitted before the events
+ * of the leaving bot. */
 static enum err delete_app_integration(struct call *call, snowflake guild_id,
                                        snowflake application_id, snowflake *ret)
 {
@@ -166,7 +167,7 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
     return e ? e : application_remove_from_guild(call, &a, guild_id);
 }
 
-/* --- bot only --------------------------------------------------------------------------- */
+/* --- removing only the bot of an app ------------------------------------------------- */
 
 static const char INTEGRATION_OF_BOT[] =
     "select i.id, i.application_id, i.scopes from integrations i "
@@ -195,7 +196,7 @@ static enum err write_remaining_scopes(struct call *call, const struct integrati
 
 /* The integration of a bot, and the scopes that remain without the scope `bot`. */
 struct bot_integration {
-    snowflake id, application_id; /* 0: no such integration */
+    snowflake id, application_id; /* 0 if the bot has no integration */
     struct list left;
 };
 

@@ -8,8 +8,6 @@
 #include "platform/accounts/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_application {
     struct opt_id id;
     struct str name, owner;
@@ -20,7 +18,7 @@ struct world_application {
     struct opt_int event_webhooks_status;
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
-    struct opt_str token; /* token of the bot; fixed value for tests */
+    struct opt_str token; /* token of the bot, which tests choose */
 };
 static const struct type type_webhooks_status = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct field application_fields[] = {
@@ -70,13 +68,13 @@ static void validate_world_application(struct form *form, const struct json_path
 
 WORLD_OBJECT(application, application_fields, validate_world_application);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
 static const char ADD_APPLICATION[] =
     "insert into applications (id, name, owner_id, key_salt, verify_key, flags) "
     "values ($1, $2, $3, $4, $5, $6)";
-/* Bit 23 of the flags (has global commands) keeps its stored value; the file's value is ignored. */
+/* Bit 23 of the flags (app has global commands) is not imported: the stored bit remains. */
 static const char UPDATE_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
     "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "
@@ -204,7 +202,8 @@ static enum err issue_bot_token(struct world_importer *im, const void *entry,
     return a->bot.given == GIVEN ? world_issue_token(im, a->bot.value, &a->token, at) : OK;
 }
 
-/* Second pass, after all guilds exist: imports the parts of an application that refer to guilds. */
+/* Second pass of the import, after all guilds: imports the fields of an application that name
+ * guilds. */
 static enum err import_parts_that_name_guilds(struct world_importer *im, const void *entry,
                                               const struct json_path *at, snowflake owner)
 {
@@ -217,7 +216,7 @@ static enum err import_parts_that_name_guilds(struct world_importer *im, const v
     return e || !id ? e : world_import_deferred_parts(im, "application", entry, at, id);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ALL_APPLICATIONS[] =
     "select a.id, a.name, o.username, a.description, b.username, a.bot_public, "
@@ -273,7 +272,7 @@ static enum err export_applications(struct world_exporter *ex, struct opt_list *
     return e;
 }
 
-/* --- installations in guilds ------------------------------------------------------------ */
+/* --- installations in guilds, in world files ----------------------------------------- */
 
 struct world_installed {
     struct opt_id id;
@@ -307,7 +306,7 @@ static const char ADD_INTEGRATION[] =
     "cast($4 as text), cast($5 as bigint), cast($6 as bigint) from applications a "
     "where a.id = $3";
 
-/* Links the bot's managed role to the integration. */
+/* Sets the integration id of the bot's managed role. */
 static const char MARK_ROLES[] =
     "update roles set integration_id = $2 where guild_id = $1 and managed = 1 and bot_id = "
     "(select bot_id from applications where id = $3)";
@@ -356,7 +355,7 @@ static const char INSTALLED[] =
 static enum err export_installations(struct world_exporter *ex, struct opt_list *ret)
 {
     size_t size = world_entry_size(ex->format, "installed");
-    struct list applications = { 0 }; /* ids of the applications, one per entry */
+    struct list applications = { 0 }; /* id of the application of each entry */
     struct rows r;
     enum err e = tx_query(ex->tx, INSTALLED, BIND(v_id(ex->guild)), &r);
 

@@ -18,9 +18,9 @@ bool automod_rules_have_action(const struct list *rules, enum automod_action_typ
     return false;
 }
 
-/* --- the execution event and the alert ------------------------------------------------ */
+/* --- the event AUTO_MODERATION_ACTION_EXECUTION -------------------------------------- */
 
-/* A rule that a text or name violates, with the match. */
+/* A rule that a text or name breaks, with the matching part. */
 struct broken_rule {
     const struct automod_offence *offence;
     const struct automod_rule *rule;
@@ -71,7 +71,7 @@ static enum err audit_rule_action(struct call *call, const struct broken_rule *b
                                 (struct list){ 0 });
 }
 
-/* --- the alert ------------------------------------------------------------------------ */
+/* --- alert message of a broken rule -------------------------------------------------- */
 
 static void write_embed_field_json(struct json_writer *j, const char *name, struct str value)
 {
@@ -183,8 +183,6 @@ static enum err send_alert_message(struct call *call, const struct broken_rule *
     return e;
 }
 
-/* --- the member ----------------------------------------------------------------------- */
-
 static enum err timeout_member(struct call *call, const struct broken_rule *b,
                                const struct automod_action *action)
 {
@@ -224,7 +222,7 @@ static enum err quarantine_member(struct call *call, const struct broken_rule *b
     return e;
 }
 
-/* --- executing the actions of the broken rules ---------------------------------------- */
+/* --- executing the actions of broken rules ------------------------------------------- */
 
 static enum err execute_rule_action(struct call *call, const struct broken_rule *b,
                                     const struct automod_action *a)
@@ -266,7 +264,7 @@ enum err automod_execute_actions(struct call *call, const struct automod_offence
     return e;
 }
 
-/* --- the refusal ---------------------------------------------------------------------- */
+/* --- reply to a refused request ------------------------------------------------------ */
 
 struct refusal_reply {
     struct str message;
@@ -286,7 +284,7 @@ static const struct schema refusal_schema = {
 };
 static const struct type type_refusal = { .kind = KIND_OBJECT, .schema = &refusal_schema };
 
-/* A reply with status 400 instead of an error, because an error would roll back the alert and the
+/* Replies with status 400 and returns OK, because an error would roll back the alert and the
  * time-out. */
 enum err automod_reply_refused(struct call *call, enum err code)
 {

@@ -1,4 +1,4 @@
-/* case_folding.c - lower-cases texts for matching, and finds word boundaries. */
+/* case_folding.c - converts texts to lower case for matching, and finds word boundaries. */
 #include "platform/automod/matching.h"
 
 #include <utf8proc.h>

@@ -34,7 +34,7 @@ static enum err read_rules_version(struct call *call, snowflake guild_id, snowfl
     return e;
 }
 
-/* Finds the rules that a member's names break, without rules that exempt the member. */
+/* Finds the rules that a member's names break, except rules that exempt the member. */
 static enum err find_hits_in_names(struct call *call, const struct member *m, snowflake version,
                                    struct str name, struct list *ret_hits, struct list *ret_rules)
 {

@@ -5,7 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- matching with the compiled set --------------------------------------------------- */
+/* --- matching texts with the compiled rules ------------------------------------------ */
 
 static void match_texts_with_set(const struct automod_set *s, struct arena *arena,
                                  struct automod_check *j)
@@ -24,7 +24,8 @@ static void match_texts_with_set(const struct automod_set *s, struct arena *aren
     j->found = true;
 }
 
-/* Runs before the transaction: reads the rules that the thread pool then compiles. */
+/* Reads the rules that the thread pool then compiles, in a stage before the handler's
+ * transaction. */
 static enum err read_rules_to_compile(struct call *call)
 {
     struct automod_check *j = call_passed_data(call, "automod_check");
@@ -84,7 +85,7 @@ enum err automod_match_texts(struct call *call, struct automod_check *about)
     return call_restart_at_read(call);
 }
 
-/* --- exemptions ----------------------------------------------------------------------- */
+/* --- exempt roles and channels ------------------------------------------------------- */
 
 static bool lists_share_id(const struct list *ids, const struct list *of)
 {
@@ -146,9 +147,8 @@ enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
     return e;
 }
 
-/* --- texts ---------------------------------------------------------------------------- */
-
-/* Hits and their rules, passed from the check to the write of the message. */
+/* Hits and their rules, passed from the check before a message is written to the actions after
+ * it. */
 struct matched_rules {
     struct list hits, rules;
 };
@@ -161,7 +161,7 @@ static enum err add_hit_if_repeated(struct call *call, const struct checked_text
                                .content.given = GIVEN_NULL };
     struct list one = { &hit, 1 }, rules;
     bool spam = false;
-    /* Messages of exempt members do not count as repetitions. */
+    /* Messages of exempt members do not count as repeated texts. */
     enum err e = automod_remove_exempt_hits(call, about->member, about->channel, &one, &rules);
 
     if (!e && one.count)
@@ -197,7 +197,7 @@ static enum err block_text(struct call *call, struct checked_text *about,
     return e ? e : automod_reply_refused(call, title ? ERR_TITLE_BLOCKED : ERR_MESSAGE_BLOCKED);
 }
 
-/* Blocks the message if a name of its author breaks a rule that has the quarantine action. */
+/* Blocks a message if a name of its author breaks a rule with the quarantine action. */
 static enum err block_text_of_quarantined_name(struct call *call, struct checked_text *about,
                                                const struct automod_check *judged)
 {

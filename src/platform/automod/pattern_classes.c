@@ -122,7 +122,7 @@ bool class_add_escape_class(struct pattern_parser *p, struct char_class *c, uint
     }
 }
 
-/* --- single characters ---------------------------------------------------------------- */
+/* --- single characters of a pattern -------------------------------------------------- */
 
 static int hex_digit_value(char c)
 {
@@ -183,7 +183,7 @@ uint32_t parse_pattern_escape(struct pattern_parser *p, uint32_t c)
     }
 }
 
-/* --- [ … ] ---------------------------------------------------------------------------- */
+/* --- bracket expressions ------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -222,7 +222,8 @@ static void parse_named_class(struct pattern_parser *p, struct char_class *c)
     pattern_parse_fail(p, "The pattern has an unknown named character class.");
 }
 
-/* Returns one character of a class. *ret_kind: the item was a class such as \d instead. */
+/* Parses one item of a bracket expression and returns its character. *ret_kind is true if the item
+ * is a class such as \d, which is added to c. */
 static uint32_t parse_class_item(struct pattern_parser *p, struct char_class *c, bool *ret_kind)
 {
     *ret_kind = false;

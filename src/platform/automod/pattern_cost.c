@@ -7,15 +7,16 @@
 #include "base/mem.h"
 #include "platform/automod/patterns.h"
 
-enum { ANY_NON_ASCII = 128 }; /* stands for all non-ASCII characters */
+enum { ANY_NON_ASCII = 128 }; /* number that represents all non-ASCII characters */
 
 struct cost_count {
     const struct pattern *pattern;
-    uint32_t *stack, *counted_round; /* seen: per state, the round in which the state was counted */
+    uint32_t *stack, *counted_round; /* counted_round: per state, the round that last counted it */
     uint32_t round, count;
 };
 
-/* Counts the states reachable without a character, as if every assertion held (an upper bound). */
+/* Counts the states that follow a state without reading a character. Treats every assertion as
+ * true, so the result is an upper bound. */
 static void count_reachable_states(struct cost_count *c, uint32_t state)
 {
     uint32_t waiting = 0;

@@ -37,8 +37,6 @@ uint32_t pattern_next_character(struct pattern_parser *p)
     return c;
 }
 
-/* --- states --------------------------------------------------------------------------- */
-
 static void reserve_states(struct pattern_parser *p, size_t more)
 {
     struct pattern *o = p->out;
@@ -60,7 +58,7 @@ void pattern_add_state(struct pattern_parser *p, struct pattern_state s)
         p->out->states[p->out->count++] = s;
 }
 
-/* Inserts a state before a part that was already written. */
+/* Inserts a state at index `at`, before states that were already written. */
 static void insert_state(struct pattern_parser *p, uint32_t at, struct pattern_state s)
 {
     struct pattern *o = p->out;
@@ -72,8 +70,6 @@ static void insert_state(struct pattern_parser *p, uint32_t at, struct pattern_s
     o->states[at] = s;
     o->count++;
 }
-
-/* --- parts ---------------------------------------------------------------------------- */
 
 static void parse_single_character(struct pattern_parser *p, uint32_t character)
 {
@@ -205,8 +201,6 @@ static void parse_atom(struct pattern_parser *p)
         parse_single_character(p, pattern_next_character(p));
 }
 
-/* --- repetition ----------------------------------------------------------------------- */
-
 enum { UNBOUNDED = -1 };
 
 static int64_t parse_repeat_number(struct pattern_parser *p)
@@ -238,7 +232,7 @@ static bool parse_repeat_counts(struct pattern_parser *p, int64_t *ret_least, in
             pattern_parse_fail(p, "The pattern has an invalid repetition count.");
     } else
         return false;
-    pattern_skip_text(p, "?"); /* greedy or lazy: the longest match is reported in both cases */
+    pattern_skip_text(p, "?"); /* A lazy quantifier has no effect: the longest match is reported. */
     return true;
 }
 
@@ -252,8 +246,8 @@ static void append_states(struct pattern_parser *p, const struct pattern_state *
     p->out->count += count;
 }
 
-/* Repeats the states from index `from` to the end, which were written once, between least and most
- * times. */
+/* Repeats the states from index `from` to the end between `least` and `most` times, by copying
+ * them. */
 static void repeat_states(struct pattern_parser *p, uint32_t from, int64_t least, int64_t most)
 {
     uint32_t count = p->out->count - from;

@@ -9,24 +9,23 @@
 #include "platform/automod/presets.h"
 
 enum {
-    MAX_STEPS_IN_TRANSACTION =
-        400 * 1000, /* steps of patterns and keywords in a transaction: about 1 ms */
+    MAX_STEPS_IN_TRANSACTION = 400 * 1000, /* maximum matching steps in a transaction: about 1 ms */
 };
 
 struct compiled_rule {
     snowflake id;
     int64_t event, trigger;
     int64_t mention_limit;
-    size_t keyword_count, first_keyword; /* offset in the set's .keywords */
+    size_t keyword_count, first_keyword; /* range of the rule's keywords in the set's .keywords */
     size_t pattern_count, first_pattern;
 };
 
 struct automod_set {
     atomic_int refs;
-    struct arena *arena; /* owns the texts of the set */
+    struct arena *arena; /* memory of the set's texts */
     struct compiled_rule *rules;
     size_t rule_count;
-    struct str *keywords; /* original spelling, grouped by rule */
+    struct str *keywords; /* keywords in original spelling, grouped by rule */
     size_t keyword_count;
     struct str *pattern_texts;
     struct pattern **patterns;
@@ -34,7 +33,7 @@ struct automod_set {
     struct keyword_automaton *words;
 };
 
-/* --- compiling ------------------------------------------------------------------------ */
+/* --- compiling the rules of a guild -------------------------------------------------- */
 
 struct set_builder {
     struct automod_set *set;
@@ -113,8 +112,9 @@ static void add_rule_to_set(struct set_builder *m, const struct automod_rule *in
     add_rule_allow_list(m, rule, &d->allow_list.value);
 }
 
-/* Drops the most expensive patterns of rules that are older than the cost limit. The slot of a
- * dropped pattern stays, so that the indexes of the other patterns do not change. */
+/* Drops the most expensive patterns if the rules exceed AUTOMOD_MAX_PATTERN_COST, as rules written
+ * before that limit existed may. A dropped pattern leaves NULL, so that other indexes do not
+ * change. */
 static void drop_expensive_patterns(struct automod_set *s, snowflake guild_id)
 {
     while (s->cost > AUTOMOD_MAX_PATTERN_COST) {
@@ -165,7 +165,7 @@ void automod_set_unref(struct automod_set *s)
     mem_free(s);
 }
 
-/* --- matching ------------------------------------------------------------------------- */
+/* --- matching a text ----------------------------------------------------------------- */
 
 bool automod_set_is_slow(const struct automod_set *s, size_t bytes)
 {
@@ -224,10 +224,10 @@ static void find_pattern_hit(const struct automod_set *s, const struct compiled_
     }
 }
 
-/* --- mentions ------------------------------------------------------------------------- */
+/* --- mentions in a text -------------------------------------------------------------- */
 
-/* Parses <@1>, <@!1> or <@&1> at the start of a text. Roles and users get different ids; 0: no
- * mention. */
+/* Parses <@1>, <@!1> or <@&1> at the start of a text. Returns a value that differs between roles
+ * and users, or 0 if there is no mention. */
 static snowflake parse_mention(struct str text, size_t *ret_size)
 {
     struct str rest = text, number;
@@ -266,8 +266,6 @@ static bool has_more_mentions_than(struct str text, int64_t limit)
     }
     return count > limit;
 }
-
-/* --- all triggers --------------------------------------------------------------------- */
 
 void automod_set_find_hits(const struct automod_set *s, enum automod_event event,
                            struct arena *arena, struct str text, struct list *ret)

@@ -10,8 +10,6 @@ enum {
     LONGEST_TIMEOUT_S = 2419200, /* four weeks */
 };
 
-/* --- types ---------------------------------------------------------------------------- */
-
 static const struct type type_keyword = { .kind = KIND_STRING, .min = 1, .max = 60 };
 static const struct type type_pattern = { .kind = KIND_STRING,
                                           .min = 1,
@@ -122,7 +120,7 @@ static const struct type type_name = { .kind = KIND_STRING, .min = 1, .max = 100
 static const struct type type_exempt_roles = { .kind = KIND_ARRAY, .max = 20, .of = &type_id };
 static const struct type type_exempt_channels = { .kind = KIND_ARRAY, .max = 50, .of = &type_id };
 
-/* --- rules and request bodies --------------------------------------------------------- */
+/* --- JSON schemas of rules and request bodies ---------------------------------------- */
 
 static const struct field rule_fields[] = {
     { FIELD(struct automod_rule, id), .type = &type_id },
@@ -199,7 +197,7 @@ const struct schema automod_execution_schema = {
     .doc = "A rule was broken and an action was executed.",
 };
 
-/* --- fields that depend on each other ------------------------------------------------- */
+/* --- validation of fields that depend on each other ---------------------------------- */
 
 static bool trigger_uses_keywords(int64_t trigger)
 {

@@ -27,7 +27,7 @@ static void cached_set_free(struct cache_entry *e)
     mem_free(e);
 }
 
-/* Sets of idle guilds are evicted, because a deleted guild never asks for its set again. */
+/* Sets that are not used for some time are evicted, for example those of deleted guilds. */
 static struct cache_kind compiled = {
     .name = "compiled automod rules",
     .entries = 256,

@@ -2,8 +2,6 @@
 #include "platform/automod/automod.h"
 #include "platform/worlds/import_export.h"
 
-/* --- schema --------------------------------------------------------------------------- */
-
 struct world_rule {
     struct opt_id id;
     struct str name, by;
@@ -29,7 +27,7 @@ static const struct field rule_fields[] = {
 
 WORLD_OBJECT(rule, rule_fields, NULL);
 
-/* --- import --------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const struct world_naming rule_naming = WORLD_NAMING("rule", "automod_rules", "guild_id");
 
@@ -70,7 +68,7 @@ static enum err import_rule(struct world_importer *im, const void *entry,
     return automod_rule_insert(im->tx, &rule);
 }
 
-/* --- export --------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static enum err export_rules(struct world_exporter *ex, struct opt_list *ret)
 {

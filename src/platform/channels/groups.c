@@ -10,7 +10,8 @@ bool ids_contain(const struct list *ids, snowflake id)
     return false;
 }
 
-/* Emits the event to every recipient of a group, each with its own view of the channel. */
+/* Emits the event to every recipient of a group. The channel object for a recipient lists only the
+ * other recipients. */
 static enum err emit_to_group(struct call *call, enum event event, const struct channel *c)
 {
     struct list recipients;
@@ -27,7 +28,6 @@ static enum err emit_to_group(struct call *call, enum event event, const struct 
     return e;
 }
 
-/* Finds the nick of a user in pairs of id and nick. */
 static struct opt_str find_nick(const struct list *nicks, snowflake id)
 {
     const struct string_pair *p = nicks->items;
@@ -73,8 +73,6 @@ enum err group_create(struct call *call, const struct list *others, const struct
     return e ? e : call_reply(call, &c);
 }
 
-/* --- add -------------------------------------------------------------------------------- */
-
 static void emit_recipient_event(struct call *call, enum event event, struct recipient_event out,
                                  const struct list *to)
 {
@@ -115,7 +113,7 @@ enum err group_add_user(struct call *call, const struct channel *c, const struct
     return group_add_entry(call, c, &(struct group_entry){ .user = user, .by = by }, ret_new);
 }
 
-/* --- leave and remove ------------------------------------------------------------------- */
+/* --- leaving a group, removing a recipient ------------------------------------------- */
 
 /* The recipient who joined first becomes the owner. */
 static enum err transfer_group_to_oldest(struct call *call, const struct channel *c,

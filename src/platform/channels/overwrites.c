@@ -1,13 +1,14 @@
 /* overwrites.c - routes for a single permission overwrite; audit log of overwrites. */
 #include "platform/channels/internal.h"
 
-/* Threads have no overwrites of their own. */
+/* Returns an error for a thread, because threads have no overwrites of their own. */
 static enum err refuse_thread(const struct channel *c)
 {
     return channel_is_thread(c->type) ? ERR_CHANNEL_TYPE : OK;
 }
 
-/* now: number of overwrites that the channel has after the change. */
+/* Emits the change of an overwrite and updates synchronised channels. now is the number of
+ * overwrites after the change. */
 static enum err emit_and_propagate_overwrites(struct call *call, size_t now)
 {
     const struct channel *c = call->target.channel;
@@ -16,8 +17,9 @@ static enum err emit_and_propagate_overwrites(struct call *call, size_t now)
     return e ? e : overwrites_propagate_from_category(call, c, now);
 }
 
-/* Up to this many overwrites (before plus after), each change gets its own audit log entry. An
- * entry is a row and an event, and one request may change hundreds of overwrites. */
+/* If the channel had and has more overwrites than this in total, their changes get no audit log
+ * entries of their own: each entry is a row and an event, and one request may change hundreds of
+ * overwrites. */
 enum { MAX_AUDITED_SINGLY = 32 };
 
 static const struct field audited_overwrite[] = {
@@ -28,7 +30,8 @@ static const struct field audited_overwrite[] = {
     { 0 },
 };
 
-/* Writes the audit log entry of an overwrite. before: NULL if new; now: NULL if deleted. */
+/* Writes the audit log entry of an overwrite. before is NULL if it is new, now if it was
+ * deleted. */
 static enum err audit_overwrite_change(struct call *call, const struct overwrite *before,
                                        const struct overwrite *now)
 {

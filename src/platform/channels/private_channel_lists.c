@@ -1,7 +1,8 @@
 /* private_channel_lists.c - writes a user's private channels as JSON with bounded memory.
  *
- * Channels are read in pages ordered by id but returned ordered by their latest message. Only the
- * encoded texts, a quarter of the size of the structs, are held in memory and sorted at the end. */
+ * Channels are read in pages ordered by id, but the reply is ordered by latest message. So the JSON
+ * of all channels, a quarter of the size of their structs, is held in memory and sorted at the
+ * end. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -52,8 +52,6 @@ static const struct schema recipient_schema = {
 };
 static const struct type recipient_body = { .kind = KIND_OBJECT, .schema = &recipient_schema };
 
-/* --- friends -------------------------------------------------------------------------- */
-
 static enum err require_friend(struct call *call, snowflake id)
 {
     bool friends;
@@ -192,7 +190,7 @@ static enum err add_recipient(struct call *call)
     return group_add_entry(call, c, &entry, &is_new);
 }
 
-/* --- leave and remove ------------------------------------------------------------------- */
+/* --- leaving a group, removing a recipient ------------------------------------------- */
 
 static enum err remove_recipient(struct call *call)
 {

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 
-/* SQL statements. Messages and threads have separate timestamps: a member who has just written can
- * start a thread. */
+/* SQL statements for each enum slow_kind. Messages and threads have separate timestamps, so a
+ * member who has just written can start a thread. */
 static const struct slow_mode_statements {
     struct sql last, record;
 } slow_mode_statements[] = {

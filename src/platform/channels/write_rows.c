@@ -3,7 +3,7 @@
 #include "model/thread.h"
 #include "platform/channels/internal.h"
 
-/* --- overwrites ----------------------------------------------------------------------- */
+/* --- permission overwrites ----------------------------------------------------------- */
 
 static const char ADD_OVERWRITE[] =
     "insert into overwrites (channel_id, target_id, type, allow, deny) "
@@ -49,8 +49,6 @@ enum err overwrites_synchronize(struct tx *tx, snowflake from_id, snowflake to_i
     return e ? e : tx_exec(tx, COPY_OVERWRITES, BIND(v_id(from_id), v_id(to_id)), NULL);
 }
 
-/* --- channels ------------------------------------------------------------------------- */
-
 static int64_t int_or_default(struct opt_int i, int64_t otherwise)
 {
     return i.given == GIVEN ? i.value : otherwise;
@@ -63,7 +61,7 @@ static struct value bind_list(struct tx *tx, const struct type *type, const stru
     return v_text(json_column_encode(tx_arena(tx), type, &list->value));
 }
 
-/* Posts always have a list of tags, possibly empty; other channels have null. */
+/* A forum post always has a list of tags, possibly empty; other channels have null. */
 static struct value bind_applied_tags(struct tx *tx, const struct opt_list *tags)
 {
     return tags->given == GIVEN ? v_text(json_column_encode(tx_arena(tx), &type_ids, &tags->value))

@@ -10,7 +10,7 @@ static const struct rate_limit limit_contacts = { .name = "contacts",
                                                   .count = 10,
                                                   .window_s = 600 };
 
-/* The caller needs a phone number to search by phone number. */
+/* Only callers with a phone number may search by phone number. *ret is the caller's number. */
 static enum err require_caller_phone(struct call *call, struct str *ret)
 {
     struct user me;
@@ -32,10 +32,11 @@ static void emit_contacts_connection_update(struct call *call)
               &connections_changed_schema, &changed);
 }
 
-/* --- suggestions of the caller to others ---------------------------------------------- */
+/* --- suggestions of the caller to other users ---------------------------------------- */
 
-/* *ret is true if the address book still allows suggesting the caller to the owner of this phone
- * number: the book allows everybody, or it contains the number. A reverse suggestion needs both. */
+/* *ret is true if the caller's address book still allows that the caller is suggested to the owner
+ * of this phone number: it allows everybody, or it contains the number. A suggestion that was made
+ * because the other user has the caller's number needs both. */
 static enum err suggestion_is_still_allowed(struct call *call, const struct contact_list *mine,
                                             bool reverse, struct opt_str phone, bool *ret)
 {
@@ -49,7 +50,7 @@ static enum err suggestion_is_still_allowed(struct call *call, const struct cont
                           ret);
 }
 
-/* Withdraws the suggestions of the caller to users whom the address book no longer allows. */
+/* Deletes suggestions of the caller to users to whom the address book no longer allows them. */
 static enum err withdraw_suggestions(struct call *call, const struct contact_list *mine,
                                      struct str source)
 {
@@ -161,7 +162,8 @@ static enum err can_be_found_by_phone(struct tx *tx, snowflake id, bool *ret)
     return e;
 }
 
-/* Some accounts allow suggestions only to users in their own address book. */
+/* *ret is true if the other account can be found by phone number and, if it allows suggestions only
+ * to users in its own address book, has the caller's number there. */
 static enum err account_allows_suggestion(struct call *call, snowflake other, struct str my_digest,
                                           const struct contact_list *theirs, bool *ret)
 {
@@ -293,7 +295,8 @@ static bool is_from_contacts(const struct friend_suggestion *s)
     return false;
 }
 
-/* Replies with the suggestions, and a token for sending friend requests to all of them. */
+/* Replies with the suggested users, and a token with which the client can send friend requests to
+ * all. */
 static enum err reply_with_suggestions(struct call *call)
 {
     struct contacts_reply out = { .bulk_add_token = { .given = GIVEN_NULL } };
@@ -349,8 +352,6 @@ static enum err get_contact_settings(struct call *call)
 
     return e ? e : call_reply(call, &out);
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 #define CONTACTS "/users/@me/connections/contacts/@me"
 

@@ -27,7 +27,7 @@ struct contacts_reply {
     struct opt_str bulk_add_token;
     struct list friend_suggestions; /* struct friend_suggestion */
 };
-/* The address book in the JSON format of a connection. */
+/* An address book, which the API shows as a connection to a platform named "contacts". */
 struct contact_account {
     struct str id, type, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;
@@ -47,18 +47,18 @@ extern const struct schema connections_changed_schema;
 
 /* --- contact_rows.c: address books ---------------------------------------------------- */
 
-/* Users to whom an account with an address book may be suggested as a friend. */
+/* Users to whom the owner of an address book may be suggested as a friend. */
 enum suggestion_audience { SUGGEST_TO_MUTUAL_CONTACTS = 1, SUGGEST_TO_EVERYBODY = 2 };
 
 struct contact_list {
-    struct opt_str name; /* GIVEN_NULL: no address book yet */
+    struct opt_str name; /* null if the user has no address book yet */
     bool friend_sync;
     int64_t allowed_in_suggestions;
 };
 enum err contact_list_find(struct tx *tx, snowflake user_id, struct contact_list *ret);
 enum err contact_list_write(struct tx *tx, snowflake user_id, const struct contact_list *l);
 
-/* A phone number and its name in the stored form. */
+/* An entry of an address book as stored: digest of the phone number, and name. */
 struct contact {
     struct str digest;
     struct opt_str name;
@@ -72,9 +72,10 @@ struct phone_owner {
     snowflake id;
     struct str phone;
 };
-/* Returns the accounts (struct phone_owner) with these numbers (struct contact_entry). */
+/* Finds the accounts (struct phone_owner) with the phone numbers of these struct contact_entry. */
 enum err users_find_by_phone(struct tx *tx, const struct list *entries, struct list *ret);
-/* Lists the accounts whose address book contains this number and allows everybody. */
+/* Lists the accounts whose address book contains the phone number with this digest, if they allow
+ * suggestions to everybody. */
 enum err contact_list_owners(struct tx *tx, struct str digest, struct list *ret);
 
 #endif

@@ -66,7 +66,7 @@ const struct rate_limit limit_expression_writes = {
     .name = "expression_writes", .count = 10, .window_s = 10, .shared = true
 };
 
-/* --- from a body to an emoji ---------------------------------------------------------- */
+/* --- creating an emoji from a request body ------------------------------------------- */
 
 static enum err store_emoji_picture(struct call *call)
 {

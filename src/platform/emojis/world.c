@@ -6,8 +6,6 @@
 #include "platform/emojis/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_emoji {
     struct opt_id id;
     struct str name;
@@ -45,7 +43,7 @@ static const struct type world_application_emoji_list = { .kind = KIND_ARRAY,
                                                           .max = WORLD_MANY,
                                                           .of = &application_emoji_type };
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static bool world_emoji_is_animated(const struct world_emoji *in)
 {
@@ -53,7 +51,7 @@ static bool world_emoji_is_animated(const struct world_emoji *in)
                                     : in->animated.value;
 }
 
-/* Fields that the file omits remain unchanged, and so does an existing picture. */
+/* Fields that the file omits are not changed; neither is the picture of an existing emoji. */
 static enum err write_imported_emoji(struct world_importer *im, const struct world_emoji *in,
                                      struct emoji made, const struct json_path *at)
 {
@@ -106,7 +104,7 @@ static enum err import_application_emoji(struct world_importer *im, const void *
     return e ? e : write_imported_emoji(im, in, made, at);
 }
 
-/* --- emoji that other objects refer to -------------------------------------------------- */
+/* --- references to emoji in world files ---------------------------------------------- */
 
 static const char EMOJI_NAMED[] = "select name, animated from emojis where id = $1";
 
@@ -139,7 +137,7 @@ struct opt_str world_export_emoji(struct tx *tx, struct opt_id id, struct opt_st
     return id.given == GIVEN ? world_format_opt_id(tx, id) : world_export_opt_text(name);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char EMOJIS[] =
     "select e.id, e.name, e.animated, u.username, e.roles from emojis e "

@@ -1,4 +1,4 @@
-/* world.h - emoji to which other objects of world files refer. */
+/* world.h - import and export of references to emoji in other entries of world files. */
 #ifndef PLATFORM_EMOJIS_WORLD_H
 #define PLATFORM_EMOJIS_WORLD_H
 
@@ -6,7 +6,7 @@
 
 /* A reference to a Unicode emoji, or to an emoji of the guild by name or id. */
 struct world_emoji_ref {
-    struct opt_id id; /* both null: no emoji */
+    struct opt_id id; /* id and name are both null if there is no emoji */
     struct opt_str name;
     bool animated;
 };

@@ -20,8 +20,6 @@ static enum err find_entitlement_of_path(struct call *call, struct entitlement *
                             call_path_id(call, "entitlement.id"), ret);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 static enum err list_skus(struct call *call)
 {
     struct list skus;
@@ -61,8 +59,6 @@ static enum err list_current_user_entitlements(struct call *call)
 
     return e ? e : call_reply(call, &found);
 }
-
-/* --- granting ------------------------------------------------------------------------- */
 
 /* The caller or the application's bot must be in the guild, because the reply reveals the guild's
  * owner to any caller who guesses the guild's id. */
@@ -142,7 +138,7 @@ static enum err require_sku_of_application(struct call *call, const struct sku_b
     return !e && sku.application_id != offer->application_id ? ERR_UNKNOWN_SKU : e;
 }
 
-/* --- consuming and removing ----------------------------------------------------------- */
+/* --- consuming and deleting entitlements --------------------------------------------- */
 
 /* Consuming is idempotent: repeated calls emit no event. */
 static enum err consume_entitlement(struct call *call)
@@ -161,7 +157,7 @@ static enum err consume_entitlement(struct call *call)
     return e;
 }
 
-/* Deleting a test entitlement ends its subscription, which remains readable. */
+/* Deleting a test entitlement ends its subscription; subscription routes still return it. */
 static enum err delete_test_entitlement(struct call *call)
 {
     struct entitlement gone;
@@ -188,8 +184,6 @@ static enum err get_activity_instance(struct call *call)
     (void)call;
     return ERR_NOT_FOUND;
 }
-
-/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "entitlement.id", .field = "entitlement_id", .doc = "An entitlement." },

@@ -1,4 +1,4 @@
-/* exported_tables.c - SQL of the exported data, part by part, and its output as JSON. */
+/* exported_tables.c - SQL of the exported tables, and their output as JSON. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,7 +7,8 @@
 #include "platform/exports/internal.h"
 #include "platform/messages/uploads.h"
 
-/* The export has no data that other users have not shown to this user, no hashes and no tokens. */
+/* The export contains no hashes, no tokens, and no data of other users that this user cannot
+ * see. */
 const struct export_part export_parts[] = {
     { "account",
       "&id\t$username\t$global_name\t$email\t$phone\t$bio\t$pronouns\t$theme_colors\t$locale\t$date_of_birth\t#premium_type\t"
@@ -24,7 +25,8 @@ const struct export_part export_parts[] = {
       SQL_TEXT("select type, settings from settings_protos where user_id = $1 and type > $2 "
                "order by type limit $3"),
       NULL },
-    /* A page includes all sessions with the same timestamp as its last one. */
+    /* The cursor is a timestamp, so a page includes all sessions with the same timestamp as its
+     * last one. */
     { "sessions", "@created_at\t#kind\t$client\t@last_used_at",
       SQL_TEXT("select created_at, kind, client, last_used_at from tokens where user_id = $1 and "
                "created_at > $2 and created_at <= (select max(created_at) from (select created_at "
@@ -69,7 +71,7 @@ const struct export_part export_parts[] = {
       SQL_TEXT(
           "select id, banner from users where id = $1 and id > $2 and banner is not null limit $3"),
       "banners" },
-    /* Messages with attachments are rare; a page always ends with a complete message. */
+    /* A page always contains all attachments of its last message. */
     { "attachments", "&message_id\t$filename\t&id",
       SQL_TEXT(
           "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end "
@@ -88,7 +90,7 @@ int export_part_count(void)
     return (int)COUNT_OF(export_parts);
 }
 
-/* --- rows as JSON --------------------------------------------------------------------- */
+/* --- writing rows as JSON ------------------------------------------------------------ */
 
 static void write_cell_json(struct json_writer *j, char kind, const struct rows *r, int column)
 {
@@ -131,7 +133,7 @@ enum err export_write_page(struct call *call, const struct export_part *part, sn
                            int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
                            bool *ret_ended)
 {
-    enum { PAGE_TEXT = 512 * 1024 }; /* A page ends after this many bytes. */
+    enum { PAGE_TEXT = 512 * 1024 }; /* A page ends after this many bytes of JSON. */
     struct rows rows;
     int64_t count = 0;
     enum err e =
@@ -147,8 +149,6 @@ enum err export_write_page(struct call *call, const struct export_part *part, sn
     *ret_ended = out->n < PAGE_TEXT && count < limit;
     return rows_end(&rows);
 }
-
-/* --- files ---------------------------------------------------------------------------- */
 
 static void set_export_file_names(struct call *call, const struct export_part *part,
                                   const struct rows *r, struct export_file *ret)

@@ -1,8 +1,8 @@
 /* job.c - jobs that write an export, one page per step, and that delete it.
  *
- * The job's row contains the position: part, cursor, page, file length, and a checksum of the last
- * block. A crashed process may have written more than that, which is truncated before the next
- * page. If this node does not have the file (nodes with separate folders), the export restarts. */
+ * The job's row contains the position: table, cursor, page, file length, and a checksum of the last
+ * block. A crashed process may have written more bytes, which are truncated before the next page.
+ * If this node does not have the file (nodes with separate folders), the export starts again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,16 +20,17 @@
 #include "platform/exports/internal.h"
 #include "platform/exports/tar.h"
 
-/* Page sizes: an event loop reads the rows of a page; the thread pool copies files of any size. */
+/* Limits of a page. Rows are read on an event loop; files, of any size, are copied on the thread
+ * pool. */
 enum { PAGE_ROWS = 100, PAGE_FILES = 4, PAGE_BYTES = 4 * 1024 * 1024, PIECE = 64 * 1024 };
 enum { EXPORT_LEASE_MS = 10 * 60 * 1000, EXPORT_DAYS = 7 };
 
 struct export_step {
     struct job job;
-    /* Position, as stored in the job's row. */
+    /* Position of the export, as stored in the job's row. */
     int64_t part, after, page, length, last_block_checksum;
-    /* Result of this step. */
-    snowflake id; /* 0: the export was cancelled */
+    /* Results of this step of the job. */
+    snowflake id; /* 0 if the export was cancelled */
     bool part_ended;
     int64_t last;
     struct str text;
@@ -37,8 +38,6 @@ struct export_step {
     bool failed;
     bool restarts;
 };
-
-/* --- reading -------------------------------------------------------------------------- */
 
 static enum err read_export_page(struct call *call, struct export_step *s)
 {
@@ -75,7 +74,7 @@ static enum err read_export_step(struct call *call)
     return read_export_page(call, s);
 }
 
-/* --- writing, on the thread pool ------------------------------------------------------ */
+/* --- writing the file, on the thread pool -------------------------------------------- */
 
 static bool write_zero_bytes(int fd, int64_t n)
 {
@@ -185,7 +184,7 @@ static enum err run_export_step_on_pool(struct call *call)
     return OK;
 }
 
-/* --- saving the position -------------------------------------------------------------- */
+/* --- saving the job's position ------------------------------------------------------- */
 
 static const char SET_READY[] =
     "update exports set ready = 1, bytes = $2, expires_at = $3 where user_id = $1 and ready = 0";
@@ -219,7 +218,7 @@ static enum err record_export_step(struct call *call)
 
     if (!s->id)
         return job_finish(call, &s->job);
-    if (s->failed) /* e.g. disk full: the page is retried after the lease */
+    if (s->failed) /* for example disk full: the page is retried when the lease expires */
         return OK;
     if (!s->restarts && s->part >= export_part_count())
         return mark_export_ready(call, s);
@@ -260,13 +259,13 @@ const struct job_kind export_job = {
     .lease_ms = EXPORT_LEASE_MS,
 };
 
-/* --- deletion ------------------------------------------------------------------------- */
+/* --- cancelling an export ------------------------------------------------------------ */
 
 static const char CANCEL_EXPORT[] =
     "update exports set ready = 1, expires_at = 0 where user_id = $1";
 
-/* Blocks downloads at once. The file is deleted when the lease of a step that may still write to it
- * has ended. */
+/* Cancels the export, so that it can no longer be downloaded. A job deletes the file later, when no
+ * step of the export can still write to it. */
 enum err exports_end_of_account(struct call *call, snowflake user_id, struct deletion_step *step)
 {
     int64_t changed = 0;

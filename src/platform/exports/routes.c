@@ -6,8 +6,6 @@
 #include "base/clock.h"
 #include "platform/exports/internal.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 static const char FIND_EXPORT[] =
     "select id, ready, bytes, expires_at from exports where user_id = $1";
 
@@ -43,7 +41,8 @@ static const char ADD_EXPORT[] =
     "insert into exports (user_id, id, expires_at, counted) values ($1, $2, 0, $3)";
 static const char COUNT_COPIES[] = "update file_owners set bytes = bytes + $2 where owner_id = $1";
 
-/* The file copies in an export count towards the account's quota until the export is deleted. */
+/* The copies of files in an export count towards the account's storage quota until it is
+ * deleted. */
 enum err export_find_or_create(struct call *call, snowflake user_id, struct export_row *ret)
 {
     int64_t bytes;
@@ -71,8 +70,6 @@ const char *export_path(const struct call *call, snowflake id)
     return str_dup_cstring(call->arena, str_printf(call->arena, "%s/%llu.tar", export_folder(call),
                                                    (unsigned long long)id));
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 struct export_reply {
     snowflake harvest_id, user_id;

@@ -9,7 +9,8 @@
 
 enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, RETENTION_DAYS = 45, LONGEST_VALUE = 1 << 20 };
-/* Longer values are omitted, because an entry is a row and an event for every moderator. */
+/* Longer values (in bytes) are omitted, because an entry is a row and an event to every
+ * moderator. */
 enum { MAX_AUDITED_VALUE = 64 * 1024 };
 
 static const struct field options_fields[] = {
@@ -79,7 +80,7 @@ const struct schema audit_entry_schema = {
     .doc = "An action in a guild.",
 };
 
-/* Percent-decodes the header once; an invalid escape is copied unchanged. */
+/* Percent-decodes the reason header once; copies an invalid escape sequence unchanged. */
 static struct str decode_reason(struct arena *arena, struct str s)
 {
     char *out = arena_alloc(arena, s.n);
@@ -126,7 +127,7 @@ enum err audit_parse_reason(struct call *call, struct opt_str *ret)
         return OK;
     text = decode_reason(call->arena, header);
     if (!is_valid_text(text))
-        text = header; /* The header was not percent-encoded. */
+        text = header; /* The decoded header is not UTF-8, so it was not percent-encoded. */
     if (!is_valid_text(text))
         return call_add_field_error(call, "reason", "STRING_TYPE_CONVERT",
                                     "The reason is not UTF-8 text.");

@@ -1,13 +1,13 @@
 /* create.c - POST /guilds.
  *
- * A body may contain drafts of roles and channels. The ids in the drafts are placeholders by which
- * the drafts refer to each other; this file assigns the real ids. */
+ * A body may list roles and channels of the new guild. Their ids are placeholders by which the
+ * entries refer to each other; this file assigns the real ids. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
 #include "base/mem.h"
 
-/* Results of the stages before the handler of POST /guilds. */
+/* Data that the stages of POST /guilds pass on to the handler. */
 struct new_guild {
     snowflake id;
     struct opt_str icon;
@@ -17,7 +17,7 @@ struct guild_creation {
     struct call *call;
     const struct guild_draft *in;
     struct guild guild;
-    struct role *roles; /* one per entry of in->roles, @everyone first */
+    struct role *roles; /* one role per entry of in->roles, @everyone first */
     size_t role_count;
     struct channel *channels;
     size_t channel_count;
@@ -31,7 +31,8 @@ static enum err store_guild_icon(struct call *call)
     return picture_store(call, "icons", seed->id, &in->icon, &seed->icon);
 }
 
-/* Limits the overwrites of all channel drafts together, because one transaction writes them all. */
+/* Limits the number of overwrites in all channels of the body, because one transaction writes them
+ * all. */
 static enum err count_draft_overwrites(struct call *call, const struct list *channels)
 {
     const struct channel_draft *c = channels->items;
@@ -66,8 +67,6 @@ enum err prepare_create_guild(struct call *call)
     return OK;
 }
 
-/* --- roles ---------------------------------------------------------------------------- */
-
 static void create_drafted_roles(struct guild_creation *f)
 {
     const struct list *drafts = &f->in->roles.value;
@@ -91,7 +90,7 @@ static void create_drafted_roles(struct guild_creation *f)
     f->roles[0].hoist = f->roles[0].mentionable = false;
 }
 
-/* Returns the role that was created for a draft's placeholder id, or NULL. */
+/* Returns the role that was created for a placeholder id of the body, or NULL. */
 static const struct role *find_drafted_role(const struct guild_creation *f, snowflake id)
 {
     const struct role_draft *in = f->in->roles.value.items;
@@ -102,9 +101,8 @@ static const struct role *find_drafted_role(const struct guild_creation *f, snow
     return NULL;
 }
 
-/* --- channels ------------------------------------------------------------------------- */
-
-/* Returns the channel for a draft's placeholder id, among those created so far, or NULL. */
+/* Returns the channel that was created for a placeholder id of the body, or NULL if there is none
+ * so far. */
 static const struct channel *find_drafted_channel(const struct guild_creation *f, snowflake id)
 {
     const struct channel_draft *in = f->in->channels.value.items;
@@ -137,7 +135,7 @@ static struct opt_id resolve_draft_parent(struct guild_creation *f, const struct
     return opt_id_or_null(parent->id);
 }
 
-/* Overwrites may name roles of the body, or the guild's owner, who is its only member. */
+/* Overwrites may name roles of the body, or the owner, who is the only member of the new guild. */
 static void resolve_draft_overwrites(struct guild_creation *f, const struct channel_draft *in,
                                      struct channel *channel, const struct json_path *up)
 {
@@ -183,7 +181,7 @@ static void create_drafted_channel(struct guild_creation *f, size_t i)
     resolve_draft_overwrites(f, in, c, &at);
 }
 
-/* Channels of a guild whose body lists none: a text and a voice channel, each in a category. */
+/* Creates the channels if the body lists none: a text and a voice channel, each in a category. */
 static void create_default_channels(struct guild_creation *f)
 {
     static const struct {
@@ -226,7 +224,7 @@ static void create_drafted_channels(struct guild_creation *f)
         create_drafted_channel(f, f->channel_count);
 }
 
-/* Resolves a guild setting that names a channel draft of the body. */
+/* Resolves a guild setting that names a channel of the body by its placeholder id. */
 static void resolve_draft_channel(struct guild_creation *f, struct str field, struct opt_id in,
                                   int64_t type, struct opt_id *ret)
 {
@@ -241,8 +239,6 @@ static void resolve_draft_channel(struct guild_creation *f, struct str field, st
     else
         *ret = opt_id_or_null(c->id);
 }
-
-/* --- the guild ------------------------------------------------------------------------ */
 
 static void create_drafted_guild(struct guild_creation *f)
 {

@@ -90,7 +90,8 @@ static void sort_oldest_first(struct list *list)
     }
 }
 
-/* The guilds and the rows are both ordered by guild id. */
+/* Adds the permissions of the caller's roles. The guilds and the rows of roles are both ordered by
+ * guild id. */
 static enum err add_role_permissions(struct call *call, struct list *list)
 {
     struct user_guild_entry *e = list->items, *end = e + list->count;

@@ -1,13 +1,15 @@
-/* hidden_guild.c - creates a guild in several transactions; it becomes visible when complete.
+/* hidden_guild.c - creates a guild in several transactions; the guild is hidden until it is
+ * complete.
  *
- * Until then its row is marked like that of a guild being deleted: queries ignore it, and the
- * deletion job removes it unless guild_reveal cancels the job, also after a crash. */
+ * A hidden guild is marked like a guild that is being deleted: queries ignore it, and the deletion
+ * job deletes it after a timeout, also after a crash, unless guild_reveal cancels the job. */
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "platform/guilds/internal.h"
 #include "platform/guilds/deletion.h"
 
-#define CREATION_TIMEOUT_US (INT64_C(10) * 60 * 1000 * 1000) /* longer than any client waits */
+#define CREATION_TIMEOUT_US \
+    (INT64_C(10) * 60 * 1000 * 1000) /* longer than any client waits for the reply */
 
 enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
                              size_t count)

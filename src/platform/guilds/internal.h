@@ -7,7 +7,8 @@
 enum {
     MOST_ROLES = 250,
     MOST_CHANNELS = 500,
-    MAX_DRAFT_OVERWRITES = 1000, /* overwrites in all channel drafts together */
+    MAX_DRAFT_OVERWRITES =
+        1000, /* overwrites in all channels of the body of POST /guilds together */
 };
 
 /* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */
@@ -15,7 +16,7 @@ enum {
 /* Inserts a guild without members, roles or channels. */
 enum err guild_insert(struct tx *tx, const struct guild *g);
 enum err guild_update(struct tx *tx, const struct guild *g);
-/* Finds a guild that is being created or deleted. ERR_UNKNOWN_GUILD. */
+/* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD if there is none. */
 enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden);
 /* Checks whether the account may become the owner of the guild; see guild_transfer. */
@@ -26,7 +27,7 @@ enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
 struct channel_draft {
-    struct opt_id id, parent_id; /* placeholder ids, by which drafts refer to each other */
+    struct opt_id id, parent_id; /* placeholder ids, for references inside the body */
     int64_t type;
     struct str name;
     struct opt_str topic;
@@ -39,7 +40,7 @@ struct guild_draft {
     struct opt_image icon;
     struct opt_int afk_timeout, verification_level, default_message_notifications,
         explicit_content_filter, system_channel_flags;
-    struct opt_id afk_channel_id, system_channel_id; /* placeholder ids of channel drafts */
+    struct opt_id afk_channel_id, system_channel_id; /* placeholder ids of entries in .channels */
     struct opt_list roles, channels;                 /* struct role_draft, struct channel_draft */
     struct opt_str region;
 };
@@ -77,7 +78,7 @@ extern const struct type guild_draft_body, guild_patch_body, user_guilds_reply;
 /* --- role_schema.c -------------------------------------------------------------------- */
 
 struct role_draft {
-    struct opt_id id; /* placeholder id; only in drafts of new guilds */
+    struct opt_id id; /* placeholder id, only in the body of POST /guilds */
     struct opt_str name, unicode_emoji;
     struct opt_id permissions;
     struct opt_int color;
@@ -92,11 +93,12 @@ struct role_position {
 
 extern const struct type role_body, role_positions_body, type_role_drafts;
 
-/* Applies a draft to a role; null resets a field. base: permissions if the draft has null. */
+/* Applies an edit to a role; null resets a field. base is the value to which permissions are
+ * reset. */
 void role_draft_apply(struct arena *arena, struct role *r, const struct role_draft *in,
                       uint64_t base);
 
-/* --- handlers ------------------------------------------------------------------------- */
+/* --- handlers of routes -------------------------------------------------------------- */
 
 enum err prepare_create_guild(struct call *call);
 enum err create_guild(struct call *call);
@@ -119,7 +121,7 @@ struct audit_entry {
     struct opt_id user_id, target_id;
     int64_t action_type;
     struct opt_str reason;
-    const struct audit_options *options; /* NULL: none */
+    const struct audit_options *options; /* NULL if the action has no options */
     struct list changes;                 /* struct audit_change */
 };
 

@@ -91,7 +91,8 @@ static struct opt_int color_or_null(struct opt_int color)
     return (struct opt_int){ color.given == GIVEN ? GIVEN : GIVEN_NULL, color.value };
 }
 
-/* `colors` replaces all three colours; the older `color` sets one and clears the others. */
+/* The field `colors` replaces all three colours; the older field `color` sets the first and clears
+ * the others. */
 static void apply_role_colors(struct arena *arena, struct role *r, const struct role_draft *in)
 {
     struct role_colors *colors = arena_alloc(arena, sizeof *colors);

@@ -34,7 +34,7 @@ static const struct choice draft_types[] = {
 
 static const struct type type_verification = { .kind = KIND_INT, .choices = verification_levels };
 static const struct type type_notifications = { .kind = KIND_INT, .choices = notification_levels };
-/* The region is accepted and ignored, because some libraries always send one. */
+/* A guild's voice region is accepted but ignored, because some libraries always send one. */
 static const struct type type_region = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_filter = { .kind = KIND_INT, .choices = filter_levels };
 static const struct type type_afk_timeout = { .kind = KIND_INT, .choices = afk_timeouts };
@@ -195,7 +195,7 @@ const struct type guild_draft_body = { .kind = KIND_OBJECT, .schema = &guild_dra
 const struct type guild_patch_body = { .kind = KIND_OBJECT, .schema = &guild_patch_schema };
 const struct type user_guilds_reply = { .kind = KIND_ARRAY, .of = &type_user_guild };
 
-/* --- vanity code ------------------------------------------------------------------------ */
+/* --- validating a vanity code -------------------------------------------------------- */
 
 static bool is_vanity_code(struct str s)
 {

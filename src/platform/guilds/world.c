@@ -1,12 +1,11 @@
-/* world.c - import and export of guilds in world files, and the table of their parts. */
+/* world.c - import and export of guilds in world files, and the table of the lists that a guild
+ * contains. */
 #include "platform/guilds/world.h"
 
 #include "base/mem.h"
 #include "model/guild.h"
 #include "model/permissions/permissions.h"
 #include "platform/guilds/internal.h"
-
-/* --- entries ---------------------------------------------------------------------------- */
 
 static const struct type type_mfa_level = { .kind = KIND_INT, .min = 0, .max = 1 };
 
@@ -64,7 +63,7 @@ static void validate_world_guild(struct form *form, const struct json_path *here
 
 WORLD_OBJECT(guild, guild_fields, validate_world_guild);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static enum err insert_guild_with_everyone(struct world_importer *im, const struct world_guild *in,
                                            snowflake id, snowflake owner)
@@ -159,7 +158,7 @@ static enum err import_guild(struct world_importer *im, const void *entry,
     return e ? e : world_import_parts(im, "guild", entry, at, id);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ALL_GUILDS[] =
     "select g.id, g.name, u.username, g.description, g.features, g.preferred_locale, "
@@ -169,7 +168,7 @@ static const char ALL_GUILDS[] =
     "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses, g.mfa_level from guilds g "
     "join users u on u.id = g.owner_id where g.removed = 0 order by g.id";
 
-/* Ids of the channels that the guild's settings name, until the channels' names are known. */
+/* Ids of the channels that the guild's settings name. They are exported as names later. */
 struct named_channel_ids {
     snowflake channels[5];
 };

@@ -4,8 +4,6 @@
 #include "platform/guilds/internal.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_role {
     struct opt_id id;
     struct str name;
@@ -39,7 +37,7 @@ static void validate_world_role(struct form *form, const struct json_path *here,
 
 WORLD_OBJECT(role, role_fields, validate_world_role);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 /* Fields that the file omits remain unchanged. */
 static void apply_world_role(struct world_importer *im, const struct world_role *r, snowflake bot,
@@ -118,7 +116,7 @@ static enum err import_roles(struct world_importer *im, const void *entries,
     return e;
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ROLES[] =
     "select r.id, r.name, r.permissions, r.color, r.secondary_color, r.tertiary_color, r.position, "

@@ -1,14 +1,14 @@
 /* instance.h - server discovery for web clients that know only the server's address.
  *
- * Routes are public and reveal no user data. The table announcements has at most one row, the
- * operator's announcement to everybody. May use api/. Start with routes.c. */
+ * The routes are public and reveal no user data. The table announcements has at most one row, the
+ * operator's announcement to everybody. Start with routes.c. */
 #ifndef PLATFORM_INSTANCE_INSTANCE_H
 #define PLATFORM_INSTANCE_INSTANCE_H
 
 #include "api/api.h"
 
-extern const struct domain instance_domain;       /* below /api */
-extern const struct domain instance_pages_domain; /* below /.well-known */
+extern const struct domain instance_domain;       /* routes below /api */
+extern const struct domain instance_pages_domain; /* routes below /.well-known */
 
 /* The operator's announcement, which the web pages show to everybody. */
 struct announcement {

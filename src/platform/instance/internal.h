@@ -38,9 +38,8 @@ struct instance_ping {
     const struct instance_about *instance;
 };
 
-/* A limit that clients may show. */
 struct instance_limit {
-    const char *group, *name, *flat; /* flat: key in the flat configuration reply, or NULL */
+    const char *group, *name, *flat; /* flat: key in the reply that does not nest groups, or NULL */
     int64_t value;
 };
 extern const struct instance_limit instance_limits[]; /* terminated by .group == NULL */

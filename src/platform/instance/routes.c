@@ -1,7 +1,8 @@
 /* routes.c - discovery routes: endpoint URLs, server description, limits, ping. */
 #include "platform/instance/internal.h"
 
-/* Copies for information; the code that enforces each limit is in the limit's own folder. */
+/* Limits that clients may show. These are copies: the folder of each resource enforces its
+ * limits. */
 const struct instance_limit instance_limits[] = {
     { "user", "maxGuilds", "limits_user_maxGuilds", 100 },
     { "user", "maxUsername", NULL, 32 },
@@ -25,7 +26,7 @@ const struct instance_limit instance_limits[] = {
     { 0 },
 };
 
-/* Allows any origin: a page reads these routes before it knows whether this is its server. */
+/* Allows any origin (CORS), because a web page calls these routes before it knows its server. */
 static void allow_any_origin(struct call *call)
 {
     if (!api_options(call->api)->cors_origin)
@@ -45,13 +46,13 @@ static struct str url_with_base(struct call *call, const char *path)
 
 /* --- endpoint URLs -------------------------------------------------------------------- */
 
-/* Clients append to this URL, so it has no trailing slash. */
+/* The URL in the reply has no trailing slash, because clients append a path. */
 static enum err get_instance_address(struct call *call)
 {
     return reply_to_any_origin(call, &(struct instance_address){ url_with_base(call, "/api") });
 }
 
-/* Clients of this route append /api/v9 themselves. */
+/* The URL in the reply has no /api/v9, because clients of this route append it. */
 static enum err get_instance_client(struct call *call)
 {
     struct instance_api api = {
@@ -79,7 +80,7 @@ static enum err get_instance_domains(struct call *call)
                                      });
 }
 
-/* --- server description --------------------------------------------------------------- */
+/* --- description of the server ------------------------------------------------------- */
 
 static struct instance_about describe_instance(const struct call *call)
 {
@@ -105,9 +106,7 @@ static enum err get_instance(struct call *call)
     return reply_to_any_origin(call, &about);
 }
 
-/* --- limits --------------------------------------------------------------------------- */
-
-/* Rows of a group must be adjacent in the table instance_limits. */
+/* Rows with the same .group must be adjacent in the table instance_limits. */
 static enum err get_instance_limits(struct call *call)
 {
     struct json_writer j = call_reply_json_writer(call);
@@ -171,7 +170,7 @@ static enum err get_instance_config(struct call *call)
     return OK;
 }
 
-/* --- ignored telemetry ---------------------------------------------------------------- */
+/* --- telemetry that the server discards ---------------------------------------------- */
 
 /* Clients send telemetry to /science and /track continuously; the server discards it. */
 static enum err forget_measurements(struct call *call)
@@ -179,8 +178,6 @@ static enum err forget_measurements(struct call *call)
     allow_any_origin(call);
     return OK;
 }
-
-/* --- route tables --------------------------------------------------------------------- */
 
 #define PUBLIC_GET_ROUTE(path_, name_, doc_, reply_, ...)                           \
     {                                                                               \

@@ -33,7 +33,7 @@ static enum err join_invited_group(struct call *call, const struct invite *i, sn
     return e ? e : group_add_user(call, i->channel, &user, i->inviter_id, ret_new);
 }
 
-/* A block in either direction makes the friend invite unknown. */
+/* Returns ERR_UNKNOWN_INVITE if the inviter blocked the user or the user blocked the inviter. */
 static enum err befriend_inviter(struct call *call, const struct invite *i, snowflake user_id,
                                  bool *ret_new)
 {
@@ -76,7 +76,6 @@ enum err invite_accept(struct call *call, struct invite *i, snowflake user_id)
     return e;
 }
 
-/* Accepts the invite with which an account registers. */
 enum err invite_accept_at_registration(struct call *call, const struct account_creation *made)
 {
     struct invite invite;

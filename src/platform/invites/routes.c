@@ -53,8 +53,8 @@ static enum err resolve_invite(struct call *call)
     return e ? e : hide_invite_from_blocked_user(call, invite);
 }
 
-/* Adds the scheduled event of the query to the reply. Users who are not members get only external
- * events and events in the invite's channel. */
+/* Adds the scheduled event that the query names to the reply. Users who are not members get only
+ * external events and events in the invite's channel. */
 static enum err add_event_to_invite(struct call *call, struct invite *i, struct opt_id id)
 {
     struct scheduled_event *event = arena_alloc(call->arena, sizeof *event);
@@ -139,9 +139,10 @@ static enum err get_guild_invites(struct call *call)
                    : call_reply_as_type(call, &type_plain_invites, &invites);
 }
 
-/* --- deleting ------------------------------------------------------------------------- */
+/* --- deleting an invite -------------------------------------------------------------- */
 
-/* Guild invites need MANAGE_CHANNELS or MANAGE_GUILD; others: only creator or group owner. */
+/* A guild invite can be deleted with MANAGE_CHANNELS or MANAGE_GUILD, other invites only by their
+ * creator or the group's owner. */
 static enum err check_delete_invite_permission(struct call *call)
 {
     const struct invite *i = call->target.invite;
@@ -180,7 +181,7 @@ static enum err remove_invite(struct call *call)
     return e ? e : call_reply(call, i);
 }
 
-/* --- friend invites ------------------------------------------------------------------- */
+/* --- invites to become friends ------------------------------------------------------- */
 
 static enum err get_friend_invites(struct call *call)
 {

@@ -1,4 +1,4 @@
-/* targets.c - invites for selected users, uploaded as a CSV file of ids. */
+/* targets.c - invites that only certain users can accept; their ids are uploaded as a CSV file. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 enum { MAX_TARGETS = 1000, JOB_DONE = 2 };
 
 struct targets_file_body {
-    struct opt_str unused; /* the file is a separate multipart part */
+    struct opt_str unused; /* the schema needs a field; the file is a separate multipart part */
 };
 struct invite_targets_job {
     int64_t status, total_users, processed_users;
@@ -49,8 +49,6 @@ static const struct schema job_schema = {
     .doc = "The state of the target user upload; always complete.",
 };
 const struct type invite_targets_job_reply = { .kind = KIND_OBJECT, .schema = &job_schema };
-
-/* --- the file ------------------------------------------------------------------------- */
 
 static struct str parse_csv_cell(struct str line)
 {
@@ -95,8 +93,6 @@ enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_giv
                                      : OK;
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 enum err invite_targets_write(struct tx *tx, struct str code, const struct list *ids)
 {
     return tx_exec(tx, "update invites set targets = $2, targets_at = $3 where code = $1",
@@ -127,8 +123,6 @@ enum err require_invite_target(struct tx *tx, const struct invite *i, snowflake 
     enum err e = read_invite_targets(tx, i->code, &ids);
     return e || id_list_contains(&ids, user_id) ? e : ERR_UNKNOWN_INVITE;
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 static enum err check_targets_permission(struct call *call, uint64_t any)
 {

@@ -3,7 +3,7 @@
 #include "model/fields/types.h"
 #include "platform/join_requests/internal.h"
 
-/* --- events --------------------------------------------------------------------------- */
+/* --- emitting events ----------------------------------------------------------------- */
 
 static struct audience to_request_reviewers(snowflake guild_id)
 {
@@ -30,7 +30,7 @@ static void emit_request_deleted(struct call *call, const struct join_request *r
               &join_request_deleted_schema, &gone);
 }
 
-/* --- submitting ----------------------------------------------------------------------- */
+/* --- submitting a join request ------------------------------------------------------- */
 
 static void set_request_status(struct join_request *r, int64_t status)
 {
@@ -141,7 +141,7 @@ enum err join_request_on_member_left(struct call *call, const struct member_leav
     return e;
 }
 
-/* --- reviewing ------------------------------------------------------------------------ */
+/* --- listing and reviewing join requests --------------------------------------------- */
 
 enum err list_join_requests(struct call *call)
 {
@@ -150,7 +150,8 @@ enum err list_join_requests(struct call *call)
     int64_t status = q->status.given == GIVEN ? join_status_parse(q->status.value) : 0;
     enum err e;
 
-    if (q->status.given == GIVEN && !status) /* unsubmitted forms are not stored */
+    if (q->status.given == GIVEN &&
+        !status) /* STARTED: forms that were not submitted are not stored */
         return call_reply(call, &out);
     e = join_requests_list(call->tx, call->target.guild->id, status, q, &out);
     for (size_t i = 0; !e && i < out.guild_join_requests.count; i++)

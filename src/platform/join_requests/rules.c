@@ -60,11 +60,9 @@ void form_fields_validate(struct form *form, const struct json_path *list,
     }
 }
 
-/* --- answers -------------------------------------------------------------------------- */
-
 enum { LINE_MAX_BYTES = 4 * 150, PARAGRAPH_MAX_BYTES = 4 * 1000 };
 
-/* True for a JSON string within the length limit; escapes can only make the text longer. */
+/* True for a JSON string that is not empty and has at most `most` bytes, counted with escapes. */
 static bool is_text_response(struct str json, size_t most)
 {
     return json.n > 2 && json.p[0] == '"' && json.n - 2 <= most;

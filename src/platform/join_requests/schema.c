@@ -5,7 +5,7 @@
 
 enum { MOST_FORM_FIELDS = 5, MOST_RULES = 16, MOST_CHOICES = 8 };
 
-/* --- forms ---------------------------------------------------------------------------- */
+/* --- membership forms ---------------------------------------------------------------- */
 
 static const struct choice field_types[] = {
     { 0, "TERMS", "TERMS", "Rules to accept" },
@@ -93,7 +93,7 @@ const struct schema member_form_query_schema = {
     .doc = "Options for reading a form.",
 };
 
-/* --- requests ------------------------------------------------------------------------- */
+/* --- join requests ------------------------------------------------------------------- */
 
 static const struct choice statuses[] = {
     { 0, "STARTED", "STARTED", "Not submitted" },
@@ -187,7 +187,7 @@ static const struct schema requests_schema = {
 };
 const struct type join_requests_reply = { .kind = KIND_OBJECT, .schema = &requests_schema };
 
-/* --- events --------------------------------------------------------------------------- */
+/* --- payloads of events --------------------------------------------------------------- */
 
 static const struct field event_fields[] = {
     { FIELD(struct join_request_event, guild_id), .type = &type_id },

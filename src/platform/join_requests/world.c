@@ -4,8 +4,6 @@
 #include "platform/guilds/guilds.h"
 #include "platform/worlds/import_export.h"
 
-/* --- schema --------------------------------------------------------------------------- */
-
 struct world_member_form {
     struct opt_bool enabled;
     struct opt_int version;
@@ -63,7 +61,7 @@ static void validate_world_form(struct form *form, const struct json_path *here,
 WORLD_SINGLE(member_form, member_form_fields, validate_world_form);
 WORLD_OBJECT(join_request, join_request_fields, NULL);
 
-/* --- forms ---------------------------------------------------------------------------- */
+/* --- membership forms ---------------------------------------------------------------- */
 
 static enum err import_member_form(struct world_importer *im, const void *entry,
                                    const struct json_path *at, snowflake guild)
@@ -100,7 +98,7 @@ static enum err export_member_form(struct world_exporter *ex, struct opt_object 
     return OK;
 }
 
-/* --- requests ------------------------------------------------------------------------- */
+/* --- join requests ------------------------------------------------------------------- */
 
 /* A user has at most one join request per guild. */
 static const char FIND_REQUEST[] =

@@ -28,7 +28,7 @@ static enum err get_ban(struct call *call)
     return e ? e : call_reply(call, &ban);
 }
 
-/* A member must rank below the caller; users who are not members can be banned as well. */
+/* A member must rank below the caller; users who are not members can be banned, too. */
 static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_member)
 {
     struct member m;
@@ -42,10 +42,12 @@ static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_m
     return require_rank_above_member(call, &m);
 }
 
-/* Last API version that accepts days and reason in the query, and a reason in the body. */
+/* Last API version that accepts the days of messages to delete and the reason in the query, and the
+ * reason in the body. */
 enum { VERSION_BAN_IN_QUERY = 9 };
 
-/* room: number of messages that this request may still delete at once; see struct member_ban. */
+/* Bans a user. *room is the number of messages that this request may still delete; see struct
+ * member_ban. */
 static enum err ban_user(struct call *call, const struct user *user, int64_t purge_seconds,
                          struct opt_str reason, int64_t *room)
 {
@@ -92,7 +94,7 @@ static enum err create_ban(struct call *call)
     return ban_user(call, call->target.user, seconds, reason, &room);
 }
 
-/* The reply lists users who could not be banned; the others are banned. */
+/* Bans all users of the body that can be banned; the reply lists the others, too. */
 static enum err bulk_ban(struct call *call)
 {
     const struct bulk_ban_request *in = call->body;

@@ -1,4 +1,4 @@
-/* component_members.h - JSON schemas of the object members of components. */
+/* component_members.h - JSON schemas of the objects inside components: options, emoji, media. */
 #ifndef PLATFORM_MESSAGE_PARTS_COMPONENT_MEMBERS_H
 #define PLATFORM_MESSAGE_PARTS_COMPONENT_MEMBERS_H
 

@@ -1,4 +1,4 @@
-/* component_trees.c - rules across all components of a message, and their stored form. */
+/* component_trees.c - rules across all components of a message, and their stored JSON. */
 #include "platform/message_parts/component_members.h"
 
 #include "base/utf8.h"
@@ -65,7 +65,7 @@ void components_validate_tree(struct form *form, const struct json_path *list,
                        "All texts together must have at most 4000 characters.");
 }
 
-/* --- components of a message ------------------------------------------------------------ */
+/* --- checks of the components of a message ------------------------------------------- */
 
 static void check_action_row(struct form *form, const struct json_path *here,
                              const struct component *c)
@@ -148,7 +148,7 @@ void components_validate(struct form *form, const struct json_path *here,
     components_validate_tree(form, &list, &components->value);
 }
 
-/* --- stored form ------------------------------------------------------------------------ */
+/* --- JSON that is stored ------------------------------------------------------------- */
 
 struct component_ids {
     int64_t used[COMPONENTS_MOST], next;
@@ -183,7 +183,7 @@ static void assign_component_id(struct component_ids *ids, struct component *c)
     for (size_t i = 0; i < ids->count; i++) {
         if (ids->used[i] == ids->next) {
             ids->next++;
-            i = SIZE_MAX; /* The search restarts with the next number. */
+            i = SIZE_MAX; /* The search starts again with the next number. */
         }
     }
     c->id = opt_int_of(ids->next++);

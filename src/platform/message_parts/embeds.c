@@ -1,4 +1,4 @@
-/* embeds.c - JSON schema, limits and stored form of embeds. */
+/* embeds.c - JSON schema, limits and stored JSON of embeds. */
 #include "platform/message_parts/embed.h"
 
 #include "base/utf8.h"
@@ -93,7 +93,8 @@ static const struct type type_footer = { .kind = KIND_OBJECT, .schema = &footer_
 static const struct type type_author = { .kind = KIND_OBJECT, .schema = &author_schema };
 static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 
-/* Drops a footer, author or image without visible content, which clients send if it is unused. */
+/* Returns false for a footer without text and icon. Clients send empty footers, authors and images,
+ * which are dropped. */
 static bool footer_is_visible(const struct opt_object *part)
 {
     const struct embed_footer *f = part->value;
@@ -202,7 +203,7 @@ static void normalize_embed_part(struct opt_object *part, const struct schema *s
         *part = (struct opt_object){ .given = ABSENT };
 }
 
-/* Embeds sent by clients always get the type "rich". */
+/* Sets the type of an embed to "rich", whatever the client sent. */
 static void normalize_embed(struct embed *e)
 {
     e->type = STR("rich");

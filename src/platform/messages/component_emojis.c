@@ -1,4 +1,5 @@
-/* component_emojis.c - checks emoji and SKUs in components: may the sender use or offer them? */
+/* component_emojis.c - checks whether the sender may use the emoji and offer the SKUs of
+ * components. */
 #include "platform/messages/internal.h"
 
 #include "api/hooks.h"

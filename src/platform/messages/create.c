@@ -5,7 +5,7 @@
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
-/* --- events ----------------------------------------------------------------------------- */
+/* --- emitting events ----------------------------------------------------------------- */
 
 static void emit_message_event(struct call *call, enum event event, const struct channel *c,
                                const struct message *m, const struct schema *schema,
@@ -20,10 +20,10 @@ static void emit_message_event(struct call *call, enum event event, const struct
         call_emit(call, event, audience_of_user(m->author_id), schema, object);
 }
 
-/* --- update of the channel -------------------------------------------------------------- */
+/* --- updating the channel of a new message ------------------------------------------- */
 
-/* last_message_id never decreases, although clocks of nodes may differ. The row is always written,
- * which invalidates cached pages of the channel (page_cache.c). */
+/* last_message_id never decreases, although clocks of nodes may differ. The row is written even if
+ * nothing changes, because the write invalidates cached pages of the channel (page_cache.c). */
 static const char LAST_MESSAGE[] =
     "update channels set last_message_id = case when coalesce(last_message_id, 0) < $2 then $2 "
     "else last_message_id end where id = $1";
@@ -35,8 +35,8 @@ static const char UPDATE_COUNTER_SHARD[] =
     "messages = channel_tails.messages + 1, last_message_id = case when "
     "channel_tails.last_message_id < $3 then $3 else channel_tails.last_message_id end";
 
-/* With concurrent writers (PostgreSQL), each writer updates its own counter row, because updates of
- * the channel's row would block each other or conflict. */
+/* With concurrent writers (PostgreSQL), each writer updates a row of its own in channel_tails,
+ * because updates of the channel's row would block each other or conflict. */
 static enum err update_last_message_id(struct call *call, const struct channel *c, snowflake id)
 {
     unsigned counter_shard = tx_counter_shard(call->tx);
@@ -54,8 +54,9 @@ static const char LOCK_THREAD_ROW[] = "update channels set thread_archived = 0 w
 static const char UNARCHIVE_THREAD[] =
     "update channels set thread_archived = 0, thread_archived_at = $2 where id = $1";
 
-/* If the archiving job is due soon, the thread's row is written although nothing changes: message
- * and job then conflict, and the one that is retried sees the other. */
+/* If the archiving job is due soon, the thread's row is written although nothing changes: the
+ * transactions of the message and the job then conflict, and the one that is retried sees the
+ * other's data. */
 static enum err unarchive_thread(struct call *call, const struct channel *c)
 {
     bool archived = c->thread_metadata && c->thread_metadata->archived;
@@ -98,8 +99,6 @@ static enum err prepare_thread_for_message(struct call *call, struct channel *c,
         e = unarchive_thread(call, c);
     return e ? e : hook_message_inserting(call, &(struct message_insertion){ c, m });
 }
-
-/* --- create ----------------------------------------------------------------------------- */
 
 static struct opt_id id_or_absent(snowflake id)
 {
@@ -198,7 +197,8 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
         return e;
 
     emit_message_create(call, &c, ret, &event);
-    ret->cached_json = (struct str){ 0 }; /* stale as soon as the caller changes *ret */
+    ret->cached_json =
+        (struct str){ 0 }; /* cleared, because it is stale as soon as the caller changes *ret */
     return OK;
 }
 
@@ -217,8 +217,6 @@ enum err message_create_system(struct call *call, const struct channel *c, enum 
         draft.mentions = (struct list){ &mentioned, 1 };
     return message_create(call, &draft, &m);
 }
-
-/* --- find ------------------------------------------------------------------------------- */
 
 static enum err read_message_with_details(struct call *call, snowflake channel_id, snowflake id,
                                           bool ephemeral, struct message *ret)
@@ -257,9 +255,9 @@ enum err message_find_public(struct call *call, snowflake id, struct message *re
     return message_read_details(call, ret);
 }
 
-/* --- change and delete ------------------------------------------------------------------ */
+/* --- changing and deleting messages -------------------------------------------------- */
 
-/* Attachments that are still in the message remain; the others are deleted with their files. */
+/* Deletes the stored attachments that m no longer has, with their files, and writes those of m. */
 static enum err update_attachments(struct call *call, const struct message *m)
 {
     struct list before;
@@ -312,7 +310,8 @@ enum err message_set_thread_flag(struct call *call, const struct channel *c, str
 static const char COUNT_DELETED[] =
     "update channels set thread_deleted = thread_deleted + $2 where id = $1";
 
-/* The starter message of a thread does not count as one of the thread's messages. */
+/* Adds the deleted messages to the thread's counter. The starter message of a thread is not
+ * counted. */
 static enum err count_deleted_thread_messages(struct call *call, const struct channel *c,
                                               const snowflake *ids, size_t count, bool starter)
 {

@@ -7,7 +7,8 @@
 #include "platform/channels/channels.h"
 #include "platform/message_parts/column_json.h"
 
-/* Fields of a snapshot: neither author nor channel. Attachments must be last. */
+/* JSON fields of a snapshot, which has neither author nor channel. The attachments must be the last
+ * field. */
 static const struct field snapshot_fields[] = {
     { FIELD(struct message, type), .type = &type_count },
     { FIELD(struct message, content), .type = &type_text },
@@ -48,9 +49,10 @@ void message_set_snapshots(struct call *call, struct message *m)
         STR_CONCAT(call->arena, STR("[{\"message\":"), m->snapshot.value, files, STR("}}]")));
 }
 
-/* --- permissions ------------------------------------------------------------------------ */
+/* --- permission to forward a message ------------------------------------------------- */
 
-/* Resolves the source channel for the caller; call->target is restored afterwards. */
+/* Resolves the channel of the forwarded message, with the caller's permissions, without a change of
+ * call->target. */
 static enum err resolve_source_channel(struct call *call, snowflake channel_id,
                                        struct path_objects *ret)
 {
@@ -79,7 +81,7 @@ static enum err check_source_is_not_nsfw(const struct channel *from, const struc
     return from->nsfw.value && safe ? ERR_FORWARD_NSFW : OK;
 }
 
-/* --- selected parts --------------------------------------------------------------------- */
+/* --- forwarding only some embeds and attachments ------------------------------------- */
 
 static bool index_is_selected(const struct list *chosen, size_t i)
 {
@@ -91,7 +93,7 @@ static bool index_is_selected(const struct list *chosen, size_t i)
     return false;
 }
 
-/* Retains only the selected embeds; false if an index is out of range. */
+/* Removes the embeds that are not selected. Returns false if an index is out of range. */
 static bool select_forwarded_embeds(struct call *call, const struct list *chosen, struct message *m)
 {
     const int64_t *wanted = chosen->items;
@@ -147,7 +149,7 @@ static enum err select_forwarded_parts(struct call *call, const struct forward_s
                                        "The message has no such embed or attachment.");
 }
 
-/* Copies of an attachment share the stored file. */
+/* Copies the attachments to the new message with new ids. A copy shares the stored file. */
 static void copy_snapshot_files(struct call *call, const struct list *files,
                                 struct message_draft *draft)
 {

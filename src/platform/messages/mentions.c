@@ -1,5 +1,5 @@
-/* mentions.c - determines which users and roles a message pings: the text names candidates; the
- * sender's permissions and allowed_mentions select among them. */
+/* mentions.c - determines which users and roles a message pings: those mentioned in the text that
+ * the sender's permissions and allowed_mentions permit. */
 #include "platform/messages/internal.h"
 
 #include "model/fields/ids.h"
@@ -23,7 +23,7 @@ static void add_mention_once(struct call *call, struct list *ids, snowflake id)
         ids_add(call->arena, ids, id);
 }
 
-/* Mentions in the text: <@1>, <@!1>, <@&2>, @everyone, @here. */
+/* Users and roles that the text mentions: <@1>, <@!1>, <@&2>, @everyone, @here. */
 struct candidate_mentions {
     struct list users, roles;
     bool everyone;

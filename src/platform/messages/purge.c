@@ -16,21 +16,23 @@
 enum { MOST_IN_ONE_EVENT = 100 };
 
 struct purge_progress {
-    snowflake guild_id, author_id; /* guild_id 0: all guilds and private channels */
+    snowflake guild_id, author_id; /* guild_id is 0 for all guilds and private channels */
     snowflake from, until;         /* range of message ids: [from, until) */
-    int64_t handled;               /* number of messages so far; counted only if guild_id is 0 */
+    int64_t handled;               /* number of deleted messages; counted only if guild_id is 0 */
 };
 
 struct authored_message {
     snowflake id, channel_id;
 };
 
-/* Messages of other guilds count towards the limit of a step, because reading them costs, too. */
+/* Reads messages of the author in any guild: messages of other guilds count towards the limit,
+ * because reading them takes time, too. */
 static const char READ_AUTHORED[] =
     "select m.id, m.channel_id, c.guild_id from messages m join channels c on c.id = m.channel_id "
     "where m.author_id = $1 and m.id >= $2 and m.id < $3 order by m.id limit $4";
 
-/* Reads messages of the guild. *room: maximum number to read; reduced by the number read. */
+/* Reads the author's messages in the guild. *room is the maximum number to read, and is reduced by
+ * the number read. */
 static enum err read_authored_messages(struct call *call, struct purge_progress *p, int64_t *room,
                                        struct list *ret)
 {
@@ -113,7 +115,7 @@ enum err purge_messages_of_user(struct call *call, const struct member_ban *ban)
     return run_purge_step(call, &p, ban->room);
 }
 
-/* Parses the data of a job. Jobs of older versions have no counter. */
+/* Parses the data of a purge job. Jobs of older versions have no number of deleted messages. */
 static bool parse_purge_job(struct str data, struct purge_progress *ret)
 {
     struct str guild = str_cut(&data, ' '), author = str_cut(&data, ' '),
@@ -139,7 +141,7 @@ const struct job_kind message_purge = {
     .run = run_message_purge_job,
 };
 
-/* --- all messages of an account --------------------------------------------------------- */
+/* --- deleting all messages of an account --------------------------------------------- */
 
 static enum err run_account_purge_job(struct call *call, const struct job *job)
 {

@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "json/read.h"
 
-/* --- mentions ------------------------------------------------------------------------- */
+/* --- allowed mentions ----------------------------------------------------------------- */
 
 static const struct choice mention_kinds[] = {
     { 0, "users", "USERS", "People" },
@@ -50,7 +50,7 @@ static const struct schema allowed_schema = {
     .doc = "Users and roles that a message may ping.",
 };
 
-/* --- references, files ---------------------------------------------------------------- */
+/* --- message references, attachments ------------------------------------------------- */
 
 static const struct choice reference_types[] = {
     { REFERENCE_REPLY, NULL, "DEFAULT", "A reply" },
@@ -141,8 +141,6 @@ static const struct schema attachment_in_schema = {
     .doc = "Properties of an attachment.",
 };
 
-/* --- the bodies ----------------------------------------------------------------------- */
-
 const struct type type_message_content = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 2000, .doc = "Text"
 };
@@ -195,7 +193,8 @@ void nonce_validate(struct form *form, const struct json_path *here, const struc
                        "A nonce has at most %d characters or is an integer.", MOST_NONCE);
 }
 
-/* Some client libraries send the same embed in both fields; `embeds` wins unless it is empty. */
+/* Some client libraries send the same embed in `embed` and `embeds`; `embeds` is used unless it is
+ * empty. */
 struct opt_list message_body_embeds(const struct message_body *in)
 {
     struct list one = { .items = in->embed.value, .count = in->embed.given == GIVEN };

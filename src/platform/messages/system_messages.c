@@ -5,7 +5,6 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* Bit of a guild's system_channel_flags. */
 enum { SUPPRESS_JOIN_NOTIFICATIONS = 1 << 0 };
 
 /* Reads the channel for join messages; *ret_found is false if the guild has disabled them. */

@@ -13,7 +13,8 @@
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mail/mailed_links.h"
 
-/* Lease of a mail job; it must outlast a full mailer queue in which every mail times out. */
+/* The lease of a mail job must be longer than the time for a full mailer queue in which every mail
+ * times out. */
 enum { MAIL_LEASE_MS = 120 * 1000, LONGEST_MAIL = 4096 };
 
 #define SECOND_US INT64_C(1000000)
@@ -31,8 +32,6 @@ struct mail_delivery {
     struct mail mail;
     struct call *call;
 };
-
-/* --- text of the mail ------------------------------------------------------------------- */
 
 /* The token is in the URL fragment (#), which browsers do not send to proxies or logs. */
 static void write_link_mail(struct buf *out, const struct call *call, const struct mailed_link *l)
@@ -64,7 +63,7 @@ static void write_link_mail(struct buf *out, const struct call *call, const stru
     buf_printf(out, "If it was not you, there is nothing to do.\r\n");
 }
 
-/* --- stages of the job ------------------------------------------------------------------ */
+/* --- stages of the mail job ---------------------------------------------------------- */
 
 static void hand_mail_to_mailer(struct call *call);
 

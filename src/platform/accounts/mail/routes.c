@@ -1,7 +1,7 @@
 /* routes.c - routes to verify an email address and to reset a password with mailed links.
  *
  * POST /auth/forgot does not reveal which accounts exist: the handler replies at once, and a job
- * looks up the login later. */
+ * finds the account later. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
@@ -74,7 +74,8 @@ static const struct schema verified_schema = {
 };
 static const struct type verified_reply = { .kind = KIND_OBJECT, .schema = &verified_schema };
 
-/* Limits mail requests per client address: each mail costs its recipient and the mail server. */
+/* Limits mail requests per IP address, because each mail is a burden for its recipient and the mail
+ * server. */
 static const struct rate_limit limit_mail = {
     .name = "mail", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
@@ -118,7 +119,8 @@ static enum err forgot_password(struct call *call)
 
 /* --- POST /auth/reset ----------------------------------------------------------------- */
 
-/* Checks the token first, so that an invalid token does not cost a password hash. */
+/* The token is checked before the new password is hashed, so that an invalid token causes no
+ * hashing. */
 static enum err check_reset_token(struct call *call)
 {
     const struct mail_reset *in = call->body;

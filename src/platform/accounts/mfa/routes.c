@@ -16,12 +16,13 @@ static struct list list_backup_codes(const struct call *call, const struct mfa *
     return (struct list){ .items = codes, .count = MFA_BACKUP_CODES };
 }
 
-/* --- rate limits ------------------------------------------------------------------------ */
+/* --- rate limits of MFA codes -------------------------------------------------------- */
 
 static const struct rate_limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
-/* Limits on wrong codes, per ticket and per account. At any time 3 of a million codes are right. */
+/* Limits on wrong codes, per ticket and per account. At any time 3 of a million TOTP codes are
+ * valid. */
 static const struct rate_limit limit_ticket = {
     .name = "mfa-ticket", .count = 5, .window_s = 300, .strict = true
 };
@@ -31,7 +32,7 @@ static const struct rate_limit limit_wrong_codes = {
 
 struct mfa_attempt {
     snowflake user_id;
-    struct str ticket; /* p == NULL: the caller is logged in */
+    struct str ticket; /* ticket.p is NULL if the caller is logged in */
     bool undelete;
 };
 
@@ -85,7 +86,7 @@ enum err mfa_use_caller_code(struct call *call, const struct user *caller,
     return text.n == TOTP_DIGITS ? mfa_use_totp(call, &m, text) : mfa_use_backup(call, &m, text);
 }
 
-/* --- logging in ----------------------------------------------------------------------- */
+/* --- completing a log-in with a code ------------------------------------------------- */
 
 static enum err prepare_mfa_login(struct call *call)
 {
@@ -136,7 +137,7 @@ static enum err log_in_with_backup_code(struct call *call)
     return finish_mfa_login(call, mfa_use_backup);
 }
 
-/* --- on and off ----------------------------------------------------------------------- */
+/* --- enabling and disabling the second factor ---------------------------------------- */
 
 static enum err prepare_enable_totp(struct call *call)
 {
@@ -144,7 +145,7 @@ static enum err prepare_enable_totp(struct call *call)
     return OK;
 }
 
-/* Clients ask for the secret first, then for the code; the checks have the same order. */
+/* Client dialogs ask for the secret first, then for the code, so the secret is checked first. */
 static enum err parse_new_factor(const struct mfa_enable *in, struct mfa *m)
 {
     if (in->secret.given != GIVEN || !totp_secret_parse(in->secret.value, m->secret))
@@ -206,7 +207,7 @@ static enum err prepare_disable_totp(struct call *call)
     return mfa_count_caller_attempt(call, &((const struct mfa_disable *)call->body)->code);
 }
 
-/* --- backup codes --------------------------------------------------------------------- */
+/* --- routes of backup codes ---------------------------------------------------------- */
 
 static enum err prepare_backup_codes_challenge(struct call *call)
 {

@@ -5,8 +5,6 @@
 #include "platform/channels/internal.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 /* A direct channel (two users) or a group. */
 struct world_private {
     struct opt_id id;
@@ -24,7 +22,7 @@ static const struct field private_fields[] = {
 
 WORLD_OBJECT(private, private_fields, NULL);
 
-/* --- recipients ------------------------------------------------------------------------- */
+/* --- recipients of private channels -------------------------------------------------- */
 
 static const char ADD_RECIPIENT[] =
     "insert into recipients (channel_id, user_id, since, in_group) "
@@ -43,7 +41,7 @@ static enum err insert_recipients(struct world_importer *im, snowflake channel,
     return e;
 }
 
-/* --- direct channels ------------------------------------------------------------------ */
+/* --- direct channels of two users ---------------------------------------------------- */
 
 static const char FIND_DIRECT[] =
     "select channel_id from direct_channels where low_id = $1 and high_id = $2";
@@ -92,7 +90,7 @@ static enum err import_direct_channel(struct world_importer *im, const void *ent
     return e ? e : world_import_parts(im, "private", entry, at, id);
 }
 
-/* --- groups --------------------------------------------------------------------------- */
+/* --- group channels ------------------------------------------------------------------ */
 
 static const char GROUP_BY_ID[] = "select id from channels where id = $1 and type = 3";
 static const char GROUP_BY_NAME[] =
@@ -146,7 +144,7 @@ static enum err import_group(struct world_importer *im, const void *entry,
     return e ? e : world_import_parts(im, "private", entry, at, id);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char PEOPLE[] = "select u.username from recipients r join users u on u.id = r.user_id "
                              "where r.channel_id = $1 order by r.user_id";
@@ -166,7 +164,7 @@ static enum err export_recipients(struct tx *tx, snowflake channel, struct opt_l
     return rows_end(&r);
 }
 
-/* type: direct channels or groups. */
+/* Exports all private channels of this channel type: direct channels, or groups. */
 static enum err export_private_channels(struct world_exporter *ex, int64_t type,
                                         struct opt_list *ret)
 {

@@ -6,8 +6,6 @@
 #include "platform/emojis/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 static const struct type type_tag_name = { .kind = KIND_STRING, .min = 1, .max = 20 };
 static const struct field tag_fields[] = {
     MAYBE(struct world_tag, id, type_id),
@@ -19,7 +17,7 @@ static const struct field tag_fields[] = {
 
 WORLD_OBJECT(tag, tag_fields, NULL);
 
-/* --- import of forums ------------------------------------------------------------------- */
+/* --- import of forums from a world file ---------------------------------------------- */
 
 static const char FORUM_TAGS[] = "select available_tags from channels where id = $1";
 static const char UPDATE_FORUM[] =
@@ -42,7 +40,7 @@ static enum err read_tags_of_forum(struct world_importer *im, snowflake forum, s
     return e;
 }
 
-/* Finds a tag by name, else by id; NULL if there is none. */
+/* Finds a tag by name or, if no tag has that name, by id. Returns NULL if there is none. */
 static const struct forum_tag *find_tag(const struct list *tags, struct str to)
 {
     const struct forum_tag *t = tags->items;
@@ -58,7 +56,7 @@ static const struct forum_tag *find_tag(const struct list *tags, struct str to)
     return NULL;
 }
 
-/* A tag that already exists retains its id. */
+/* Imports the tags of a forum. A tag that already exists retains its id. */
 static enum err import_forum_tags(struct world_importer *im, const struct opt_list *in,
                                   snowflake forum, snowflake guild, const struct json_path *up,
                                   struct list *ret)
@@ -132,7 +130,7 @@ enum err import_forum(struct world_importer *im, const struct world_channel *c, 
                    NULL);
 }
 
-/* --- import of threads ------------------------------------------------------------------ */
+/* --- import of threads from a world file --------------------------------------------- */
 
 static const char UPDATE_THREAD[] =
     "update channels set applied_tags = coalesce($2, applied_tags, (select '[]' from channels p "
@@ -141,7 +139,7 @@ static const char UPDATE_THREAD[] =
 static const char ADD_MEMBER[] =
     "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
     "select id, $2, guild_id, $3, 1 from channels where id = $1 on conflict do nothing";
-/* If the file names no members of a private thread, its creator becomes one. */
+/* If the file lists no members of a private thread, its creator becomes a member. */
 static const char ADD_STARTER[] =
     "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
     "select id, owner_id, guild_id, $2, 1 from channels where id = $1 and type = 12 and "
@@ -195,7 +193,7 @@ enum err import_thread(struct world_importer *im, const struct world_channel *c,
     return e;
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char FORUMS_AND_THREADS[] =
     "select c.id, c.type, c.available_tags, c.default_reaction, c.default_sort_order, "

@@ -36,7 +36,8 @@ static const struct type *find_field_type(const struct schema *s, struct str nam
     return NULL;
 }
 
-/* Copies a JSON value of type t (NULL: unknown) and removes the hidden content of its messages. */
+/* Copies a JSON value of type t (NULL if unknown) without the content of messages that the bot may
+ * not see. */
 static void copy_without_hidden_content(struct content_copy *c, const struct type *t,
                                         struct str raw)
 {
@@ -54,7 +55,7 @@ static void copy_without_hidden_content(struct content_copy *c, const struct typ
         return;
     }
     json_reader_init(&r, raw, c->arena);
-    r.values_max = UINT_MAX; /* no limit: this program wrote the reply */
+    r.values_max = UINT_MAX; /* no limit, because this program wrote the JSON */
     json_enter_container(&r);
     if (t->kind == KIND_ARRAY) {
         json_begin_array(&c->json);

@@ -1,6 +1,7 @@
-/* own_reaction_offsets.c - offsets of "me" of reactions in an encoded page that readers share. A
- * reader gets a copy in which some values are true. Offsets are found by user id if the message's
- * row lists all users who reacted, else with one query per page. */
+/* own_reaction_offsets.c - offsets of the values of "me" in a cached page of messages. Each reader
+ * gets a copy of the page in which "me" is true for the reader's own reactions. If the message's
+ * row lists all users who reacted, the offsets are found by user id, else with one query per
+ * page. */
 #include "platform/messages/internal.h"
 
 #include <stdlib.h>
@@ -9,29 +10,30 @@
 
 enum { CHAINS = 256, MOST_MARKS = 1 << 20 };
 
-/* A user who reacted, as the message's row lists them, and the offset of the reaction's "me". */
+/* A user who reacted, from the list in the message's row, and the offset of that reaction's
+ * "me". */
 struct listed_user_offset {
     snowflake user_id;
     uint32_t me;
-    uint32_t next; /* index of the next entry in the hash chain, plus one; 0: end */
+    uint32_t next; /* index of the next entry in the hash chain plus one; 0 at the end */
 };
 
-/* A reaction whose users are not all listed in the row. */
+/* A reaction of a message whose row does not list all users who reacted. */
 struct unlisted_reaction_offset {
     snowflake message_id, reaction_id;
     uint32_t me, me_burst;
 };
 
 struct own_reaction_offsets {
-    struct buf named, counted; /* used until own_reaction_offsets_finish */
+    struct buf named, counted; /* entries that are recorded until own_reaction_offsets_finish */
     struct listed_user_offset *all_named;
     const struct unlisted_reaction_offset *all_counted;
     size_t named_count, counted_count;
     snowflake channel_id;
-    uint32_t chains[CHAINS]; /* index of the first entry of each hash chain, plus one */
+    uint32_t chains[CHAINS]; /* index of the first entry of each hash chain plus one, or 0 */
 };
 
-/* Includes higher bits, because the low bits of an id are mostly 0. */
+/* The hash includes higher bits of the id, because the low bits of an id are mostly 0. */
 static size_t hash_chain_of_user(snowflake user_id)
 {
     return (user_id ^ user_id >> 22) % CHAINS;
@@ -46,8 +48,6 @@ struct own_reaction_offsets *own_reaction_offsets_new(struct arena *arena, snowf
     buf_init(&marks->counted, MOST_MARKS);
     return marks;
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static void record_listed_users(struct own_reaction_offsets *marks,
                                 const struct reaction_json_offsets *spot)
@@ -86,7 +86,8 @@ void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct 
     json_end_array(j);
 }
 
-/* Links the entries in reverse, so that a chain has the order of the page. */
+/* Links the entries from the last to the first, so that each hash chain has the order of the
+ * page. */
 static void link_hash_chains(struct own_reaction_offsets *marks)
 {
     for (size_t i = marks->named_count; i-- > 0;) {
@@ -120,8 +121,6 @@ bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct aren
     return whole;
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 static void add_offset(struct call *call, struct list *offset_list, uint32_t at)
 {
     *(uint32_t *)list_append(call->arena, offset_list, sizeof at) = at;
@@ -141,7 +140,8 @@ static void collect_listed_offsets(struct call *call, const struct own_reaction_
     }
 }
 
-/* Finds offsets by merging two lists ordered by message id, newest first. */
+/* Collects the offsets of the caller's reactions by merging two lists ordered by message id, newest
+ * first. */
 static void collect_unlisted_offsets(struct call *call, const struct own_reaction_offsets *marks,
                                      const struct list *own, struct list *offset_list)
 {

@@ -1,6 +1,6 @@
-/* precomputed_json.c - precomputed JSON of a message, stored in its row (messages.shown), so that a
- * page is assembled by copying. It never depends on the reader. A message with data of other rows,
- * such as mentions, attachments or a poll, has none and is built from its columns. */
+/* precomputed_json.c - precomputed JSON of a message, stored in the column messages.shown, so that
+ * a page of messages can be assembled by copying. The JSON does not depend on the reader. A message
+ * with data in other rows, such as mentions, attachments or a poll, has no precomputed JSON. */
 #include "platform/messages/internal.h"
 
 #include "model/text/reaction_text.h"
@@ -55,7 +55,7 @@ bool message_json_has_author(const struct message *m)
     return m->cached_json.n > 1 && m->cached_json.p[1] == 'a';
 }
 
-/* --- new messages ----------------------------------------------------------------------- */
+/* --- JSON of a new message ----------------------------------------------------------- */
 
 static void write_event_fields(struct json_writer *j, const struct message *m)
 {
@@ -102,11 +102,12 @@ struct str message_encode_event(struct arena *arena, const struct message *m,
     return text;
 }
 
-/* --- pages ---------------------------------------------------------------------------- */
+/* --- JSON of a page of messages ------------------------------------------------------- */
 
 enum { AUTHORS_NOTED = 32 };
 
-/* Authors of a page, with the offset and length of their first encoding in the reply. */
+/* Authors whose JSON the reply already contains, with its offset and length, so that it can be
+ * copied. */
 struct encoded_authors {
     struct {
         const struct user *user;

@@ -1,6 +1,6 @@
 /* cloud_uploads.h - files uploaded before their message: a client requests a URL, uploads the
- * bytes, and names the file in a message. The requester owns the file; unused uploads expire after
- * a day. */
+ * bytes, and names the file in a message. Only the user who requested the URL can use the file;
+ * unused files are deleted after a day. */
 #ifndef PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
 #define PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
 
@@ -11,10 +11,10 @@ struct cloud_upload {
     snowflake id, owner_id;
     struct str key, filename; /* messages name the upload as key/filename */
     int64_t size;             /* size in bytes that the client declared */
-    snowflake file_id;        /* id of the stored file; 0: not uploaded yet */
+    snowflake file_id;        /* id of the stored file; 0 if the bytes are not uploaded yet */
     struct opt_str content_type;
     struct opt_int width, height;
-    snowflake target_id; /* 0: unused by messages; else /attachments/{place_id} serves the file */
+    snowflake target_id; /* id in the path /attachments/{target_id}/… that serves the file, or 0 */
 };
 
 /* --- cloud_schema.c ------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found,
                            struct cloud_upload *ret);
 enum err cloud_upload_find_by_id(struct tx *tx, snowflake id, bool *ret_found,
                                  struct cloud_upload *ret);
-/* Stores the file of an upload. */
+/* Updates the columns that describe the stored file of an upload. */
 enum err cloud_upload_update_file(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_delete(struct tx *tx, snowflake id);
 

@@ -8,9 +8,10 @@
 #include "base/mem.h"
 #include "net/http/server.h"
 
-/* --- upload ----------------------------------------------------------------------------- */
+/* --- storing uploaded files ---------------------------------------------------------- */
 
-/* Returns the blob's name, in one of 256 folders; the original filename is only in the row. */
+/* Returns the name of the file's blob, in one of 256 folders. Only the row has the original file
+ * name. */
 void attachment_blob_name(snowflake id, char out[64])
 {
     snprintf(out, 64, "attachments/%02x/%" PRIu64, (unsigned)(id >> 22 & 0xff), id);
@@ -39,7 +40,7 @@ size_t count_uploads(const struct call *call)
     return count;
 }
 
-/* Returns the n of the name "files[n]"; for other names the position of the part. */
+/* Returns n for a part with the name "files[n]", or nth for other names. */
 static uint64_t upload_index(const struct multipart_part *p, size_t nth)
 {
     struct str name = str_of(p->name);
@@ -166,10 +167,10 @@ enum err uploads_store(struct call *call, const struct list *drafts, struct list
     return e;
 }
 
-/* --- download --------------------------------------------------------------------------- */
+/* --- downloading attachments --------------------------------------------------------- */
 
-/* Returns whether the browser wants to display the file, by Sec-Fetch-Dest. Pages of this server
- * may run its scripts and styles, so an attachment must never be loaded as one. */
+/* Returns false if Sec-Fetch-Dest shows that a page uses the file, for example, as a script: pages
+ * of this server trust its scripts and styles, so an attachment must not be one. */
 static bool fetch_destination_is_allowed(const struct call *call)
 {
     static const char *const fine[] = { "empty", "document", "image", "audio", "video" };
@@ -181,8 +182,8 @@ static bool fetch_destination_is_allowed(const struct call *call)
     return !wanted.p;
 }
 
-/* GET /attachments/{place.id}/{attachment.id}/{filename}: needs a signed URL. Content that a
- * browser could treat as a page of this server is served as a download only. */
+/* GET /attachments/{place.id}/{attachment.id}/{filename}: needs a signed URL. A file that a browser
+ * could run as a page of this server is served as a download only. */
 static enum err get_attachment(struct call *call)
 {
     snowflake channel_id = call_path_id(call, "place.id"), id = call_path_id(call, "attachment.id");

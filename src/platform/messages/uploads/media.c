@@ -6,8 +6,6 @@
 
 enum { LONGEST_NAME = 100 };
 
-/* --- names ---------------------------------------------------------------------------- */
-
 static bool is_filename_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -21,7 +19,7 @@ static struct str filename_extension(struct str name)
     return dot ? str_skip(name, (size_t)(dot - name.p)) : STR("");
 }
 
-/* Shortens the middle of a name and retains the extension, which states the type. */
+/* Shortens a file name but retains its extension, which states the type. */
 static struct str shorten_filename(struct arena *a, struct str name)
 {
     struct str end = filename_extension(name);
@@ -41,7 +39,7 @@ struct str sanitize_filename(struct arena *a, struct str name)
     for (size_t i = 0; i < name.n; i++) {
         if (is_filename_character(name.p[i]))
             out[n++] = name.p[i];
-        else if ((name.p[i] & 0xc0) != 0x80) /* one underscore per UTF-8 character */
+        else if ((name.p[i] & 0xc0) != 0x80) /* first byte of a character */
             out[n++] = '_';
     }
     struct str safe = str_slice(out, n);
@@ -50,7 +48,7 @@ struct str sanitize_filename(struct arena *a, struct str name)
     return safe.n ? shorten_filename(a, safe) : STR("file");
 }
 
-/* --- media types ------------------------------------------------------------------------ */
+/* --- detecting media types ----------------------------------------------------------- */
 
 struct file_type {
     const char *extension, *type;

@@ -54,7 +54,7 @@ static const struct schema out_schema = {
 };
 static const struct type urls_reply = { .kind = KIND_OBJECT, .schema = &out_schema };
 
-/* --- single URL ------------------------------------------------------------------------- */
+/* --- refreshing one URL -------------------------------------------------------------- */
 
 struct attachment_url_parts {
     snowflake channel_id, id;

@@ -4,7 +4,7 @@
 #include "platform/worlds/import_export.h"
 #include "platform/messages/world/world.h"
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char GUILD_OF_CHANNEL[] = "select guild_id from channels where id = $1";
 static const char WEBHOOK_NAME[] = "select name from webhooks where id = $1";
@@ -44,7 +44,7 @@ enum err import_message_author(struct world_importer *im, const struct world_mes
     return e || !ret->webhook ? e : read_webhook_author(im, m, ret);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char READ_WEBHOOK_AUTHORS[] =
     "select m.id, h.id, m.webhook_name, h.name, p.url from messages m join webhooks h on "
@@ -62,7 +62,7 @@ enum err export_message_authors(struct world_exporter *ex, struct world_entries 
         struct world_message *m = world_entry_find_field(&to, row_id(&r, 0));
 
         if (!m)
-            continue; /* messages that are not exported */
+            continue; /* the message is not exported */
         m->webhook = opt_str_or_null(world_format_id(ex->tx, row_id(&r, 1)));
         if (!str_eq(row_text(&r, 2), row_text(&r, 3)))
             m->username = world_export_text(&r, 2, NULL);

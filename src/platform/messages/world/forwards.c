@@ -4,8 +4,6 @@
 #include "platform/message_parts/column_json.h"
 #include "platform/messages/world/world.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 /* Stored fields of a snapshot, in the order of the API object. */
 /* clang-format off */
 #define SNAPSHOT_FIELDS                                                                               \
@@ -46,7 +44,7 @@ static void check_forward(struct form *form, const struct json_path *here, const
 
 WORLD_SINGLE(forward, forward_fields, check_forward);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static struct opt_str compact_json_list(const struct world_importer *im, struct opt_str json)
 {
@@ -54,7 +52,7 @@ static struct opt_str compact_json_list(const struct world_importer *im, struct 
                                                : STR("[]"));
 }
 
-/* Returns the JSON stored in the message's row: the snapshot up to its list of attachments. */
+/* Returns the JSON of a snapshot as the message's row stores it: up to the key "attachments". */
 static struct str encode_forward(const struct world_importer *im, const struct world_forward *in)
 {
     struct world_forward f = *in;
@@ -90,7 +88,7 @@ void import_forwarded_snapshot(struct world_importer *im, const struct world_for
     ret->flags |= MESSAGE_HAS_SNAPSHOT;
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char READ_FORWARDS[] =
     "select id, snapshot, reference_message_id, reference_channel_id, reference_guild_id from "

@@ -3,7 +3,7 @@
 #include "platform/stickers/stickers.h"
 #include "platform/messages/world/world.h"
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char FIND_ITEM[] = "select id, name, format from stickers where id = $1";
 static const char GUILD_OF[] = "select guild_id from channels where id = $1";
@@ -46,7 +46,7 @@ enum err import_message_stickers(struct world_importer *im, const struct opt_lis
     return e;
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char READ_STICKER_MESSAGES[] =
     "select m.id, m.sticker_items, c.guild_id from messages m join channels c on "
