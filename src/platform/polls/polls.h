@@ -11,14 +11,15 @@
 
 struct poll_draft;
 extern const struct type poll_body;
-/* Converts a request body to a poll without votes. ERR_POLL_EMOJI: an emoji is not usable. */
+/* Converts a request body to a poll without votes. ERR_POLL_EMOJI if an emoji is not usable. */
 enum err poll_from_draft(struct call *call, const struct poll_draft *in,
                          const struct emoji_user *who, struct poll **ret);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
 enum err poll_insert(struct tx *tx, snowflake message_id, const struct poll *poll);
-/* Reads the poll as the account user_id sees it (0: anonymous); NULL: the message has no poll. */
+/* Reads the poll as user_id sees it (0 means anonymous). *ret is NULL if the message has no
+ * poll. */
 enum err poll_find(struct tx *tx, snowflake message_id, snowflake user_id, const struct poll **ret);
 /* Returns a copy of the poll in which .me_voted is false. */
 const struct poll *poll_without_viewer_votes(struct arena *arena, const struct poll *poll);

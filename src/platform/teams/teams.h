@@ -18,7 +18,7 @@ enum team_access_level {
 
 enum team_access_level team_access_level_of(const struct team *team, snowflake user_id);
 
-/* Finds a member or invited user of the team; NULL: neither. */
+/* Finds a member or invited user of the team; NULL if the user is neither. */
 const struct team_member *team_find_member(const struct team *team, snowflake user_id);
 
 /* Reads the team with its members. ERR_UNKNOWN_TEAM. */
