@@ -9,7 +9,7 @@
 
 /* Key of a stream: "guild:GUILD:CHANNEL:OWNER" or "call:CHANNEL:OWNER". */
 struct stream_key {
-    snowflake guild_id; /* 0: a private call */
+    snowflake guild_id; /* 0 for a private call */
     snowflake channel_id, owner_id;
 };
 
