@@ -3,7 +3,8 @@
 
 #include "model/fields/types.h"
 
-/* A kind, and its negation with a minus. */
+/* A value of the parameters `has` and `author_type`, and the value with a minus that excludes
+ * it. */
 #define KIND_OF(word, doc_)                 \
     { 0, word, word, doc_ },                \
     {                                       \

@@ -1,4 +1,5 @@
-/* post_data.c - POST …/post-data: reads authors and first messages of several forum posts. */
+/* post_data.c - POST …/post-data: replies with authors and first messages of several forum
+ * posts. */
 #include "platform/threads/internal.h"
 
 #include "platform/accounts/users.h"
