@@ -1,4 +1,4 @@
-/* integrations.h - integrations of guilds: apps, and accounts of other platforms. * Owns the tables
+/* integrations.h - integrations of guilds: apps, and accounts of other platforms. Owns the tables
  * of subscribers, connections, role connections and local platforms; the table integrations belongs
  * to platform/applications. Uses api/, model/ and platform/. Invariants: no request to a provider
  * (the server of another platform) is sent inside a transaction; a platform account is linked to at
