@@ -1,5 +1,4 @@
-/* change_effects.c - after a command change: emits index events, rewrites the bundle, sets
- * application flags. */
+/* change_effects.c - effects of a command change: index events, bundle, application flags. */
 #include "commands/internal.h"
 
 #include "api/jobs/jobs.h"

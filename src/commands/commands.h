@@ -23,9 +23,8 @@ enum err read_command(struct tx *tx, snowflake application_id, snowflake command
 
 enum command_permission_result {
     COMMAND_ALLOWED,
-    COMMAND_NOT_HERE,  /* wrong context, app not installed, or activity not launchable */
-    COMMAND_NO_ACCESS, /* the user lacks VIEW_CHANNEL, USE_APPLICATION_COMMANDS or a send permission
-                        */
+    COMMAND_NOT_HERE,   /* wrong context, app not installed, or activity not launchable */
+    COMMAND_NO_ACCESS,  /* lacks VIEW_CHANNEL, USE_APPLICATION_COMMANDS or a send permission */
     COMMAND_NOT_OF_AGE, /* the command is age-restricted; the user or channel does not allow it */
     COMMAND_CHANNEL_DENIED, /* a permission row of the channel denies the command */
     COMMAND_USER_DENIED,    /* a permission row of the user or a role denies the command */

@@ -75,8 +75,7 @@ struct str choice_value_text(struct arena *arena, const struct command_choice *c
 struct command new_empty_command(snowflake guild_id);
 /* Applies a body to a command: absent fields do not change, null sets the default. */
 void apply_command_patch(struct arena *arena, struct command *k, const struct command_patch *in);
-/* Converts a command to its stored form: drops fields that do not apply to its type, and sorts
- * sets. */
+/* Converts a command to its stored form: drops fields that do not apply, and sorts sets. */
 void normalize_command(struct arena *arena, struct command *k);
 
 /* --- rows.c --------------------------------------------------------------------------- */
@@ -235,9 +234,8 @@ void emit_command_permissions(struct call *call, const struct command_permission
 
 /* --- installed.c ---------------------------------------------------------------------- */
 
-/* The first three set a bit of integration_type in *installed if the app's commands are installed:
- * in the guild, in a guild of the user, on the account. read_installed_in_group sets *ret for a
- * group DM. */
+/* The first three set a bit of integration_type if the app's commands are installed: in the guild,
+ * in a guild of the user, on the account. read_installed_in_group sets *ret for a group DM. */
 enum err read_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
                                  unsigned *installed);
 enum err read_installed_in_user_guilds(struct tx *tx, snowflake application_id, snowflake user_id,

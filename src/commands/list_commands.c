@@ -36,8 +36,7 @@ static bool is_complete_definition(struct str definition)
     return definition.n < COMMAND_MAX_BYTES / 2 || json_is_valid(definition);
 }
 
-/* Writes the stored JSON text, or encodes the command again if its row is marked as having hidden
- * fields. */
+/* Writes the stored JSON text. Encodes the command again if it has hidden fields. */
 static enum err write_stored_command_json(const struct rows *r, struct json_writer *j)
 {
     struct str text = row_text(r, 0);

@@ -59,8 +59,7 @@ enum err resolve_app_guild(struct call *call)
                                             : resolve_guild_as_developer(call, id);
 }
 
-/* Permission routes also accept a global command, or the application id, which stands for all
- * commands of the app. */
+/* Permission routes also accept a global command, or the application id for all its commands. */
 enum err resolve_command(struct call *call)
 {
     snowflake id = call_path_id(call, "command.id");

@@ -1,8 +1,7 @@
 /* schema.c - JSON schemas of bodies and queries of application commands. */
 #include "commands/internal.h"
 
-/* Entries with the value null are ignored, because client libraries send null to remove a
- * localization. */
+/* Entries with null are ignored: client libraries send null to remove a localization. */
 #define DICTIONARY_OF(type_)                                                     \
     {                                                                            \
         .kind = KIND_MAP, .flags = TYPE_NULL_NONE, .of = &type_, .max = LOCALES, \

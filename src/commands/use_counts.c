@@ -1,5 +1,4 @@
-/* use_counts.c - counts the uses of commands per day for the popularity rank, and deletes old
- * days. */
+/* use_counts.c - counts the uses of commands per day for their rank, and deletes old days. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "commands/internal.h"

@@ -173,8 +173,7 @@ enum err read_gif_categories(const struct gif_request *w, struct list *ret);
 /* Read lists of at most w->limit search terms (struct str). */
 enum err read_trending_terms(const struct gif_request *w, struct list *ret);
 enum err read_search_suggestions(const struct gif_request *w, struct list *ret);
-/* Adds a search term to the list, unless it is a duplicate or the query itself, or the list is
- * full. */
+/* Adds a search term, unless it is a duplicate or the query itself, or the list is full. */
 void add_search_term(const struct gif_request *w, struct list *terms, struct str term);
 
 /* --- provider_queries.c: the provider ------------------------------------------------- */

@@ -149,8 +149,7 @@ enum err upsert_integration_member(struct tx *tx, const struct integration_row *
 
 /* --- secrets.c: encryption and digests ------------------------------------------------ */
 
-/* Encrypt a provider's secret for the database, and decrypt it. p is NULL if the decryption
- * failed. */
+/* Encrypt a provider's secret for the database, and decrypt it. p is NULL on failure. */
 struct str encrypt_connection_secret(struct arena *arena, const struct auth *auth,
                                      snowflake user_id, struct str secret);
 struct str decrypt_connection_secret(struct arena *arena, const struct auth *auth,
@@ -161,8 +160,7 @@ struct str digest_connection_secret(struct arena *arena, const struct auth *auth
 
 /* --- linking.c: linking an account of another platform -------------------------------- */
 
-/* A request to link a platform account, and the provider's response. The prepare stage passes it to
- * the handler. */
+/* A request to link a platform account, with the response; passed from prepare to the handler. */
 struct link_request {
     enum platform platform;
     struct str code, state;

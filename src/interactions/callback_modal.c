@@ -1,4 +1,4 @@
-/* callback_modal.c - modals: validation, stored form, and the event to the user. */
+/* callback_modal.c - modals in callbacks: validation, storage, and the event to the user. */
 #include "interactions/responses.h"
 
 #include "base/utf8.h"

@@ -58,9 +58,8 @@ struct interaction {
     struct str name;                 /* "command group subcommand" */
     int64_t focused_type;            /* for autocomplete: type of the focused option */
 
-    snowflake
-        message_id; /* message of the component, or of the component that opened the modal; or 0 */
-    snowflake opener_id; /* for a modal: id of the interaction that opened it; or 0 */
+    snowflake message_id; /* message of the component, also if it opened the modal; or 0 */
+    snowflake opener_id;  /* for a modal: id of the interaction that opened it; or 0 */
 
     int64_t state;         /* enum interaction_state */
     int64_t callback_type; /* 0 if not acknowledged */

@@ -110,8 +110,7 @@ static inline enum err refuse_invocation_data(struct call *call, const char *cod
 
 /* Reads the command and checks its version, permissions, target and options. */
 enum err read_and_check_command(struct call *call);
-/* Checks in the handler's transaction that the command's version has not changed since the
- * check. */
+/* Checks in the handler that the command's version has not changed since the check. */
 enum err check_command_version_again(struct call *call);
 /* Checks the submitted options against the command. Sets options, files and resolved objects, and
  * adds group and subcommand to the name. */
@@ -187,8 +186,7 @@ void deliver_interaction_to_app(struct call *call);
 
 /* --- timeouts.c: timeouts and cleanup ------------------------------------------------- */
 
-/* Schedules the timeout of an interaction without a response as a stored job, which survives a
- * restart. */
+/* Schedules the timeout of an unanswered interaction as a stored job, which survives a restart. */
 enum err schedule_interaction_timeout(struct call *call, const struct interaction *it);
 extern const struct job_kind *const interaction_jobs[];
 

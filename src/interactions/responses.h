@@ -9,9 +9,8 @@
 
 /* The data of a callback; the callback's type decides which members apply. */
 struct callback_data {
-    struct message_body
-        message; /* must be the first member, because it uses the field table of messages */
-    struct opt_list choices; /* struct command_choice */
+    struct message_body message; /* must be first, because it uses the field table of messages */
+    struct opt_list choices;     /* struct command_choice */
     struct opt_str custom_id, title;
 };
 struct interaction_callback {
@@ -58,8 +57,7 @@ void emit_modal_create(struct call *call, const struct interaction *it, const st
 
 /* --- callback_choices.c --------------------------------------------------------------- */
 
-/* Validates the choices: their values against the type of the focused option, and localized
- * names. */
+/* Validates the choices against the type of the focused option, and their localized names. */
 enum err validate_autocomplete_choices(struct call *call, const struct interaction *it,
                                        const struct list *choices);
 /* Emits APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE. */
@@ -82,8 +80,7 @@ struct interaction_response {
     struct opt_int forced;  /* reason why the response must be ephemeral, if any */
 };
 
-/* Reads the app, user and channel of a response. `in` is the message body of the request, or
- * NULL. */
+/* Reads the app, user and channel of a response. `in` is the message body, or NULL. */
 enum err read_response_context(struct call *call, const struct interaction *it,
                                const struct message_body *in, struct interaction_response *ret);
 

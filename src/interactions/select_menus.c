@@ -1,4 +1,4 @@
-/* select_menus.c - parses the selected values of a menu, in a message or a modal. */
+/* select_menus.c - parses the selected values of a select menu, in a message or a modal. */
 #include "interactions/invoke.h"
 
 #include <inttypes.h>
@@ -82,7 +82,7 @@ static enum err parse_menu_value(struct call *call, const struct component *menu
     }
 }
 
-/* Checks the number of values. In a modal, a component with required = false may have none. */
+/* Checks the number of values. In a modal, a component with required = false may have no value. */
 static bool is_value_count_allowed(const struct call *call, const struct component *menu,
                                    size_t count)
 {

@@ -13,8 +13,7 @@
 
 /* --- IDENTIFY ------------------------------------------------------------------------- */
 
-/* Finds the voice state of an IDENTIFY payload. For a private call, server_id is the channel's
- * id. */
+/* Finds the voice state of an IDENTIFY payload. For a private call, server_id is the channel. */
 static enum err find_state_to_connect(struct tx *tx, const struct pending_identify *c,
                                       struct voice_state *ret)
 {
@@ -75,7 +74,7 @@ static enum err refuse_room_of_other_node(struct call *call, snowflake room_id,
     return e ? e : here ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
 
-/* Checks an IDENTIFY payload for a voice state. If admits is set, also marks the state as
+/* Checks an IDENTIFY payload for a voice state. If admits is set, also marks the voice state as
  * connected. */
 static enum err connect_state(struct call *call, struct pending_identify *c, struct voice_state *s,
                               bool admits)

@@ -156,14 +156,12 @@ static void compare_with_present_state(const struct session_opcode *o,
     f->live = was->live;
     f->same_channel = voice_state_channel_id(was) == o->target;
     f->same_guild = in->guild_id ? voice_state_guild_id(was) == in->guild_id : f->same_channel;
-    /* A leave request with a guild_id applies only to that guild; without one, to any guild or
-     * call. */
+    /* Leaving with a guild_id applies only to that guild; without one, to any guild or call. */
     if (f->leaves && request->guild_id.given == GIVEN)
         f->present = voice_state_guild_id(was) == request->guild_id.value;
 }
 
-/* Returns the first usable region that the client prefers, else the region nearest to its
- * address. */
+/* Returns the first usable region that the client prefers, else the nearest region. */
 static struct str choose_preferred_region(const struct session_opcode *o, bool vip)
 {
     const struct voice_state_request *in = o->d;

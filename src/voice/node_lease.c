@@ -218,8 +218,7 @@ static enum err mark_states_and_renew(struct call *call)
     return e ? e : renew_and_clean_up(call);
 }
 
-/* Startup does not wait for further steps, because the remaining voice states have other node
- * numbers. */
+/* Startup does not wait for more steps: the remaining voice states have other node numbers. */
 static void on_first_renewal(struct call *call, enum err e, void *arg)
 {
     struct node_lease *l = arg;

@@ -53,8 +53,7 @@ bool p256_key_parse(struct str bytes, unsigned char ret[P256_KEY_SIZE])
     return true;
 }
 
-/* Returns whether the DER encoding is canonical: decoding and encoding again yields the same
- * bytes. */
+/* Returns whether the DER encoding is canonical: encoding it again yields the same bytes. */
 static bool is_strict_der(struct str der)
 {
     const unsigned char *at = (const unsigned char *)der.p;

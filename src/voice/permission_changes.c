@@ -6,8 +6,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-/* Caches the guild and the last channel, because consecutive voice states often have the same
- * channel. */
+/* Caches the guild and the last channel, which consecutive voice states often share. */
 struct permission_update {
     struct guild guild; /* with roles */
     struct channel channel;

@@ -29,8 +29,7 @@ static bool has_other_nodes(const struct call *call)
     return cluster && !cluster_is_alone(cluster);
 }
 
-/* In a cluster each room has an owner node, unless an external host of the operator carries
- * voice. */
+/* In a cluster rooms have owner nodes, unless an external host of the operator carries voice. */
 static bool rooms_have_owners(const struct call *call)
 {
     return has_other_nodes(call) && (relay_endpoint || !voice_regions_endpoint_pattern());

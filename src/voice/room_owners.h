@@ -30,8 +30,7 @@ void room_owner_watch_free(struct room_owner_watch *w); /* accepts NULL */
 /* Call every second on the loop. */
 void room_owner_watch_tick(struct room_owner_watch *w);
 /* room_owner_watch_open: this node accepts rooms at the endpoint. room_owner_watch_close: this node
- * accepts no rooms, and its rooms move to other nodes. Both block, so do not call them on a
- * loop. */
+ * accepts no rooms, and its rooms move to other nodes. Both block: do not call on a loop. */
 enum err room_owner_watch_open(struct room_owner_watch *w, const char *endpoint);
 void room_owner_watch_close(struct room_owner_watch *w);
 

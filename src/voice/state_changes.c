@@ -28,8 +28,8 @@ struct voice_state voice_state_without_channel(const struct voice_state *s)
     return gone;
 }
 
-/* Reads the member of a voice state. If the user has left the guild, the state is sent without a
- * member. */
+/* Reads the member of a voice state. If the user has left the guild, the voice state is sent
+ * without a member. */
 static enum err read_member_of_state(struct call *call, struct voice_state *s, struct member *room)
 {
     enum err e = OK;

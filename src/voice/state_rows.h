@@ -6,8 +6,7 @@
 
 /* --- state_rows.c: SQL ---------------------------------------------------------------- */
 
-/* Node number of voice states that wait after a restart until their session resumes, at most until
- * held_until. */
+/* Node number of voice states that wait for RESUME after a restart, at most until held_until. */
 enum { VOICE_NODE_AWAITING_RESUME = -1 };
 
 enum err voice_state_write(struct tx *tx, const struct voice_state *s);

@@ -4,8 +4,7 @@
 #include "platform/members/members.h"
 #include "voice/states.h"
 
-/* Returns the voice channels that a member can view, computed once per channel and not per voice
- * state. */
+/* Returns the voice channels that a member can view; computed once for all voice states. */
 static struct map visible_voice_channels(const struct permission_input *who,
                                          const struct list *channels)
 {

@@ -46,8 +46,7 @@ void voice_set_relay_endpoint(const char *endpoint);
 enum err voice_open_rooms(struct voice_service *v, const char *endpoint);
 void voice_close_rooms(struct voice_service *v);
 
-/* Functions for gateway_hooks; v may be NULL. Returns false if the payload does not match the
- * opcode. */
+/* For gateway_hooks; v may be NULL. Returns false if the payload does not match the opcode. */
 bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,
                          struct str d);
 void voice_on_session_end(struct voice_service *v, const struct gateway_caller *who);

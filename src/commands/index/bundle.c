@@ -1,5 +1,4 @@
-/* bundle.c - reads, writes and repairs bundles: all commands of a guild, or all global commands, in
- * one row. */
+/* bundle.c - reads, writes and repairs bundles: all commands of a scope in one row. */
 #include "commands/index/bundle.h"
 
 #include "api/jobs/internal_call.h"
@@ -95,8 +94,7 @@ enum err read_bundle(struct tx *tx, snowflake application_id, snowflake guild_id
 static const char READ_TEXTS[] =
     "select id, plain from commands where application_id = $1 and guild_id = $2 order by id";
 
-/* Returns whether the text is a JSON object, because indexes insert fields before its closing
- * brace. */
+/* Returns whether the text is a JSON object: indexes insert fields before its closing brace. */
 static bool is_json_object(struct str text)
 {
     return text.n >= 2 && text.p[0] == '{' && text.p[text.n - 1] == '}';
@@ -190,8 +188,7 @@ static enum err read_entry_sizes(struct tx *tx, struct command_bundle_entry *k)
     return rows_end(&rows);
 }
 
-/* Reads the sizes of changed commands only, because a command with the same version has the same
- * texts. */
+/* Reads the sizes of changed commands only: a command of the same version has the same texts. */
 static enum err read_changed_entry_sizes(struct tx *tx, struct list *list,
                                          const struct command_bundle *bundle)
 {

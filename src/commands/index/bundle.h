@@ -22,9 +22,8 @@ struct command_bundle {
     snowflake application_id, guild_id;
     const struct command_bundle_entry *entries; /* sorted by id */
     size_t count;
-    struct str
-        texts; /* JSON texts separated by commas; empty if they are only in the command rows */
-    bool unreadable; /* the row cannot be decoded; entries are from the command rows */
+    struct str texts; /* JSON texts separated by commas; empty if only the command rows have them */
+    bool unreadable;  /* the row cannot be decoded; entries are from the command rows */
 };
 
 /* --- bundle_format.c: the bytes of the column `entries` ------------------------------- */

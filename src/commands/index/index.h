@@ -21,8 +21,7 @@ struct index_application {
     uint64_t flags;
     const struct activity_config *embedded_activity_config;
     bool active;       /* a global command was used recently */
-    snowflake version; /* id of the last change of the application or its commands; 0 if never
-                          changed. Not sent */
+    snowflake version; /* id of the last change of the app or its commands, or 0; not sent */
 };
 extern const struct type type_index_applications;
 
@@ -36,8 +35,7 @@ struct command_use_count {
     int64_t uses;
 };
 
-/* Reads the applications of an index. key is the id of the guild, account, application or
- * channel. */
+/* Reads the applications of an index. key: id of the guild, account, application or channel. */
 enum err read_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
                                  struct list *ret);
 /* Prefetches the rows of an index except the commands; only if the version is stored under
@@ -64,8 +62,8 @@ struct index_member {
     struct tx *tx;
     const struct member_access *member_access;
     bool adult;
-    struct list targets; /* target of each permission row, sorted (snowflake) */
-    struct list rows;    /* permission rows (struct command_permission), parallel to targets */
+    struct list targets;         /* target of each permission row, sorted (snowflake) */
+    struct list rows;            /* struct command_permission, parallel to targets */
     struct list channel_classes; /* struct index_channel_class, without duplicates */
 };
 
@@ -104,10 +102,8 @@ void prefetch_index_channel_classes(struct tx *tx, snowflake guild_id, snowflake
 struct index_request {
     struct call *call;
     enum command_index_kind kind;
-    snowflake key,
-        version_key; /* version_key is the id under which the version is stored; 0 means key */
-    struct command_permission_check
-        check; /* template to which the fields of each command are added */
+    snowflake key, version_key;            /* id under which the version is stored; 0 means key */
+    struct command_permission_check check; /* template; each command adds its fields */
     struct str locale;
     uint64_t locales;                  /* locales of the caller, as a bit set */
     const struct index_member *member; /* INDEX_GUILD only */

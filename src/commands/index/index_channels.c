@@ -41,8 +41,7 @@ static enum err read_open_channels(struct tx *tx, snowflake guild_id, snowflake 
     return rows_end(&rows);
 }
 
-/* Selects only overwrites of the member, of his roles and of @everyone, because a channel may have
- * a thousand. */
+/* Selects only overwrites of the member, his roles and @everyone: a channel may have a thousand. */
 static const char OVERWRITES_ABOUT[] =
     "select o.target_id, o.type, o.allow, o.deny, o.channel_id from overwrites o "
     "cross join channels c where c.id = o.channel_id and c.guild_id = $1 and (o.target_id = $1 or "

@@ -45,8 +45,7 @@ enum err read_index_member(struct tx *tx, const struct member_access *s, bool ad
     return e ? e : read_index_channel_classes(tx, s, channels, &ret->channel_classes);
 }
 
-/* Returns the index of the first row of a target by binary search, because rows are sorted by
- * target. */
+/* Returns the index of the first row of a target by binary search (rows are sorted by target). */
 static size_t find_first_row(const struct list *targets, snowflake target_id)
 {
     const snowflake *all = targets->items;

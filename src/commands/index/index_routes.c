@@ -36,8 +36,7 @@ static enum err encode_localized_command(struct index_request *v, const struct i
     return OK;
 }
 
-/* Writes the stored JSON text, with the fields that depend on the caller before the closing
- * brace. */
+/* Writes the stored JSON text; adds the caller's fields before the closing brace. */
 static void write_stored_command_json(struct index_request *v, const struct index_command *s)
 {
     struct buf *out = v->json.out;
@@ -69,8 +68,7 @@ static enum err write_index_command_json(struct index_request *v, struct index_c
     if (!e)
         json_raw(&v->json, text);
     else if (e == ERR_UNKNOWN_COMMAND)
-        write_stored_command_json(v,
-                                  s); /* if the command cannot be decoded, send the stored text */
+        write_stored_command_json(v, s); /* the stored text, because decoding failed */
     return e == ERR_UNKNOWN_COMMAND ? OK : e;
 }
 

@@ -13,8 +13,7 @@
 #define OF_APPLICATION "(select id from applications where id = $1)"
 #define OF_GROUP       "(select application_id from channel_integrations where channel_id = $1)"
 
-/* Declares one query per kind of index. All queries are literals, because struct sql requires
- * them. */
+/* Declares one query per kind of index. Queries are literals, because struct sql needs them. */
 #define DECLARE_QUERIES(name_, begin_, end_)                                                \
     static const char name_##_guild[] = begin_ OF_GUILD end_;                               \
     static const char name_##_user[] = begin_ OF_USER end_;                                 \
@@ -89,8 +88,7 @@ enum err read_index_applications(struct tx *tx, enum command_index_kind kind, sn
     return rows_end(&rows);
 }
 
-/* Bundles of guild commands are found only for guild indexes, because no other key equals a guild
- * id. */
+/* Guild commands are found only for guild indexes, because no other key equals a guild id. */
 DECLARE_QUERIES(bundles_sql,
                 "select application_id, guild_id, entries, texts from command_lists "
                 "where guild_id in (0, $1) and application_id in ",

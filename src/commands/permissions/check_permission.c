@@ -58,8 +58,7 @@ static struct command_permission_check new_permission_check(const struct command
     };
 }
 
-/* Reads where the app is installed for the user, for the integration types that the command
- * supports. */
+/* Reads where the app is installed for the user, of the types that the command supports. */
 static enum err read_installed_types(struct tx *tx, const struct command_invoker *invoker,
                                      struct command_permission_check *q)
 {

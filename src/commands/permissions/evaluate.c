@@ -67,8 +67,7 @@ unsigned command_install_types(const struct command_permission_check *q)
 
     if (!(q->contexts & q->contexts_to_check))
         return 0;
-    /* Private channels need INSTALL_USER. An app in a group DM is available to all its
-     * recipients. */
+    /* Private channels need INSTALL_USER. An app in a group DM is available to all recipients. */
     if (q->in_group && q->integration_types >> INSTALL_USER & 1)
         install_types |= 1u << INSTALL_GUILD;
     return install_types;

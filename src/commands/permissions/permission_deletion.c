@@ -35,8 +35,8 @@ static enum err delete_permissions_in_guild(struct call *call, const struct perm
 static const char NEXT_GUILDS[] = "select guild_id from command_permissions where target_id = $1 "
                                   "and round < $2 order by round, guild_id limit $3";
 
-/* Reads the guilds of the next rows without duplicates: as many as fit into the room, at least
- * one. */
+/* Reads the guilds of the next rows without duplicates. The number of guilds and rows is limited by
+ * `room`, but at least one guild is read. */
 static enum err read_next_guilds(struct call *call, const struct permission_deletion *d,
                                  int64_t room, struct list *ret)
 {

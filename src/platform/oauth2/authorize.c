@@ -1,5 +1,4 @@
-/* authorize.c - GET and POST /oauth2/authorize: data of the consent page, and the user's
- * decision. */
+/* authorize.c - GET and POST /oauth2/authorize: data of the consent page; the user's decision. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>

@@ -205,8 +205,7 @@ enum err delete_incoming_webhook(struct call *call, const struct authorization_c
 
 /* --- openid.c ------------------------------------------------------------------------- */
 
-/* Prepare stage of POST /oauth2/authorize: creates a signing key for the scope openid if none
- * exists. */
+/* Prepare stage of POST /oauth2/authorize: creates the signing key if openid needs one. */
 enum err prepare_authorize(struct call *call);
 /* Stores the signing key that prepare_authorize created, if any. */
 enum err openid_store_key(struct call *call);

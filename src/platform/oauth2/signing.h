@@ -11,8 +11,7 @@ struct signing_key {
     struct str secret;            /* private key in DER format */
 };
 
-/* Takes up to a second: never call on a loop or in a transaction. Returns false if OpenSSL
- * fails. */
+/* Takes up to a second: never call on a loop or in a transaction. Returns false on an error. */
 bool signing_key_new(struct arena *arena, struct signing_key *ret);
 /* Returns a signed token with these claims (JSON). p is NULL if the key is invalid. */
 struct str jwt_sign(struct arena *arena, const struct signing_key *key, struct str claims);

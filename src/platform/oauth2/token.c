@@ -30,8 +30,7 @@ static bool has_basic_credentials(const struct call *call)
     return str_eq_nocase(str_cut(&header, ' '), STR("Basic"));
 }
 
-/* Finds the application of the client. *ret_known is true if it exists and the secret is
- * correct. */
+/* Finds the client's application. *ret_known is true if it exists and the secret is correct. */
 static enum err authenticate_client(struct call *call, const struct opt_str *form_id,
                                     const struct opt_str *form_secret, struct application *ret,
                                     bool *ret_known)

@@ -18,8 +18,8 @@ enum err poll_from_draft(struct call *call, const struct poll_draft *in,
 /* --- rows.c --------------------------------------------------------------------------- */
 
 enum err poll_insert(struct tx *tx, snowflake message_id, const struct poll *poll);
-/* Reads the poll as user_id sees it (0 means anonymous). *ret is NULL if the message has no
- * poll. */
+/* Reads the poll as the user user_id sees it (0 means an anonymous viewer). *ret is NULL if the
+ * message has no poll. */
 enum err poll_find(struct tx *tx, snowflake message_id, snowflake user_id, const struct poll **ret);
 /* Returns a copy of the poll in which .me_voted is false. */
 const struct poll *poll_without_viewer_votes(struct arena *arena, const struct poll *poll);

@@ -19,15 +19,14 @@ static enum err update_message_reactions(struct tx *tx, const struct message *m,
     return e || found ? e : ERR_UNKNOWN_MESSAGE;
 }
 
-/* Saves all reactions in the message's row. The message must have no counter shards, or merged
- * ones. */
+/* Saves all reactions in the message's row. Counter shards must be merged or absent. */
 static enum err save_merged_reactions(struct tx *tx, const struct message *m, struct str text)
 {
     return update_message_reactions(tx, m, text, reaction_text_state(text));
 }
 
-/* Returns the reactions text of a message without one emoji (none if the id is 0) and without the
- * viewer's own marks. */
+/* Returns the reactions text of a message without one emoji (all remain if the id is 0) and without
+ * the viewer's own marks. */
 static struct str reactions_text_without(struct tx *tx, const struct message *m, snowflake gone)
 {
     struct str lines = reaction_text_skip_head(m->reactions.value);

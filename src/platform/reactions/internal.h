@@ -32,8 +32,7 @@ size_t count_distinct_emoji(struct str text);
 /* Changes the count of a reaction by 1 or -1. */
 enum err reaction_update_count(struct tx *tx, const struct message *m, snowflake id, bool burst,
                                snowflake user_id, int by);
-/* Adds a new emoji with its first user, and removes emoji without users. ERR_UNKNOWN_MESSAGE if the
- * message was deleted. */
+/* Adds a new emoji with its first user, and removes emoji without users. ERR_UNKNOWN_MESSAGE. */
 enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
                          const struct reaction_emoji *emoji);
 /* Removes the counts of one emoji from the message, or of all emoji if id is 0. */

@@ -17,7 +17,7 @@ enum {
     NOTE_LENGTH = 120,
     NICKNAME_LENGTH = 32,
     SMALL_GUILD_MEMBERS =
-        200, /* users who share a guild with at most this many members count as acquainted */
+        200, /* users who share a guild with at most so many members are acquainted */
 };
 
 /* --- rules.c: pure functions ---------------------------------------------------------- */
@@ -67,8 +67,7 @@ struct user_tag {
     struct str name;
     int64_t discriminator; /* 0 without a discriminator */
 };
-/* Parses a username and the JSON of a discriminator (raw.p is NULL if absent). Returns false if
- * invalid. */
+/* Parses a username and a discriminator's JSON (raw.p may be NULL). Returns false if invalid. */
 bool user_tag_parse(struct str username, struct str raw, struct user_tag *ret);
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */

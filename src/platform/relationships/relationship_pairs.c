@@ -193,8 +193,8 @@ static struct relationship_side side_after_change(const struct relationship_side
     return after;
 }
 
-/* Emits the event to the owner of one row. After RELATIONSHIP_REMOVE, an ignored user is added
- * again. */
+/* Emits the event to the owner of a row. If the other user is still ignored, RELATIONSHIP_REMOVE is
+ * followed by RELATIONSHIP_ADD. */
 static enum err emit_side_change(struct call *call, snowflake owner, snowflake other,
                                  const struct relationship_side *before,
                                  const struct relationship_side *after,
@@ -307,8 +307,8 @@ enum err relationship_side_save_and_emit(struct call *call, const struct relatio
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-/* SQL columns of a relationship with the columns of a partial user only, because lists can be
- * long. */
+/* SQL columns of a relationship, and of a partial user instead of a whole user, because lists can
+ * be long. */
 #define LIST_COLUMNS                                                                        \
     "r.user_id, r.type, r.ignored, r.nickname, r.note, r.since, r.is_spam, r.is_stranger, " \
     "r.origin_application_id, " PARTIAL_USER_COLUMNS

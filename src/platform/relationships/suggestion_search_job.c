@@ -14,8 +14,8 @@
 enum {
     LEAST_MUTUAL = 3, /* minimum number of mutual friends */
     MOST_FOUND = 20,
-    MAX_FRIENDS_READ = 100, /* maximum of friends of the account, and of friends per friend, to
-                               limit the run time */
+    MAX_FRIENDS_READ =
+        100, /* maximum of friends, and of friends per friend, to limit the run time */
 };
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
@@ -182,8 +182,7 @@ enum err suggest_connection_friends(struct call *call, snowflake owner)
 
 /* --- the daily job -------------------------------------------------------------------- */
 
-/* Searches for suggestions. Schedules no further run for an account without friends and
- * connections. */
+/* Searches for suggestions. No further run is scheduled without friends and connections. */
 static enum err run_suggestion_search_job(struct call *call, const struct job *job)
 {
     struct list friends, platforms;

@@ -7,9 +7,8 @@
 
 struct event_audit_state {
     struct call *call;
-    const struct scheduled_event *before,
-        *now;            /* before is NULL for a new event, now for a deleted one */
-    struct list changes; /* struct audit_change */
+    const struct scheduled_event *before, *now; /* NULL for a new or deleted event */
+    struct list changes;                        /* struct audit_change */
 };
 
 static void add_changed_field(struct event_audit_state *n, const char *key, const struct type *type,

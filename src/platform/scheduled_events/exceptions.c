@@ -21,8 +21,7 @@ static void emit_event_exception(struct call *call, enum event what,
     call_emit(call, what, event_audience(e), &event_exception_schema, &emitted);
 }
 
-/* Reads the event of the path. The caller must be allowed to change it, and it must not have
- * ended. */
+/* Reads the event of the path. The caller must be able to change it; it must not have ended. */
 static enum err read_changeable_event(struct call *call, struct scheduled_event *ret)
 {
     enum err e = read_event_of_path(call, ret);

@@ -28,7 +28,7 @@ static bool claim_indexing_period(void)
 {
     int64_t now = clock_us(), until = claimed_until;
 
-    /* If the clock was set back, claimed_until may be far in the future; it then does not block
+    /* If the clock was set back, claimed_until may be far in the future. It then does not block
      * indexing. */
     return (until <= now || until > now + EVERY) &&
            atomic_compare_exchange_strong(&claimed_until, &until, now + EVERY / 2);
@@ -78,8 +78,8 @@ static enum err run_indexing_job(struct call *call, const struct job *job)
     }
     if (e)
         return e;
-    /* The job runs once more, because messages that were created since then did not schedule a
-     * run. */
+    /* The job runs once more, because messages that were created since claimed_until was set did
+     * not schedule a run. */
     int64_t planned = claimed_until;
     if (!documents.count)
         return planned > clock_us() ? job_schedule(call, &message_indexing, 0, planned, STR(""))

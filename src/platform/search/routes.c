@@ -17,8 +17,7 @@ struct search_hit {
     double score;
 };
 
-/* Ids of unindexed messages: the matching ones, and all, because their index entries are
- * outdated. */
+/* Unindexed messages: matching ones, and all, because their index entries are outdated. */
 struct unindexed_hits {
     struct list found, all; /* snowflakes, newest first */
     bool too_many;

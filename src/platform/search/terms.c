@@ -166,7 +166,7 @@ static void add_contents_filter(struct arena *a, struct search_terms *t,
         add_never_matching_group(a, t);
 }
 
-/* If the query has one file name, all its words must match; of several names, one word must
+/* If the query has one file name, all its words must match; if it has several names, one word must
  * match. */
 static void add_filename_filter(struct arena *a, struct search_terms *t, const struct list *names)
 {
@@ -330,8 +330,7 @@ static bool word_matches(const struct term_phrase *p, size_t n, struct str word)
 }
 
 /* Returns whether a text has the phrase. reach[i] is true if word n of the phrase matches word i of
- * the text and the words before n match. The time is proportional to text length × phrase
- * length. */
+ * the text and the words before n match. The time is O(text length × phrase length). */
 static bool phrase_matches(struct arena *a, const struct term_phrase *p, const struct list *words)
 {
     const struct str *w = words->items;

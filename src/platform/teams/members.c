@@ -90,8 +90,7 @@ enum err modify_team_member(struct call *call)
     return call_reply(call, &m);
 }
 
-/* DELETE /teams/{team.id}/members/{team_member.id}: removes a member or an invitation; also for
- * oneself. */
+/* DELETE /teams/{team.id}/members/{team_member.id}: removes a member or an invitation. */
 enum err remove_team_member(struct call *call)
 {
     const struct team *team = call->target.team;

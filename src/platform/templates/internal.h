@@ -79,8 +79,7 @@ struct guild_template {
     const struct user *creator; /* NULL if the account was deleted */
     struct opt_bool is_dirty;   /* null or true: the guild differs from the template */
     struct str serialized_source_guild;
-    const struct template_source
-        *shape; /* only for the schema in the OpenAPI document; always NULL */
+    const struct template_source *shape; /* only for the schema in OpenAPI; always NULL */
 
     /* Internal fields, not part of the JSON. */
     struct str packed, digest;

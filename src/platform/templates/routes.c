@@ -115,8 +115,7 @@ static enum err list_guild_templates(struct call *call)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* Encodes and compresses the guild on the thread pool, between the read and the write
- * transaction. */
+/* Encodes and compresses the guild on the thread pool, between the two transactions. */
 static enum err compress_source(struct call *call)
 {
     struct template_state *w = call_passed_data(call, "template_state");

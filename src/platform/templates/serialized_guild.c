@@ -5,9 +5,7 @@
 
 #include "platform/templates/internal.h"
 
-enum {
-    SOURCE_MAX = 48 * 1024 * 1024
-}; /* bytes; 500 channels with the longest topics need 12 MiB */
+enum { SOURCE_MAX = 48 * 1024 * 1024 }; /* bytes; 500 channels with long topics need 12 MiB */
 
 /* --- schema --------------------------------------------------------------------------- */
 

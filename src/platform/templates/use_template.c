@@ -36,8 +36,8 @@ struct template_guild_plan {
     struct role *roles;
     struct channel *channels;
     size_t role_count, channel_count;
-    size_t written, step_position; /* number of channels that are committed, and that the current
-                                      step has written */
+    size_t written,
+        step_position; /* channels that are committed; that the current step has written */
     struct gateway_guild shown;
     struct str shown_json; /* JSON of .shown, for GUILD_CREATE */
 };

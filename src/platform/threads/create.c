@@ -69,8 +69,7 @@ static enum err check_parent_type(const struct channel *parent)
                                                                                 : ERR_CHANNEL_TYPE;
 }
 
-/* Announcement channels allow only announcement threads; other channels allow no announcement
- * threads. */
+/* Announcement channels allow only announcement threads; other channels allow none. */
 static enum err check_thread_type(struct call *call, const struct channel *parent, int64_t type)
 {
     bool event_list = type == CHANNEL_ANNOUNCEMENT_THREAD;
@@ -101,8 +100,7 @@ enum err add_thread_creator(struct call *call, struct channel *thread)
     return e ? e : thread_read_viewer_membership(call->tx, me, thread);
 }
 
-/* Creates the system message in the parent channel about a new public thread. Its id is the
- * thread's id. */
+/* Creates the system message about a new public thread in its parent, with the thread's id. */
 static enum err create_thread_created_message(struct call *call, const struct channel *parent,
                                               const struct channel *thread)
 {
@@ -186,7 +184,7 @@ static enum err check_message_can_have_thread(struct call *call, const struct me
 
     if (!message_can_have_thread(m))
         return ERR_SYSTEM_MESSAGE;
-    /* A channel with the message's id is the thread of the message, even if the message was
+    /* A channel with the id of the message is the message's thread, even if the message was
      * deleted. */
     enum err e = channel_find(call->tx, m->id, &there);
     return e == ERR_UNKNOWN_CHANNEL ? OK : e ? e : ERR_THREAD_EXISTS;

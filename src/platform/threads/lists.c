@@ -91,8 +91,7 @@ enum err list_channel_threads(struct call *call)
 
 /* --- archived threads ----------------------------------------------------------------- */
 
-/* Reads archived threads and replies with them. page->limit is the page size plus one, for
- * has_more. */
+/* Reads archived threads and replies. page->limit is the page size plus one, for has_more. */
 static enum err reply_with_page(struct call *call, const struct thread_page *page)
 {
     struct list threads;
@@ -172,8 +171,7 @@ enum err audit_add_threads(struct call *call, struct audit_log_objects *log)
         struct channel thread, parent;
 
         e = channel_find(call->tx, id[i], &thread);
-        if (!e) /* Archived threads are not marked as deleted while their channel is being deleted.
-                 */
+        if (!e) /* archived threads are not marked while their channel is being deleted */
             e = channel_find(call->tx, thread.parent_id.value, &parent);
         if (!e)
             audit_log_append_object(call->arena, &log->threads, &type_channel, &thread);

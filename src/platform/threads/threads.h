@@ -15,8 +15,8 @@ struct new_thread {
     struct opt_int auto_archive_duration, rate_limit_per_user;
     struct opt_bool invitable;
     struct opt_list applied_tags; /* snowflakes */
-    bool begun; /* the first message exists already and does not count towards message_count */
-    snowflake owner_id; /* id of an account or a webhook */
+    bool begun;                   /* the first message exists; message_count does not include it */
+    snowflake owner_id;           /* id of an account or a webhook */
 };
 
 /* Inserts the thread and emits THREAD_CREATE; adds no members. ERR_MAX_ACTIVE_THREADS. */

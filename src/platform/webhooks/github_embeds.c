@@ -103,8 +103,7 @@ static void add_commit_line(struct arena *arena, struct buf *out, const struct g
     buf_add_str(out, STR("\n"));
 }
 
-/* Formats one line per commit. Lines are never truncated, because a truncated link would be
- * broken. */
+/* Formats one line per commit. Lines are not truncated, because links would break. */
 static struct str format_commit_lines(struct arena *arena, const struct list *commits)
 {
     const struct github_commit *c = commits->items;
@@ -128,8 +127,7 @@ static bool build_push_embed(struct arena *arena, const struct github_payload *i
     struct str lines = format_commit_lines(arena, &in->commits),
                branch = branch_of_ref(in->ref.value);
 
-    /* A push without commits is ignored, because GitHub sends another event when a branch is
-     * created or deleted. */
+    /* A push without commits creates or deletes a branch, for which GitHub sends another event. */
     if (!in->commits.count)
         return false;
     ret->title.value =

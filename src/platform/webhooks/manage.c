@@ -21,8 +21,7 @@ struct str webhook_derive_token(struct call *call, const struct webhook *h)
     return str_base64url_encode(call->arena, bytes, sizeof bytes);
 }
 
-/* Resolves {webhook.id} without a permission check; other resolvers and checks decide about
- * access. */
+/* Resolves {webhook.id} without a permission check; other checks decide about access. */
 enum err resolve_webhook(struct call *call)
 {
     struct webhook *h = call->target.webhook = arena_alloc(call->arena, sizeof *h);
@@ -101,8 +100,7 @@ static bool may_see_token(const struct call *call, const struct webhook *h)
     return h->application_id.given != GIVEN || own || call_uses_token(call);
 }
 
-/* Sets token, URL, source and creator of the reply. Callers who have only the token do not get the
- * creator. */
+/* Sets token, URL, source and creator. Callers who have only the token get no creator. */
 static enum err fill_webhook_fields(struct call *call, struct webhook *h)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);

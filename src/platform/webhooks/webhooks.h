@@ -23,9 +23,8 @@ struct webhook {
     const struct user *user; /* creator; hidden from callers who have only the token */
     struct opt_str name, avatar;
     struct opt_id application_id;
-    struct opt_str token, url; /* incoming webhooks only */
-    const struct webhook_source *source_guild,
-        *source_channel; /* NULL if not a follower webhook, or deleted */
+    struct opt_str token, url;                                  /* incoming webhooks only */
+    const struct webhook_source *source_guild, *source_channel; /* NULL if none or deleted */
 
     /* Internal fields, not part of the JSON. */
     snowflake user_id;

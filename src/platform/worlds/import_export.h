@@ -90,8 +90,7 @@ struct world_picture {
     struct str bytes;
 };
 
-/* How world files find objects of a type. Queries return the lowest id and the number of
- * matches. */
+/* How world files find objects of a type. Queries return the lowest id and the match count. */
 struct world_naming {
     const char *word;
     struct sql by_name; /* $1 is the name, $2 the guild if `scoped` */
@@ -197,7 +196,7 @@ struct world_named_row {
 struct world_exporter {
     const struct world_format *format;
     struct tx *tx;
-    snowflake guild, application, channel; /* object that contains the exported entries */
+    snowflake guild, application, channel;             /* object that has the exported entries */
     struct list roles, channels, emojis, applications; /* struct world_named_row, of the guild */
 };
 /* Reads the names of roles, channels and emojis of the guild ex->guild, and of all applications. */

@@ -148,8 +148,7 @@ static struct world_object *compose_object(struct world_format *f, const char *n
     return o;
 }
 
-/* Returns the file format. Formats are never freed, because json/plan.h caches compiled schemas by
- * address. */
+/* The formats are never freed, because json/plan.h caches compiled schemas by address. */
 const struct world_format *world_format_of_domains(const struct domain *const *domains)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -20,13 +20,12 @@ struct world_entries {
     char *next, *end;
     size_t size, member; /* size of an entry; offset of the field in an entry, in bytes */
 };
-/* Returns the field of the entry with this id, or NULL. Successive calls must have ascending
- * ids. */
+/* Returns the field of the entry with this id, or NULL. Call with ascending ids. */
 void *world_entry_find_field(struct world_entries *e, snowflake id);
 
 struct world_part {
-    const char *of; /* object that has the field, such as "guild"; NULL for the file's top level */
-    const char *name;        /* name of the field; NULL if import is called for the whole object */
+    const char *of;   /* object that has the field ("guild"); NULL for the file's top level */
+    const char *name; /* name of the field; NULL if import is called for the whole object */
     const struct type *type; /* type of the field; NULL if another row declares the field */
     const char *object;      /* name of the list's entries, to which other domains can add fields */
     int order;               /* import order; an object is imported after those that it refers to */
@@ -74,8 +73,7 @@ enum err world_import_deferred_parts(struct world_importer *im, const char *obje
 /* Adds an entry to a list, with memory for the fields of other domains. */
 void *world_entry_add(struct world_exporter *ex, const char *object, struct opt_list *list);
 size_t world_entry_size(const struct world_format *f, const char *object);
-/* Exports the fields that other domains add to entries. owner is the id of the object that has the
- * entries. */
+/* Exports fields that other domains add to entries. owner is the object that has the entries. */
 enum err world_export_parts(struct world_exporter *ex, const char *object, snowflake owner,
                             void *entries, size_t count);
 

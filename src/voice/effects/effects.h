@@ -27,8 +27,7 @@ struct effect_sound {
     const struct effect_emoji *emoji; /* NULL without an emoji */
 };
 
-/* Finds the caller's custom call sound for the channel of the path. ERR_UNKNOWN_SOUND if there is
- * none. */
+/* Finds the caller's custom call sound for the channel of the path. ERR_UNKNOWN_SOUND. */
 enum err find_custom_call_sound(struct call *call, struct effect_sound *ret);
 /* Finds a soundboard sound. source is the guild of the sound as the client states it, or 0.
  * ERR_UNKNOWN_SOUND, ERR_MISSING_PERMISSIONS. */

@@ -207,7 +207,7 @@ static enum err send_stage_message(struct call *call, enum message_type type,
     return message_create_system(call, call->target.channel, type, call->caller->id, 0, s->topic);
 }
 
-/* Resolves the channel in the body; checks visibility and permissions here, because the path has no
+/* Resolves the channel in the body. Checks visibility and permissions here, because the path has no
  * channel. */
 static enum err resolve_stage_channel(struct call *call, snowflake channel_id)
 {

@@ -63,8 +63,7 @@ enum err stream_emit_create(struct call *call, const struct stream *s,
                             const struct stream_participant *p);
 /* Emits STREAM_SERVER_UPDATE with new tokens to all participants. */
 enum err stream_renew_tokens(struct call *call, const struct stream *s);
-/* Emits STREAM_SERVER_UPDATE after the stream moved to another node. lost: the previous node is
- * dead. */
+/* Emits STREAM_SERVER_UPDATE after a move to another node. lost: the previous node is dead. */
 enum err stream_move_to_node(struct call *call, const struct stream *s, bool lost);
 /* Emits STREAM_UPDATE to all participants. */
 enum err stream_emit_update(struct call *call, const struct stream *s);
@@ -89,8 +88,7 @@ static inline snowflake stream_rtc_channel_id(const struct stream *s)
     return s->rtc_server_id + 1;
 }
 
-/* Hooks: leaving voice ends the user's stream and viewing; losing the permission ends the
- * stream. */
+/* Hooks: leaving voice ends streaming and watching; losing the permission ends streaming. */
 enum err streams_on_voice_leave(struct call *call, const struct voice_state *was);
 enum err streams_on_permission_change(struct call *call, const struct voice_state_permissions *r);
 /* Hook: applies mute, deafen and suppress of a voice state to the user's streams. */
