@@ -14,7 +14,7 @@
 #include "model/command.h"
 #include "platform/guilds/guilds.h"
 
-/* Reads a command with options, localizations and hidden fields, from any scope.
+/* Reads a guild or global command with options, localizations and hidden fields.
  * ERR_UNKNOWN_COMMAND if it does not exist or belongs to another application. */
 enum err read_command(struct tx *tx, snowflake application_id, snowflake command_id,
                       struct command *ret);
@@ -31,8 +31,7 @@ enum command_permission_result {
     COMMAND_DEFAULT_DENIED, /* the user lacks default_member_permissions */
 };
 
-/* Input of evaluate_command_permission as plain data: fields of the command, of the context and of
- * the user. */
+/* Input of evaluate_command_permission: fields of the command, of the context and of the user. */
 struct command_permission_check {
     unsigned contexts, integration_types; /* bit sets of the command */
     bool entry_point;
@@ -56,7 +55,7 @@ struct command_permission_check {
     uint64_t user_permissions; /* the user's permissions in the channel or thread */
     bool nsfw_allowed;         /* user and channel allow age-restricted commands */
 };
-/* Decides whether a command is listed, and whether it may be invoked. */
+/* Decides whether an index lists a command, and whether the user may invoke the command. */
 enum command_permission_result evaluate_command_permission(
     const struct command_permission_check *q);
 /* Returns the bits of integration_type with which the user has the app and which the command

@@ -1,8 +1,8 @@
 /* gifs.h - GIF search in a local catalogue, and optionally at an external provider. Owns the
  * catalogue (rows, full-text index, files as blobs) and the statistics from which trends and
  * suggestions are computed. No route reveals which GIFs an account selected. `guildhall gifs
- * import` fills the catalogue. May use platform/ and below. Start with routes.c, then search.c;
- * provider_queries.c sends requests to the provider. */
+ * import` fills the catalogue. May include platform/ and lower layers. Start with routes.c, then
+ * search.c; provider_queries.c sends requests to the provider. */
 #ifndef GIFS_GIFS_H
 #define GIFS_GIFS_H
 

@@ -130,7 +130,7 @@ enum err read_gif_request(struct call *call, struct gif_request *ret);
 double days_since_epoch_now(void);
 double days_since_epoch(int64_t us);
 
-/* Returns the part of a locale before the first '-'. */
+/* Returns the language of a locale: the text before the first '-'. */
 struct str language_of_locale(struct str locale);
 
 /* Heat is a logarithmic popularity that decays with time (gif_request.c). popularity_from_heat
@@ -249,7 +249,7 @@ enum err delete_old_gif_statistics(struct call *call, bool *more);
 /* --- gif_file_routes.c ---------------------------------------------------------------- */
 
 void gif_blob_name(char out[64], int64_t n, enum gif_format format);
-/* Returns "{slug}-{id}", the last part of a page's URL. */
+/* Returns "{slug}-{id}", the end of the URL of a GIF's page. */
 struct str gif_page_name(struct arena *a, struct str title, struct str id);
 
 /* --- probe_file.c: file type and size ------------------------------------------------- */

@@ -168,7 +168,7 @@ static struct category_score *find_category(struct list *list, struct str name)
 static enum err read_hot_categories(const struct gif_request *w, struct list *ret)
 {
     struct list list = { 0 };
-    struct map index_by_tag; /* hash of a tag -> its index plus one */
+    struct map index_by_tag; /* maps the hash of a tag to its index plus one */
     struct rows rows;
     enum err e = tx_query(
         w->call->tx, HOT_TAGS,

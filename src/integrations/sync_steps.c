@@ -77,7 +77,7 @@ static int64_t next_sync_time(snowflake id)
     return clock_us() + (HOUR + (int64_t)(id >> 12) % JITTER) * SECOND;
 }
 
-/* Reads the integration. Sets gone if it was deleted or a newer sync has started. */
+/* Reads the integration. Sets .gone if the integration was deleted or a newer sync has started. */
 static enum err read_synced_integration(struct call *call, struct sync_progress *s,
                                         struct integration_row *ret)
 {

@@ -47,7 +47,7 @@ static void validate_component_type(struct form *form, const struct json_path *h
         form_add_error(form, &at, FORM_CHOICES, "Value must be one of (%s).", types);
 }
 
-/* Checks an action row, which must contain one text input with its own label. */
+/* Checks an action row, which must contain one text input with a label. */
 static void validate_action_row(struct form *form, const struct json_path *here,
                                 const struct component *row)
 {

@@ -1,4 +1,4 @@
-/* internal.h - struct interaction, its rows, tokens and events. */
+/* internal.h - struct interaction; its SQL, tokens and events. */
 #ifndef INTERACTIONS_INTERNAL_H
 #define INTERACTIONS_INTERNAL_H
 
@@ -110,8 +110,8 @@ bool is_installed_only_on_user(struct str owners);
 
 /* --- user_events.c: events to the user ------------------------------------------------ */
 
-/* Emits an event to the gateway session of the interaction if it is known, else to all sessions of
- * the user. */
+/* Emits an event to the gateway session that sent the interaction if it is known, else to all
+ * sessions of the user. */
 void emit_to_invoking_user(struct call *call, const struct interaction *it, enum event event,
                            const struct schema *schema, const void *object);
 /* Emits INTERACTION_CREATE to the user. */

@@ -93,7 +93,7 @@ enum err draft_response_message(struct call *call, const struct interaction_resp
 enum err complete_response_draft(struct call *call, struct interaction_response *r,
                                  struct message_draft *draft);
 
-/* Creates the message and emits its event. */
+/* Creates the message and emits MESSAGE_CREATE. */
 enum err create_response_message(struct call *call, const struct message_draft *draft,
                                  struct message *ret);
 

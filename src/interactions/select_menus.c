@@ -52,7 +52,7 @@ static enum err resolve_selected_id(struct call *call, const struct component *m
     }
 }
 
-/* Replaces the number of an uploaded file by its attachment id. */
+/* Replaces the number of an uploaded file by the attachment id. */
 static bool accept_selected_file(struct call *call, struct str *value)
 {
     struct submitted_file *file;

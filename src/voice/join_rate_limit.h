@@ -14,7 +14,7 @@ void join_rate_limit_free(struct join_rate_limit *p);
 
 /* Counts a join. Returns true if the join may run now. */
 bool join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id);
-/* Frees expired entries; call it regularly. */
+/* Frees expired entries; call regularly. */
 void join_rate_limit_expire(struct join_rate_limit *p);
 
 #endif

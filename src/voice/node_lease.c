@@ -1,4 +1,5 @@
-/* node_lease.c - the lease of a node on the voice states of its sessions. */
+/* node_lease.c - the lease of a node on the voice states of its sessions: renews it, and removes
+ * voice states of dead nodes. */
 #include "voice/node_lease.h"
 
 #include <pthread.h>
@@ -237,7 +238,7 @@ static void begin_on_loop(struct loop *loop, void *arg)
 
     l->deadlines = deadline_list_new(loop, TICK_MS, false, on_lease_tick);
     deadline_restart(l->deadlines, &l->deadline);
-    l->running = true; /* on_renewed clears it */
+    l->running = true; /* on_renewed clears the flag */
     start_call(l, ROUTE_STORE_WRITE, mark_states_and_renew, on_first_renewal);
 }
 

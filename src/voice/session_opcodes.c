@@ -17,7 +17,7 @@
 #include "voice/node_lease.h"
 #include "voice/join_rate_limit.h"
 
-/* Limit of VOICE_SERVER_UPDATE: one per SERVER_UPDATE_INTERVAL_MS, with bursts of BURST. */
+/* Rate limit of VOICE_SERVER_UPDATE: one per interval, after a burst of SERVER_UPDATE_BURST. */
 enum { SERVER_UPDATE_INTERVAL_MS = 1000, SERVER_UPDATE_BURST = 3 };
 
 /* Rate limit of VOICE_SERVER_UPDATE, per guild of a bot or per session of a user. */

@@ -1,4 +1,4 @@
-/* state_rows.h - SQL and batch jobs for voice states, shared by the files that change them. */
+/* state_rows.h - SQL and jobs for voice states, shared by the files that change them. */
 #ifndef VOICE_STATE_ROWS_H
 #define VOICE_STATE_ROWS_H
 

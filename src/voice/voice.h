@@ -3,8 +3,8 @@
  * with gateway opcodes (session_opcodes.c queues them, join.c handles op 4), moderators with routes
  * (moderation.c, states.c). A change and its events are written in one transaction. relay/ carries
  * the media; connections.c checks its connections, and each committed change is sent to relay/
- * (struct relay_voice_state). May use platform/, relay/ and below. Invariant: a user has at most
- * one voice state per guild. Start with states.h, then join.c. */
+ * (struct relay_voice_state). May include platform/, relay/ and lower layers. Invariant: a user has
+ * at most one voice state per guild. Start with states.h, then join.c. */
 #ifndef VOICE_VOICE_H
 #define VOICE_VOICE_H
 

@@ -49,7 +49,8 @@ bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum
 /* Reads recent uses of global commands (struct command_use_count). */
 enum err read_index_uses(struct tx *tx, enum command_index_kind kind, snowflake key,
                          struct list *ret);
-/* Ranks the commands of a bundle: the most used is 1; on a tie the older command comes first. */
+/* Ranks the commands of a bundle by uses: rank 1 has the most. On a tie the older command is
+ * first. */
 void rank_commands_by_use(const struct command_bundle *b, const struct list *uses, int64_t *ranks);
 /* *ret is the id of the last change of the index or of its applications, or the key if nothing
  * changed. *ret_own is the id of the last change of the index alone, or 0. */

@@ -82,8 +82,8 @@ static enum err parse_response_type(struct call *call, struct authorization_requ
     return OK;
 }
 
-/* Requires challenge and method together: without a method RFC 7636 assumes "plain", which is not
- * supported. */
+/* Requires code_challenge and its method together: without a method RFC 7636 assumes "plain", which
+ * is not supported. */
 static enum err check_code_challenge(struct call *call)
 {
     const struct authorize_query *q = call->query;

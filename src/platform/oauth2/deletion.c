@@ -1,4 +1,4 @@
-/* deletion.c - deletes the authorizations and group integrations of a deleted application. */
+/* deletion.c - deletes the authorizations and group DM installations of a deleted application. */
 #include "api/deletion.h"
 
 #include "api/hooks.h"

@@ -1,5 +1,5 @@
 /* incoming_webhook.c - the scope webhook.incoming: the code exchange creates a webhook in a channel
- * that the user chose, on behalf of the user, and returns it with the token. */
+ * that the user chose, on behalf of the user, and replies with the webhook and the token. */
 #include "platform/oauth2/internal.h"
 
 #include "platform/channels/channels.h"

@@ -1,7 +1,7 @@
 /* onboarding.h - onboarding prompts for new members, and welcome screens. One row per guild
  * contains all prompts, with up to 75,000 ids, so they are validated and encoded outside of
  * transactions (put_onboarding.c). Owns the tables guild_onboarding, onboarding_answers and
- * guild_welcome_screens. May use threads/ and below. Start with routes.c. */
+ * guild_welcome_screens. May include threads/ and lower layers. Start with routes.c. */
 #ifndef PLATFORM_ONBOARDING_ONBOARDING_H
 #define PLATFORM_ONBOARDING_ONBOARDING_H
 

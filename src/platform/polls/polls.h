@@ -1,6 +1,7 @@
 /* polls.h - polls in messages, and their vote counts, which are stored per answer and counter shard
  * (tx_counter_shard). Voting, voter lists and the end of a poll are in votes/. Owns the tables
- * polls, poll_counts, poll_voters and poll_votes. May use emojis/ and below. Start with rows.c. */
+ * polls, poll_counts, poll_voters and poll_votes. May include emojis/ and lower layers. Start with
+ * rows.c. */
 #ifndef PLATFORM_POLLS_POLLS_H
 #define PLATFORM_POLLS_POLLS_H
 

@@ -1,7 +1,7 @@
 /* reactions.h - reactions. `reactions` has a row per emoji of a message, `reaction_users` a row per
  * user of an emoji. The message's row has the counts as text (model/text/reaction_text.h); with
  * concurrent writers, counter shards (tx_counter_shard) have additional counts. Owns the tables of
- * reactions. May use threads/ and below. Start with counts.c. */
+ * reactions. May include threads/ and lower layers. Start with counts.c. */
 #ifndef PLATFORM_REACTIONS_REACTIONS_H
 #define PLATFORM_REACTIONS_REACTIONS_H
 

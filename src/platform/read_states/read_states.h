@@ -1,7 +1,7 @@
 /* read_states.h - read states of channels, and mention counts. A message writes no rows per
  * recipient: it stores its mentions once (`mention_notes`), and READY counts the unread ones. In
  * private channels READY counts messages. Bots have no read states. Owns the tables of read states
- * and mentions. May use invites/ and below. Start with acks.c. */
+ * and mentions. May include invites/ and lower layers. Start with acks.c. */
 #ifndef PLATFORM_READ_STATES_READ_STATES_H
 #define PLATFORM_READ_STATES_READ_STATES_H
 

@@ -1,6 +1,6 @@
-/* suggestions.h - friend suggestions. A suggestion exists while it has a reason. Each source
- * (address book, mutual friends, a connected platform) adds and removes its own reasons. Clients
- * see one merged suggestion per user. */
+/* suggestions.h - friend suggestions. Each source (address book, mutual friends, a connected
+ * platform) adds and removes its own suggestions. A user whom several sources suggest is one
+ * suggestion for clients, which is deleted with its last source. */
 #ifndef PLATFORM_RELATIONSHIPS_SUGGESTIONS_H
 #define PLATFORM_RELATIONSHIPS_SUGGESTIONS_H
 
@@ -40,7 +40,7 @@ enum err suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id
 
 /* Deletes a suggestion of all sources; emits FRIEND_SUGGESTION_DELETE if the suggestion existed. */
 enum err suggestion_delete(struct call *call, snowflake owner, snowflake suggested);
-/* Deletes a suggestion and prevents it for 180 days. */
+/* Deletes a suggestion and does not suggest the user again for 180 days. */
 enum err suggestion_dismiss(struct call *call, snowflake owner, snowflake suggested);
 /* Deletes the suggestion of one source; emits the event if no other source has it. */
 enum err suggestion_delete_source(struct call *call, snowflake owner, snowflake suggested,

@@ -1,7 +1,7 @@
 /* reports.h - reports of messages to the operator. A report contains a snapshot of the message. The
  * operator lists, shows and closes reports with operator commands
  * (admin/operator_commands/reports.c); a closed report is deleted after REPORT_RETENTION_DAYS. Owns
- * the table reports. May use threads/ and below. Start with routes.c. */
+ * the table reports. May include threads/ and lower layers. Start with routes.c. */
 #ifndef PLATFORM_REPORTS_REPORTS_H
 #define PLATFORM_REPORTS_REPORTS_H
 

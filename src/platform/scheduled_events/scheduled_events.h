@@ -1,7 +1,7 @@
 /* scheduled_events.h - scheduled events of guilds, their exceptions and subscribers. Each event has
  * one job, scheduled for its next automatic status change (status.c). voice/ opens and closes
- * stages through hooks. Owns the tables scheduled_events and scheduled_event_users. May use
- * threads/ and below. Start with rules.c, then status.c. */
+ * stages through hooks. Owns the tables scheduled_events and scheduled_event_users. May include
+ * threads/ and lower layers. Start with rules.c, then status.c. */
 #ifndef PLATFORM_SCHEDULED_EVENTS_SCHEDULED_EVENTS_H
 #define PLATFORM_SCHEDULED_EVENTS_SCHEDULED_EVENTS_H
 

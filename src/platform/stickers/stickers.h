@@ -1,5 +1,5 @@
 /* stickers.h - stickers of guilds. Owns the stickers' rows and files. Messages store a copy of the
- * stickers that they show. May use emojis/ and below. Start with rows.c. */
+ * stickers that they show. May include emojis/ and lower layers. Start with rows.c. */
 #ifndef PLATFORM_STICKERS_STICKERS_H
 #define PLATFORM_STICKERS_STICKERS_H
 

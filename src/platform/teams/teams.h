@@ -1,5 +1,6 @@
 /* teams.h - developer teams, which own applications. Owns the tables teams and team_members. May
- * use threads/ and below. Invariant: a team has one owner, who is a member. Start with routes.c. */
+ * include threads/ and lower layers. Invariant: a team has one owner, who is a member. Start with
+ * routes.c. */
 #ifndef PLATFORM_TEAMS_TEAMS_H
 #define PLATFORM_TEAMS_TEAMS_H
 

@@ -39,7 +39,7 @@ struct template_guild_plan {
     size_t written,
         step_position; /* channels that are committed; that the current step has written */
     struct gateway_guild shown;
-    struct str shown_json; /* JSON of .shown, for GUILD_CREATE */
+    struct str shown_json; /* JSON of the guild for GUILD_CREATE */
 };
 
 /* --- numbers of the template to ids --------------------------------------------------- */

@@ -77,7 +77,7 @@ enum err post_create_and_emit(struct call *call, struct new_thread *plan,
                               struct message_draft *draft, struct channel *ret,
                               struct message *ret_message)
 {
-    /* A post has the id of its first message. */
+    /* A forum post has the id of its first message. */
     plan->id = snowflake_new();
     plan->begun = true;
     plan->type = CHANNEL_THREAD;

@@ -1,6 +1,7 @@
 /* threads.h - threads of channels and posts of forums, with their members. Rows of threads and
  * thread members are in channels/, because permissions and messages need them; this folder has the
- * routes and events. May use messages/ and below. Start with create.c, then membership.c. */
+ * routes and events. May include messages/ and lower layers. Start with create.c, then
+ * membership.c. */
 #ifndef PLATFORM_THREADS_THREADS_H
 #define PLATFORM_THREADS_THREADS_H
 

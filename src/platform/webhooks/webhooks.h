@@ -1,6 +1,7 @@
 /* webhooks.h - webhooks: URLs that accept messages without an account. Incoming webhooks accept
  * messages; follower webhooks belong to a followed announcement channel (announcement_channels/).
- * Owns the table webhooks. May use threads/ and below. Start with manage.c, then execute.c. */
+ * Owns the table webhooks. May include threads/ and lower layers. Start with manage.c, then
+ * execute.c. */
 #ifndef PLATFORM_WEBHOOKS_WEBHOOKS_H
 #define PLATFORM_WEBHOOKS_WEBHOOKS_H
 

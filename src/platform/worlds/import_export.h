@@ -43,7 +43,7 @@ enum { WORLD_MANY = 1000000 };
                                                 .check = (check_) };                  \
     const struct type world_##name_##_type = { .kind = KIND_OBJECT, .schema = &name_##_rows }
 
-/* schema.c: a reference (name or id), lists of references, and other common types. */
+/* Types in schema.c: a reference (name or id), lists of references, and other common types. */
 extern const struct type type_world_ref, type_world_refs, type_world_permissions, type_world_name,
     type_world_content;
 

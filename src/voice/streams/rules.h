@@ -13,7 +13,7 @@ struct stream_key {
     snowflake channel_id, owner_id;
 };
 
-/* Parses a key strictly: decimal numbers without signs or leading zeros, and nothing else. */
+/* Parses a stream key strictly: decimal numbers without signs or leading zeros. */
 bool stream_key_parse(struct str text, struct stream_key *ret);
 struct str stream_key_format(struct arena *a, const struct stream_key *k);
 

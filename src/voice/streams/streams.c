@@ -151,7 +151,7 @@ static void emit_stream_server_update(struct call *call, const struct stream *s,
               &server);
 }
 
-/* Each participant has its own token; a new token invalidates the previous one. */
+/* Each participant has a token of his own; a new token invalidates the previous one. */
 static void connect_participant(struct call *call, const struct stream *s,
                                 const struct stream_participant *p, struct str endpoint, bool lost)
 {
