@@ -59,7 +59,7 @@ enum err put_onboarding(struct call *call);
 enum err prepare_answer_onboarding(struct call *call);
 enum err answer_onboarding(struct call *call);
 
-/* --- welcome.c ------------------------------------------------------------------------ */
+/* --- welcome_screen.c ----------------------------------------------------------------- */
 
 struct welcome_screen_row {
     struct welcome_screen screen;

@@ -41,7 +41,7 @@ enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowfla
 enum err reaction_delete(struct tx *tx, const struct message *m, snowflake id);
 enum err reaction_shards_delete(struct tx *tx, snowflake message_id);
 
-/* --- removal.c: removal of emoji with many users -------------------------------------- */
+/* --- removal_job.c: removal of emoji with many users ---------------------------------- */
 
 /* Removes one emoji, or all emoji if id is 0, from a message. Deletes the first rows of
  * reaction_users; a job deletes the rest. */

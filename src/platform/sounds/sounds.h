@@ -1,6 +1,6 @@
 /* sounds.h - the soundboard: default sounds, and sounds of guilds. Owns the sounds' rows and files
- * and computes durations (durations.c). voice/ plays sounds. May include threads/ and lower layers.
- * Start with routes.c. */
+ * and computes durations (sound_files.c). voice/ plays sounds. May include threads/ and lower
+ * layers. Start with routes.c. */
 #ifndef PLATFORM_SOUNDS_SOUNDS_H
 #define PLATFORM_SOUNDS_SOUNDS_H
 

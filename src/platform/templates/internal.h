@@ -5,7 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/templates/templates.h"
 
-/* --- source.c: serialized guilds ------------------------------------------------------ */
+/* --- serialized_guild.c: serialized guilds -------------------------------------------- */
 
 /* A template identifies roles and channels by small numbers; @everyone has the number 0. */
 struct template_overwrite {

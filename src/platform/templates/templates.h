@@ -1,6 +1,6 @@
 /* templates.h - guild templates: compressed snapshots of a guild's settings, roles and channels
- * (source.c), from which new guilds are created in steps (use_template.c). A guild may have 50,000
- * overwrites, so snapshots are encoded outside of the write transaction. Owns the table
+ * (serialized_guild.c), from which new guilds are created in steps (use_template.c). A guild may
+ * have 50,000 overwrites, so snapshots are encoded outside of the write transaction. Owns the table
  * guild_templates. May include threads/ and lower layers. Start with routes.c. */
 #ifndef PLATFORM_TEMPLATES_TEMPLATES_H
 #define PLATFORM_TEMPLATES_TEMPLATES_H

@@ -176,7 +176,7 @@ enum err world_resolve_references(struct world_importer *im, const struct world_
                                   snowflake guild, const struct opt_list *names,
                                   const struct json_path *up, const char *name, struct list *ret);
 
-/* --- pictures.c ----------------------------------------------------------------------- */
+/* --- imported_files.c ----------------------------------------------------------------- */
 
 /* A file that belongs to an imported object. */
 struct world_imported_file {
