@@ -1,6 +1,6 @@
-/* bulk_overwrite.c - PUT …/commands: replaces all commands of a scope (a guild, or global) at once.
- * Bots send the same list at every start, so usually nothing changes and nothing is written. A
- * command that matches a stored row keeps the id of that row. The overwrite is atomic. */
+/* bulk_overwrite.c - PUT …/commands: replaces all commands of a guild, or all global commands. Bots
+ * send the same list at every start, so usually nothing changes and nothing is written. A command
+ * that matches a stored row keeps the id of that row. The overwrite is atomic. */
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"
@@ -307,7 +307,7 @@ static void store_known_body(struct call *call)
     known_overwrite_body_store(call, call_passed_data(call, "command_drafts"));
 }
 
-/* PUT …/commands: replaces all commands of the scope. */
+/* PUT …/commands: replaces all guild commands or all global commands. */
 enum err overwrite_commands(struct call *call)
 {
     struct command_drafts *d;

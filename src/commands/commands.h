@@ -3,8 +3,8 @@
  * interactions/ uses it. Invariants: every change of a command gives it a new version, rewrites the
  * bundle (all commands of a guild, or all global commands, in one row) and invalidates indexes, in
  * one transaction; evaluate_command_permission alone decides what an index lists and what may be
- * invoked. Start with routes.c, then create_command.c (one command), bulk_overwrite.c (a whole
- * scope), permissions/evaluate.c and index/index_routes.c. */
+ * invoked. Start with routes.c, then create_command.c (one command), bulk_overwrite.c (all
+ * commands), permissions/evaluate.c and index/index_routes.c. */
 #ifndef COMMANDS_COMMANDS_H
 #define COMMANDS_COMMANDS_H
 

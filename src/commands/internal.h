@@ -135,12 +135,12 @@ void compute_command_digest(const struct call *call, const void *p, size_t n,
 
 /* --- list_commands.c ------------------------------------------------------------------ */
 
-/* Caches the reply on this thread (result_cache_find_text). ids are all commands of the scope, on
- * which the reply depends. */
+/* Caches the reply on this thread (result_cache_find_text). The reply depends on the commands
+ * ids. */
 void cache_commands_reply(struct call *call, const struct result_cache_key *key,
                           const struct list *ids);
-/* Reads the JSON texts (struct str) of a scope's commands in all languages, sorted by id. Skips
- * unreadable rows. */
+/* Reads the JSON texts (struct str) of the guild or global commands in all languages, sorted by id.
+ * Skips unreadable rows. */
 enum err read_commands_json(struct tx *tx, snowflake application_id, snowflake guild_id,
                             struct list *ret);
 
@@ -200,10 +200,12 @@ enum err check_command_install_types(struct form *form, const struct json_path *
 
 /* --- limits.c ------------------------------------------------------------------------- */
 
-/* Return the maximum number of commands of a type in a scope, and the error if there are more. */
+/* Return the maximum number of guild or global commands of a type, and the error if there are
+ * more. */
 int64_t max_commands_of_type(int64_t type);
 enum err max_commands_error(int64_t type);
-/* Checks that the scope can have one more command of a type; else returns max_commands_error. */
+/* Checks that one more command of a type is allowed in the guild (or globally); else returns
+ * max_commands_error. */
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type);
 /* Records the ids of new commands. ERR_MAX_DAILY_COMMANDS if the daily limit is exceeded. */
@@ -212,8 +214,9 @@ enum err record_command_creates(struct tx *tx, snowflake application_id, snowfla
 
 /* --- change_effects.c: effects of a change -------------------------------------------- */
 
-/* Rewrites the bundle and invalidates indexes; call after a change of commands. If the scope has
- * too many bytes, adds an error at path `here` and returns ERR_INVALID_FORM_BODY. */
+/* Rewrites the bundle and invalidates indexes; call after a change of commands. If all commands of
+ * the guild (or all global ones) have too many bytes, adds an error at path `here` and returns
+ * ERR_INVALID_FORM_BODY. */
 enum err apply_command_changes(struct tx *tx, struct form *form, const struct json_path *here,
                                const struct application *a, snowflake guild_id);
 /* Calls apply_command_changes and emits the index update event to the guilds that have the app. */

@@ -1,5 +1,4 @@
-/* known_overwrite_bodies.c - cache of the last bulk overwrite body of each scope, with its
- * result. */
+/* known_overwrite_bodies.c - cache of the last bulk overwrite body of each app and guild. */
 #include "commands/known_overwrite_bodies.h"
 
 #include <pthread.h>

@@ -87,7 +87,7 @@ enum err read_commands_json(struct tx *tx, snowflake application_id, snowflake g
     return e ? e : ended;
 }
 
-/* Writes all commands of a scope in all languages; *ids are the ids of the commands. */
+/* Writes all guild or global commands in all languages. *ids are the ids of the commands. */
 static enum err write_all_languages_list(struct tx *tx, snowflake application_id,
                                          snowflake guild_id, struct json_writer *j,
                                          struct list *ids)
@@ -189,8 +189,8 @@ static enum err write_localized_list(struct call *call, const struct command_bun
     return e;
 }
 
-/* Writes all commands of a scope in the caller's language. *ids are the ids of the commands, or
- * empty if the bundle is unreadable and will be rewritten. */
+/* Writes all guild or global commands in the caller's language. *ids are the ids of the commands,
+ * or empty if the bundle is unreadable and will be rewritten. */
 static enum err write_list_in_language(struct call *call, const struct result_cache_key *key,
                                        struct str locale, struct json_writer *j, struct list *ids)
 {

@@ -19,7 +19,7 @@ struct command_import {
     struct form *form;
     struct application application;
     snowflake guild_id;
-    struct list known; /* commands (struct existing_command) of this scope, including new ones */
+    struct list known; /* struct existing_command: guild or global commands, including new ones */
     struct world_count *count;
     bool changed;
 };

@@ -172,7 +172,8 @@ enum err sync_step_begin(struct call *call)
 static const char COUNT_SUBSCRIBERS[] =
     "select count(*) from integration_subscribers where integration_id = $1 and round = $2";
 
-/* Counts the subscribers in a read transaction, because only this sync writes rows of its round. */
+/* Counts the subscribers in a read transaction, because only this sync writes rows of its round
+ * number. */
 enum err sync_step_count(struct call *call)
 {
     struct sync_progress *s = call_passed_data(call, "sync_progress");

@@ -54,7 +54,7 @@ struct interaction {
      * it. */
     snowflake command_id, target_id; /* 0 if there is none */
     int64_t command_type;            /* 0 if it is not a command */
-    int64_t handler;                 /* handler of an entry point command; else 0 */
+    int64_t handler;                 /* handler of an entry point command, or 0 */
     struct str name;                 /* "command group subcommand" */
     int64_t focused_type;            /* for autocomplete: type of the focused option */
 

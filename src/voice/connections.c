@@ -185,7 +185,7 @@ static void on_relay_identify(void *arg, const struct pending_identify *c)
 
 struct connection_change {
     struct voice_state_key voice_state;
-    bool live, active; /* only one of the two changes */
+    bool live, active; /* only one of them changes per call */
 };
 
 /* Returns whether the client needs VOICE_SERVER_UPDATE. A client may close its voice socket and

@@ -1,4 +1,4 @@
-/* bundle.c - reads, writes and repairs bundles: all commands of a scope in one row. */
+/* bundle.c - reads, writes and repairs bundles: all commands of a guild (or global) in one row. */
 #include "commands/index/bundle.h"
 
 #include "api/jobs/internal_call.h"

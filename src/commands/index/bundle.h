@@ -1,7 +1,7 @@
-/* bundle.h - command bundles: all commands of a scope (a guild, or global) in one row. An index may
- * list a thousand commands. Reading one row per command costs a microsecond each; a bundle has a
- * block of numbers to filter by and one text to copy from. A change of a command rewrites the
- * bundle of its scope. Long texts stay in the command rows, so that this write is small. If a
+/* bundle.h - command bundles: all commands of a guild, or all global commands, of an app in one
+ * row. An index may list a thousand commands. Reading one row per command costs a microsecond each;
+ * a bundle has a block of numbers to filter by and one text to copy from. A change of a command
+ * rewrites its bundle. Long texts stay in the command rows, so that this write is small. If a
  * bundle cannot be decoded, readers use the command rows until it is rewritten. */
 #ifndef COMMANDS_BUNDLE_H
 #define COMMANDS_BUNDLE_H

@@ -7,7 +7,7 @@
 
 struct permission_deletion {
     snowflake target_id, application_id;
-    int64_t round; /* rows with a smaller round are deleted */
+    int64_t round; /* permission rows with a smaller round are deleted */
     bool emit_events;
 };
 
@@ -35,8 +35,8 @@ static enum err delete_permissions_in_guild(struct call *call, const struct perm
 static const char NEXT_GUILDS[] = "select guild_id from command_permissions where target_id = $1 "
                                   "and round < $2 order by round, guild_id limit $3";
 
-/* Reads the guilds of the next rows without duplicates. The number of guilds and rows is limited by
- * `room`, but at least one guild is read. */
+/* Reads the guilds of the next permission rows without duplicates. `room` limits the number of
+ * rows, but at least one guild is read. */
 static enum err read_next_guilds(struct call *call, const struct permission_deletion *d,
                                  int64_t room, struct list *ret)
 {
@@ -79,7 +79,8 @@ static const char ROUNDS[] =
     "select (select max(round) from command_permissions where target_id = $1), "
     "(select round from permission_drops where target_id = $1)";
 
-/* Reads a round that is greater than that of any row, or 0 if there are no rows. */
+/* Reads a round number that is greater than that of any permission row, or 0 if there are no
+ * rows. */
 static enum err read_next_round(struct tx *tx, snowflake target_id, int64_t *ret)
 {
     struct rows row;

@@ -17,8 +17,8 @@
 /* Maximum number of rows that a transaction deletes; each guild counts as one more row. */
 enum { PERMISSION_DELETIONS_PER_STEP = 400 };
 
-/* Deletes permission rows of a command and subtracts their number from *room. If emit_events is
- * set, emits an event with an empty list to each guild. */
+/* Deletes at most *room permission rows of a command and subtracts their number from *room. If
+ * emit_events is set, emits an event with an empty list to each guild. */
 enum err delete_command_permissions(struct call *call, const struct command_row *k,
                                     bool emit_events, int64_t *room);
 /* Deletes all rows in one step and emits no events; for offline tools. */

@@ -262,7 +262,7 @@ static enum err compare_permission_rows(struct permission_replacement *x)
 
 static const char DELETE_ROWS[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
-/* While a deletion of earlier rows is pending, new rows get its round, so that they stay. */
+/* While a deletion of earlier rows is pending, new rows get its round number, so that they stay. */
 static const char ADD_ROW[] =
     "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, "
     "permission, position, round) values ($1, $2, $3, $4, $5, $6, $7, "

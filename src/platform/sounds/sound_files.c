@@ -53,7 +53,7 @@ static const int rates[2][16] = {
 };
 static const int samples[3] = { 44100, 48000, 32000 };
 
-/* Parses a layer III frame header: bytes and duration of the frame. False if there is none. */
+/* Parses an MP3 frame header: size in bytes and duration of the frame. False if it is invalid. */
 static bool parse_mp3_frame_header(const unsigned char *p, size_t *ret_bytes, int64_t *ret_us)
 {
     int version = p[1] >> 3 & 3, layer = p[1] >> 1 & 3, rate = p[2] >> 4, hz = p[2] >> 2 & 3;
