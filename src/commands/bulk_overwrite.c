@@ -14,7 +14,7 @@ struct bulk_overwrite {
     snowflake application_id, guild_id;
     const struct list *body;     /* struct command_patch */
     struct command_draft *items; /* one per item of the body */
-    const struct list *rows;     /* struct command_row: stored rows */
+    const struct list *rows;     /* the stored rows (struct command_row) */
     bool *matched;               /* for each stored row: true if an item of the body replaces it */
     int64_t room; /* number of permission rows that this transaction may still delete */
 };

@@ -9,7 +9,7 @@
 
 /* Body of the create and modify routes, and list item of a bulk overwrite. */
 struct command_patch {
-    struct opt_id id; /* bulk overwrites only */
+    struct opt_id id; /* set only in bulk overwrites */
     struct opt_int type, handler;
     struct opt_str name, description;
     struct opt_list name_localizations, description_localizations; /* struct string_pair */
@@ -135,8 +135,8 @@ void compute_command_digest(const struct call *call, const void *p, size_t n,
 
 /* --- list_commands.c ------------------------------------------------------------------ */
 
-/* Caches the reply on this thread (result_cache_find_text). The reply depends on the commands
- * ids. */
+/* Caches the reply on this thread (result_cache_find_text). ids are the commands on which the reply
+ * depends. */
 void cache_commands_reply(struct call *call, const struct result_cache_key *key,
                           const struct list *ids);
 /* Reads the JSON texts (struct str) of the guild or global commands in all languages, sorted by id.
@@ -148,7 +148,7 @@ enum err read_commands_json(struct tx *tx, snowflake application_id, snowflake g
 
 /* A validated and encoded command that only has to be written. */
 struct command_draft {
-    struct command command; /* with its id and version */
+    struct command command; /* id and version are set */
     struct encoded_command texts;
     const struct command_row *old; /* row that the command replaces; NULL for a new command */
     bool changed;

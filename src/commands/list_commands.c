@@ -97,7 +97,7 @@ static enum err write_all_languages_list(struct tx *tx, snowflake application_id
 
     if (e)
         return e;
-    rows.lent = true; /* the texts are copied into the reply at once */
+    rows.lent = true; /* a text is copied before the next row */
     while (!e && rows_next(&rows)) {
         ids_add(tx_arena(tx), ids, row_id(&rows, 2));
         e = write_stored_command_json(&rows, j);
@@ -157,7 +157,7 @@ static enum err write_localized_entries(struct localized_list_state *l,
 
     if (e)
         return e;
-    walk.rows.lent = true; /* the texts are copied into the reply at once */
+    walk.rows.lent = true; /* a text is copied before the next row */
     while (!e && bundle_iterator_next(&walk, &k, &text)) {
         if (k->locales & l->locales)
             e = write_localized_command_json(l, b->application_id, k->id, text);

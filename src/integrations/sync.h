@@ -22,7 +22,7 @@ struct sync_progress {
     struct job job; /* without data; key: integration id */
     enum sync_stage stage;
     int64_t round, pages;
-    snowflake member; /* last member processed */
+    snowflake member; /* the member that was processed last */
     char cursor[LONGEST_CURSOR + 1];
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];

@@ -180,7 +180,7 @@ static enum err read_entry_sizes(struct tx *tx, struct command_bundle_entry *k)
 
     if (e)
         return e;
-    rows.lent = true; /* only the lengths of the texts are used */
+    rows.lent = true; /* texts are valid until the next row; only lengths are used */
     if (rows_next(&rows) && is_json_object(row_text(&rows, 0))) {
         k->length = (uint32_t)row_text(&rows, 0).n;
         k->size = (uint32_t)row_text(&rows, 1).n;

@@ -56,7 +56,7 @@ struct bundle_iterator {
     const struct command_bundle *bundle;
     size_t next;      /* index of the next entry */
     const char *text; /* start of the next text, if the bundle has texts */
-    struct rows rows; /* texts from the command rows; .lent may be set */
+    struct rows rows; /* command rows, if the bundle has no texts */
     bool at_row;
 };
 

@@ -138,7 +138,7 @@ static enum err write_bundle_commands(struct index_request *v, const struct comm
     enum err e = bundle_iterator_begin(v->call->tx, b, &walk), end;
     if (e)
         return e;
-    walk.rows.lent = true; /* the texts are copied into the reply at once */
+    walk.rows.lent = true; /* a text is copied before the next row */
     while (!e && bundle_iterator_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
         if (command_is_listed(v, b, s.entry))
