@@ -1,4 +1,4 @@
-/* build_command.c - builds the command to store from a request body. */
+/* build_command.c - builds a command for the database from a request body. */
 #include "base/utf8.h"
 #include "commands/internal.h"
 #include "json/read.h"
@@ -31,8 +31,7 @@ static bool has_context(const struct list *contexts, int64_t context)
     return false;
 }
 
-/* Applies the deprecated dm_permission: adds BOT_DM to the contexts that were set before, or
- * removes it. */
+/* Applies the deprecated field dm_permission: adds BOT_DM to the stored contexts, or removes it. */
 static void apply_dm_permission(struct arena *arena, struct command *k, bool allowed)
 {
     struct list left = { 0 };
@@ -55,7 +54,7 @@ static void apply_contexts(struct arena *arena, struct command *k, const struct 
         k->dm_permission.value = has_context(&in->contexts.value, CONTEXT_BOT_DM);
         return;
     }
-    /* A null resets the contexts, and the dm_permission that they implied. */
+    /* null resets the contexts, and with them the dm_permission that they implied. */
     if (in->contexts.given == GIVEN_NULL && k->contexts.given == GIVEN) {
         k->contexts = (struct opt_list){ .given = GIVEN_NULL };
         k->dm_permission.value = true;
@@ -87,7 +86,7 @@ void apply_command_patch(struct arena *arena, struct command *k, const struct co
     if (in->nsfw.given != ABSENT)
         k->nsfw = in->nsfw.given == GIVEN && in->nsfw.value;
     if (k->guild_id.given == GIVEN)
-        return; /* the remaining fields exist on global commands only */
+        return; /* the fields below apply only to global commands */
     apply_contexts(arena, k, in);
     apply_optional_list(&k->integration_types, &in->integration_types, ABSENT);
     if (in->handler.given != ABSENT)

@@ -1,7 +1,6 @@
-/* bulk_overwrite.c - PUT …/commands: the bulk overwrite of all commands of a scope.
- *
- * Bots send the same list at every start, so usually nothing changes and nothing is written. A
- * command that matches a stored row keeps that row's id. The overwrite is atomic. */
+/* bulk_overwrite.c - PUT …/commands: replaces all commands of a guild, or all global commands. Bots
+ * send the same list at every start, so usually nothing changes and nothing is written. A command
+ * that matches a stored row keeps the id of that row. The overwrite is atomic. */
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"
@@ -14,9 +13,9 @@ struct bulk_overwrite {
     struct call *call;
     snowflake application_id, guild_id;
     const struct list *body;     /* struct command_patch */
-    struct command_draft *items; /* drafts, one per item of the body */
-    const struct list *rows;     /* struct command_row: stored rows */
-    bool *matched;               /* per stored row: true if an item of the body replaces it */
+    struct command_draft *items; /* one per item of the body */
+    const struct list *rows;     /* the stored rows (struct command_row) */
+    bool *matched;               /* for each stored row: true if an item of the body replaces it */
     int64_t room; /* number of permission rows that this transaction may still delete */
 };
 
@@ -105,8 +104,8 @@ static void match_item_to_row(struct bulk_overwrite *b, size_t item, size_t row)
     b->matched[row] = true;
 }
 
-/* Matches items to rows by id, before names: an item with an id can take the name that another item
- * has now. */
+/* Matches items to rows by id before names: an item with an id can take the current name of another
+ * command. */
 static void match_items_by_id(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++) {
@@ -119,8 +118,8 @@ static void match_items_by_id(struct bulk_overwrite *b)
     }
 }
 
-/* Returns true if the names match. An application has at most one entry point, which matches with
- * any name. */
+/* Returns whether the names match. An entry point matches any name, because an application has at
+ * most one. */
 static bool row_has_command_name(const struct command_row *row, const struct command *k)
 {
     return row->type == k->type && (k->type == COMMAND_ENTRY_POINT || str_eq(row->name, k->name));
@@ -167,7 +166,7 @@ static enum err build_all_drafts(struct call *call, struct command_drafts *d)
     return finish_item_drafts(&b);
 }
 
-/* Requests the READ stage in any case: a short body can replace long commands. */
+/* Always requests the READ stage, because a short body can replace long commands. */
 enum err prepare_overwrite_commands(struct call *call)
 {
     static const struct command_change_callbacks change = { read_scope_rows, build_all_drafts };
@@ -193,8 +192,8 @@ static enum err check_command_counts(const struct bulk_overwrite *b)
     return OK;
 }
 
-/* Refuses to remove the entry point of an embedded application: a bulk overwrite must contain
- * it. */
+/* Refuses a body without an entry point if the application is embedded, because that would delete
+ * the entry point. */
 static enum err check_entry_point_present(const struct bulk_overwrite *b)
 {
     if (!(b->call->target.application->flags & APPLICATION_EMBEDDED))
@@ -222,7 +221,7 @@ static enum err delete_unmatched_commands(struct bulk_overwrite *b, bool *ret_ch
     return e;
 }
 
-/* Frees all changing names before any of them is assigned, because commands may swap names. */
+/* Clears all names that change before any new name is written, because commands may swap names. */
 static enum err clear_changed_names(struct bulk_overwrite *b)
 {
     enum err e = OK;
@@ -267,7 +266,7 @@ static struct list collect_new_ids(const struct bulk_overwrite *b)
 
 static enum err write_overwrite(struct bulk_overwrite *b)
 {
-    struct list new_ids = collect_new_ids(b); /* count towards the daily limit */
+    struct list new_ids = collect_new_ids(b); /* new commands count towards the daily limit */
     bool changed = false;
 
     enum err e = record_command_creates(b->call->tx, b->application_id, b->guild_id, new_ids.items,
@@ -294,7 +293,7 @@ static enum err reply_overwritten_commands(struct bulk_overwrite *b)
     return call_reply_as_type(b->call, &texts, &replies);
 }
 
-/* Marks the rows that the drafts replace; other rows are deleted. */
+/* Marks the rows that commands of the body replace. The other rows are deleted. */
 static void mark_matched_rows(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++)
@@ -302,13 +301,13 @@ static void mark_matched_rows(struct bulk_overwrite *b)
             b->matched[b->items[i].old - (const struct command_row *)b->rows->items] = true;
 }
 
-/* Caches the result for the next request with the same body. */
+/* Caches the body and its result for the next request with the same body. */
 static void store_known_body(struct call *call)
 {
     known_overwrite_body_store(call, call_passed_data(call, "command_drafts"));
 }
 
-/* PUT …/commands: replaces the whole list. */
+/* PUT …/commands: replaces all guild commands or all global commands. */
 enum err overwrite_commands(struct call *call)
 {
     struct command_drafts *d;

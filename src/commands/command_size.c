@@ -1,5 +1,5 @@
 /* command_size.c - counts the characters of a command for its size limit: all names, descriptions
- * and values; for localized texts the longest translation. */
+ * and values. Of a localized text the longest translation counts. */
 #include "base/utf8.h"
 #include "commands/internal.h"
 #include "json/read.h"
@@ -18,7 +18,7 @@ struct str choice_value_text(struct arena *arena, const struct command_choice *c
     return text;
 }
 
-/* How sizes are counted. Quick mode counts bytes, which are never fewer than characters; most
+/* Counts characters, or bytes in quick mode. A text never has fewer bytes than characters, so most
  * commands need no exact count. */
 struct size_counter {
     bool exact;

@@ -10,8 +10,8 @@ static snowflake scope_guild_id(const struct call *call)
     return call->target.guild ? call->target.guild->id : 0;
 }
 
-/* Checks that the installation contexts are among those of the application, which are the
- * default. */
+/* Checks that the application supports the installation contexts of the command. Missing ones are
+ * set to those of the application. */
 enum err check_command_install_types(struct form *form, const struct json_path *here,
                                      const struct application *a, struct command *k,
                                      const struct command_patch *in)
@@ -105,7 +105,7 @@ enum err prepare_create_command(struct call *call)
     return count_command_write(call);
 }
 
-/* Requests the READ stage in any case: a short body can change a long command. */
+/* Always requests the READ stage, because a short body can change a long command. */
 enum err prepare_modify_command(struct call *call)
 {
     static const struct command_change_callbacks change = { read_target_row,
@@ -138,7 +138,8 @@ static enum err insert_new_command(struct call *call, const struct command_draft
     return e ? e : reply_command(call, d);
 }
 
-/* Updates a command, unless it is unchanged. always: a guild gets the event even then. */
+/* Updates a command if it has changed. If `always` is set, a guild gets the event even for an
+ * unchanged command. */
 static enum err update_existing_command(struct call *call, const struct command_draft *d,
                                         bool always)
 {
@@ -160,7 +161,7 @@ static enum err update_existing_command(struct call *call, const struct command_
     return e ? e : reply_command(call, d);
 }
 
-/* POST …/commands: replaces a command with the same name. */
+/* POST …/commands: creates a command, or replaces the command with the same name. */
 enum err create_command(struct call *call)
 {
     struct command_drafts *d;

@@ -1,5 +1,5 @@
-/* known_body_reply.c - the KNOWN_BODY stage of a bulk overwrite: replies to a repeated body from
- * the cache, without decoding it; known_overwrite_bodies.h describes when that is valid. */
+/* known_body_reply.c - stage of a bulk overwrite that replies to a repeated body from the cache,
+ * without decoding it. known_overwrite_bodies.h describes when that is valid. */
 #include "commands/known_overwrite_bodies.h"
 
 #include "model/fields/ids.h"
@@ -86,7 +86,7 @@ static enum err write_and_cache_known_reply(struct call *call,
     if (!e)
         e = read_commands_json(call->tx, key->ids[0], key->ids[1], &texts);
     if (!e && texts.count != known->count)
-        e = call_restart_at_read(call); /* a command is unreadable */
+        e = call_restart_at_read(call); /* a command cannot be decoded */
     if (e)
         return e;
     write_known_reply(call, known, texts.items);

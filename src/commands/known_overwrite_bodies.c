@@ -1,5 +1,4 @@
-/* known_overwrite_bodies.c - cache of bulk overwrite bodies and their results; see
- * known_overwrite_bodies.h. */
+/* known_overwrite_bodies.c - cache of the last bulk overwrite body of each app and guild. */
 #include "commands/known_overwrite_bodies.h"
 
 #include <pthread.h>
@@ -20,8 +19,8 @@ struct cached_body {
     struct known_overwrite_body known;
 };
 
-/* Key of a cached body. The size is part of it, so that a body of another size is rejected without
- * comparing bytes under the lock. */
+/* Key of a cached body. The key has the size of the body, so that a body of another size is
+ * rejected without comparing bytes under the lock. */
 struct cached_body_key {
     snowflake application_id, guild_id;
     size_t size;
@@ -54,7 +53,7 @@ static struct {
     struct cache cache;
 } known_bodies_cache = { .lock = PTHREAD_MUTEX_INITIALIZER, .cache.kind = &command_bodies };
 
-/* Id and version of a row; every change of a command changes the version. */
+/* Id and version of a command row. Every change of a command changes the version. */
 struct row_version {
     snowflake id, version;
 };
@@ -110,7 +109,7 @@ static int compare_row_version_ids(const void *a, const void *b)
     return one < two ? -1 : one > two;
 }
 
-/* Builds the cache entry: the digest of the resulting rows, and the row index of each item of the
+/* Builds the cache entry: a digest of the resulting rows, and the row index of each item of the
  * body. */
 static struct known_overwrite_body build_known_body(const struct call *call,
                                                     const struct command_drafts *d)

@@ -1,17 +1,16 @@
-/* known_overwrite_bodies.h - cache of the last bulk overwrite body per scope.
- *
- * Bots send the same list at every start, and decoding and checking it is nearly all that the call
- * costs. The process caches the last body of a scope with the resulting ids and versions. The same
- * bytes have the same result as long as the rows have those versions and the application supports
- * the same installation contexts. */
+/* known_overwrite_bodies.h - cache of the last bulk overwrite body of each app and guild (or
+ * global). Bots send the same list at every start, and nearly all the time of the call is needed to
+ * decode and check it. The process caches the last body with the resulting ids and versions. The
+ * same bytes have the same result as long as the rows have those versions and the application
+ * supports the same installation contexts. */
 #ifndef COMMANDS_KNOWN_OVERWRITE_BODIES_H
 #define COMMANDS_KNOWN_OVERWRITE_BODIES_H
 
 #include "commands/internal.h"
 
 enum {
-    KNOWN_LONGEST = 1024 * 1024, /* comparing longer bodies would block the loop */
-    KNOWN_MOST = 160,            /* number of commands; more than a scope may have */
+    KNOWN_LONGEST = 1024 * 1024, /* bytes; comparing longer bodies would block the loop */
+    KNOWN_MOST = 160,            /* number of commands; more than a guild may have */
 };
 
 struct known_overwrite_body {
@@ -22,11 +21,10 @@ struct known_overwrite_body {
     unsigned char rows[COMMANDS_DIGEST]; /* digest of all ids and versions */
 };
 
-/* Returns true if the scope was last overwritten with the body of this request. */
+/* Returns true if the last bulk overwrite had the same body as this request. */
 bool known_overwrite_body_find(const struct call *call, snowflake application_id,
                                snowflake guild_id, struct known_overwrite_body *ret);
-/* Returns true if the rows (struct command_row, sorted by id) still equal the result of that
- * body. */
+/* Returns true if the rows (struct command_row, sorted by id) still are the result of that body. */
 bool known_overwrite_body_is_current(const struct call *call,
                                      const struct known_overwrite_body *known,
                                      const struct list *rows);

@@ -1,15 +1,13 @@
-/* prepared_changes.c - prepares command changes before the write transaction.
- *
- * A definition may have a mebibyte, and decoding, checking and encoding it takes tens of
- * milliseconds: too long for the writer. Long definitions are built on the thread pool from rows
- * that a read transaction returned; the write transaction only checks that those rows are
- * unchanged. */
+/* prepared_changes.c - prepares command changes before the write transaction. A definition may have
+ * a mebibyte, and decoding, checking and encoding it takes tens of milliseconds: too long for the
+ * writer. The thread pool builds long definitions from rows that a read transaction returned; the
+ * write transaction only checks that those rows are unchanged. */
 #include "commands/internal.h"
 
 #include "net/http/server.h"
 #include "platform/applications/applications.h"
 
-/* Definitions up to this size in bytes are processed inside the transaction, in less than a
+/* Definitions up to this size (bytes) are processed in the transaction, in less than a
  * millisecond. */
 enum { SHORT_DRAFTS = 32 * 1024 };
 
@@ -78,8 +76,8 @@ static bool rows_are_unchanged(const struct list *one, const struct list *two)
     return true;
 }
 
-/* Checks that the rows are unchanged, by their versions: every change of a command gives it a new
- * one. */
+/* Checks by the versions that the rows are unchanged. Every change of a command gives it a new
+ * version. */
 static enum err verify_draft_rows(struct call *call, struct command_drafts *d)
 {
     struct list now;
@@ -103,7 +101,7 @@ enum err complete_command_drafts(struct call *call, struct command_drafts **ret)
     enum err e = d->change->find(call, true, &d->rows);
     if (e)
         return e;
-    /* The commands have become too long for the transaction since the READ stage. */
+    /* Since the READ stage the stored commands have become too long for the transaction. */
     if (call->read && drafts_are_long(call, &d->rows))
         return call_restart_at_read(call);
     return d->change->make(call, d);

@@ -1,4 +1,4 @@
-/* validate_options.c - validates the options of a command, each alone and among its siblings. */
+/* validate_options.c - validates the options of a command. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -23,7 +23,7 @@ static bool type_supports_choices(int64_t type)
     return type == OPTION_STRING || type == OPTION_INTEGER || type == OPTION_NUMBER;
 }
 
-/* Returns true for integers; doubles of magnitude 2^53 or more always are. */
+/* Returns whether the number is an integer. Doubles of magnitude 2^53 or more always are. */
 static bool is_integer_value(double d)
 {
     return d >= 0x1p53 || d <= -0x1p53 || d == (double)(int64_t)d;
@@ -97,12 +97,12 @@ static void validate_choice(struct form *form, const struct json_path *here, int
 {
     validate_locales(form, here, STR("name_localizations"), &c->name_localizations);
     if (!c->value.n)
-        return; /* missing: already reported */
+        return; /* the field is missing, which was already reported */
     if (type != OPTION_STRING || !is_short_plain_string(form, c->value))
         validate_choice_value(form, here, type, c);
 }
 
-/* Fast path for valid choices, which nearly all are; validate_choices finds the invalid one. */
+/* Fast path, because nearly all choices are valid; validate_choices adds the errors. */
 static bool are_choices_plain_strings(const struct form *form, const struct command_option *o)
 {
     const struct command_choice *c = o->choices.value.items;
@@ -184,8 +184,8 @@ static bool are_option_names_valid(const struct command_option *o)
     return true;
 }
 
-/* Checks the names of an option. Discord reports an invalid localized option name at its locale,
- * unlike that of a command. */
+/* Checks the names of an option. Discord reports an invalid localized name of an option at its
+ * locale, unlike that of a command. */
 static __attribute__((noinline)) void validate_option_names(struct form *form,
                                                             const struct json_path *here,
                                                             const struct command_option *o)
@@ -229,8 +229,8 @@ static __attribute__((noinline)) void validate_inner_options(struct form *form,
     validate_options(form, &options, &o->options.value, o->type);
 }
 
-/* Checks one option. Builds error paths only for checks that may fail, because most options need
- * none. */
+/* Checks one option. Builds error paths only for checks that may fail, because few options have
+ * errors. */
 static void validate_option(struct form *form, const struct json_path *here,
                             const struct command_option *o)
 {
@@ -249,7 +249,7 @@ static void validate_option(struct form *form, const struct json_path *here,
 
 /* --- siblings ------------------------------------------------------------------------- */
 
-/* Returns true if the option may be in this list: groups contain sub-commands, sub-commands contain
+/* Returns whether the option may be in this list: groups contain sub-commands, sub-commands contain
  * values, and a command contains either, depending on its first option. */
 static bool option_type_fits_list(const struct command_option *o, size_t index, int64_t inside)
 {
@@ -260,7 +260,7 @@ static bool option_type_fits_list(const struct command_option *o, size_t index, 
     return is_subcommand_type(o[index].type) == is_subcommand_type(o[0].type);
 }
 
-/* Returns true if the item was not a JSON object, which is already reported. */
+/* Returns whether the item was not a JSON object, which was already reported. */
 static bool is_undecoded_option(const struct command_option *o)
 {
     return !o->type && !o->name.p && !o->description.p;
@@ -281,7 +281,7 @@ static bool is_known_option_type(int64_t type)
     return type >= OPTION_SUB_COMMAND && type <= OPTION_ATTACHMENT;
 }
 
-/* Fields that apply to some option types only. */
+/* Fields that apply only to some option types. */
 static const struct {
     const char *field;
     int64_t types[2];
@@ -334,7 +334,7 @@ void validate_options(struct form *form, const struct json_path *here, const str
         if (name_hashes)
             check_duplicate_option_name(form, &at, o, i, name_hashes);
         if (!mixed && (mixed = !option_type_fits_list(o, i, inside)))
-            form_add_error(form, &at, FORM_MIXED_OPTIONS); /* report the first one only */
+            form_add_error(form, &at, FORM_MIXED_OPTIONS); /* only the first one is reported */
         if (optional && is_given_true(o[i].required) && !is_subcommand_type(o[i].type))
             form_add_error(form, &at, FORM_MISPLACED_REQUIRED);
         optional |= !is_given_true(o[i].required);

@@ -79,7 +79,7 @@ static double rain_brightness(double x, double y, double t)
 static const struct demo_entry {
     const char *id, *title, *description, *tags;
     double (*shade)(double x, double y, double t);
-    int hue; /* 0 to 11 */
+    int hue; /* colour, 0 to 11 */
 } demo_entries[] = {
     { "demo-wave", "Rolling waves", "Blue waves that never end", "calm;water;hello;loop",
       wave_brightness, 7 },
@@ -107,7 +107,7 @@ static const struct demo_entry {
       4 },
 };
 
-/* Returns sixteen colours from dark to bright, around one hue. */
+/* Returns sixteen colours of one hue, from dark to bright. */
 static struct picture_palette create_palette(int hue)
 {
     struct picture_palette p;

@@ -14,7 +14,7 @@ struct gif_import_state {
     struct store *store;
     const struct gifs_import *in;
     struct gifs_report *report;
-    struct arena *outer; /* lives as long as the import */
+    struct arena *outer; /* freed at the end of the import */
     struct arena *arena; /* reset after each row */
     struct buf *files;   /* contents of the row's files */
     size_t row;
@@ -81,7 +81,7 @@ static bool read_or_download_file(struct gif_import_state *im, struct str where,
     return true;
 }
 
-/* Checks the type and size of a file. If the file does not state its size, that of the row is
+/* Checks the type and size of a file. If the file does not state its size, the size in the row is
  * used. */
 static bool check_import_file(struct gif_import_state *im, const struct gif_draft *d,
                               struct str where, struct gif_file *f)
@@ -171,8 +171,8 @@ static enum err import_all_rows(struct tx *tx, void *arg)
             refuse_row_with_form_errors(im, &form);
             im->report->refused++;
         }
-        /* Free the row's memory, so that a large catalogue does not accumulate it; no query result
-         * is open here. */
+        /* Frees the memory of the row, so that a large catalogue does not fill the memory. No query
+         * result is open here. */
         arena_reset(im->arena);
     }
     return e ? e : recount_gif_tags(tx);

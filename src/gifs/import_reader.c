@@ -17,7 +17,7 @@ static bool is_valid_gif_id(struct str s)
               c == '_' || c == '-'))
             return false;
     }
-    /* Ids with the prefix u_ belong to GIFs of the provider. */
+    /* Ids with the prefix u_ are reserved for GIFs of the provider. */
     return !str_starts(s, STR("u_"));
 }
 
@@ -62,7 +62,7 @@ static const struct type type_tag_locale = { .kind = KIND_STRING, .max = 35, .ru
 static const struct type type_rating = { .kind = KIND_STRING, .choices = ratings };
 static const struct type type_path = { .kind = KIND_STRING, .min = 1, .max = 2048 };
 static const struct type type_paths = { .kind = KIND_MAP, .max = 15, .of = &type_path };
-/* In CSV rows numbers are text. */
+/* Numbers may be strings, because CSV rows have only strings. */
 static const struct type type_side = {
     .kind = KIND_INT, .flags = TYPE_EITHER, .min = 1, .max = UINT16_MAX
 };
@@ -119,7 +119,7 @@ const struct type gif_draft_type = { .kind = KIND_OBJECT, .schema = &draft_schem
 
 /* --- CSV ------------------------------------------------------------------------------ */
 
-/* Returns the end of a cell: the first comma or newline outside quotes. */
+/* Returns the end of a CSV cell: the first comma or newline outside quotes. */
 static size_t find_cell_end(struct str in)
 {
     bool quoted = false;
@@ -134,8 +134,8 @@ static size_t find_cell_end(struct str in)
     return i;
 }
 
-/* Removes one cell from *rest and returns it; *ret_last: it ends its line. Quotes inside quotes are
- * doubled. */
+/* Removes one CSV cell from *rest and returns it. *ret_last is true if it is the last of its line.
+ * Quotes inside quotes are doubled. */
 static struct str parse_next_cell(struct arena *a, struct str *rest, bool *ret_last)
 {
     size_t end = find_cell_end(*rest), n = 0;
@@ -238,8 +238,8 @@ void import_reader_init(struct import_reader *r, struct str text, struct arena *
             str_trim(parse_next_cell(a, &r->rest, &last));
 }
 
-/* Removes one array element from *rest and returns it: up to the next comma or bracket at depth 0.
- * Does not check the JSON. */
+/* Removes one array element from *rest and returns it: the text up to the next comma or bracket at
+ * depth 0. Does not validate the JSON. */
 static struct str parse_next_element(struct str *rest)
 {
     struct str in = *rest;

@@ -34,7 +34,7 @@ static bool read_next_mp4_box(struct str *rest, struct str *ret_name, struct str
     return true;
 }
 
-/* Reads the size of a video from its track header, which ends with it as 16.16 fixed point. */
+/* Reads the size of a video from the end of its track header (16.16 fixed point). */
 static void read_mp4_track_size(struct str boxes, int depth, struct gif_size *ret)
 {
     struct str name, body;
@@ -60,7 +60,7 @@ static bool probe_mp4(struct str b, struct gif_size *ret)
 
 /* --- WebM: elements with id and length ------------------------------------------------ */
 
-/* Parses a variable-length integer of EBML; returns its length, or 0 if it is malformed. */
+/* Parses a variable-length integer of EBML. Returns its length, or 0 if it is malformed. */
 static size_t parse_ebml_integer(struct str b, bool keep_mark, uint64_t *ret)
 {
     unsigned char first = b.n ? (unsigned char)b.p[0] : 0;

@@ -1,4 +1,4 @@
-/* provider_cache.c - caches answers of the GIF provider; circuit breaker. */
+/* provider_cache.c - caches responses of the GIF provider; circuit breaker. */
 #include "gifs/internal.h"
 
 #include <pthread.h>

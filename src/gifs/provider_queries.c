@@ -1,8 +1,7 @@
-/* provider_queries.c - queries an external GIF provider.
- *
- * A call without a cached answer waits asynchronously on its loop. The number of waiting calls is
- * limited, so that a provider that hangs does not affect other requests. The provider learns the
- * search terms, but not the user. */
+/* provider_queries.c - sends queries to an external GIF provider. A call without a cached response
+ * waits asynchronously on its loop. The number of waiting calls is limited, so that a provider that
+ * hangs does not affect other requests. The provider gets the search terms, but nothing about the
+ * user. */
 #include "gifs/internal.h"
 
 #include <stdatomic.h>
@@ -13,7 +12,7 @@
 #include "net/client/fetcher.h"
 #include "platform/accounts/accounts.h"
 
-/* MOST_WAITING also limits memory: each waiting call may receive MOST_ANSWER bytes. */
+/* MOST_WAITING also limits the memory, because each waiting call may receive MOST_ANSWER bytes. */
 enum { TIMEOUT_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 
 /* --- one query ------------------------------------------------------------------------ */
@@ -23,8 +22,8 @@ struct provider_fetch {
     struct loop *loop;
     enum upstream_kind kind;
     char *key, *url;
-    bool again;        /* this is the second attempt of the request */
-    struct call *call; /* the waiting call; NULL: none */
+    bool again;        /* the request is sent for the second time */
+    struct call *call; /* the waiting call, or NULL */
 };
 
 static void on_provider_result(struct call *call, enum upstream_kind kind);
@@ -85,7 +84,7 @@ static void send_provider_fetch(struct provider_fetch *q)
 
 /* --- URLs ----------------------------------------------------------------------------- */
 
-/* Returns the provider's URL for a path with its query. */
+/* Returns the provider's URL for a path and query. */
 static char *build_provider_url(struct arena *a, struct str path)
 {
     const struct gif_config *c = gif_get_config();
@@ -103,7 +102,7 @@ static char *build_provider_url(struct arena *a, struct str path)
 
 /* --- queries of a call ---------------------------------------------------------------- */
 
-static _Atomic int waiting_calls; /* number of waiting calls */
+static _Atomic int waiting_calls;
 
 static struct provider_fetch *provider_fetch_new(struct call *call, enum upstream_kind kind,
                                                  struct str key)
@@ -142,7 +141,7 @@ static void on_provider_result(struct call *call, enum upstream_kind kind)
     finish_one_query(call);
 }
 
-/* Sends all queries of a call. The call resumes when the last one has ended; each has a timeout. */
+/* Sends all queries of a call. The call resumes after the last response or timeout. */
 static void send_all_queries(struct call *call)
 {
     struct provider_queries *in = call_passed_data(call, "provider_queries");
@@ -195,8 +194,8 @@ bool should_search_local_catalogue(const struct call *call)
 
 /* --- query strings for the provider --------------------------------------------------- */
 
-/* Returns the locale from the request's query or headers only, because there is no transaction
- * yet. */
+/* Returns the locale from the query or the headers, because the user's settings need a
+ * transaction. */
 static struct str locale_without_transaction(const struct call *call, const struct opt_str *named)
 {
     struct str known = named && named->given == GIVEN && named->value.n
@@ -329,7 +328,7 @@ void forward_choice_to_provider(struct call *call)
         .max_response = 64 * 1024,
         .done = on_choice_forwarded,
     };
-    /* Do not forward a choice whose search text is too long. */
+    /* A choice with a search text that is too long is not forwarded. */
     if (!buf_full(&body))
         fetcher_start(api_fetcher_of_loop(call->api, call->loop), &f);
     buf_clear(&body);

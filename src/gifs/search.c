@@ -1,8 +1,6 @@
-/* search.c - GIF search by words, best first.
- *
- * GIFs with all words come before those with some, the caller's language before others. Within
- * that, the text score is multiplied by popularity, by the choices after the same search, and by
- * the weight of the catalogue. */
+/* search.c - GIF search by words, best first. GIFs with all words come before those with some, the
+ * caller's language before others. Then the text score is multiplied by popularity, by the number
+ * of choices after the same search, and by the weight in the catalogue. */
 #include "gifs/internal.h"
 
 #include <math.h>
@@ -14,7 +12,7 @@ enum { MOST_CLICKED = 500 };
 
 /* --- the best n of many --------------------------------------------------------------- */
 
-/* The best results so far: a heap with the worst one on top, so that most candidates cost one
+/* The best results so far, as a heap with the worst one on top, so that most candidates cost one
  * comparison. */
 struct best_hits {
     struct gif_hit *hits;
@@ -107,7 +105,7 @@ struct gif_search {
     const struct gif_request *request;
     struct list words;
     struct map clicks;
-    struct map seen; /* numbers that an earlier pass has found */
+    struct map seen; /* numbers of GIFs that an earlier pass has found */
 };
 
 static double compute_hit_score(struct gif_search *s, const struct rows *r)
@@ -120,8 +118,8 @@ static double compute_hit_score(struct gif_search *s, const struct rows *r)
     return c ? score * (1 + log1p((double)c->count)) : score;
 }
 
-/* Adds the results of one pass, best first. elsewhere: only GIFs of other languages, else none of
- * them. */
+/* Adds the results of one pass, best first. If elsewhere is set, only GIFs in other languages, else
+ * none of those. */
 static enum err run_search_pass(struct gif_search *s, enum search_match match, bool elsewhere,
                                 struct gif_hit *hits, size_t *count)
 {
@@ -154,8 +152,8 @@ static int compare_gif_id(const void *a, const void *b)
     return str_cmp(((const struct gif *)a)->id, ((const struct gif *)b)->id);
 }
 
-/* Sorts results with equal scores by id. Ids are known for returned results only: reading them for
- * all matches would cost more than the search. */
+/* Sorts results with equal scores by id. Only the ids of returned results are known, because
+ * reading the ids of all matches would cost more than the search. */
 static void sort_equal_scores_by_id(const struct gif_hit *hits, size_t count, struct gif *gifs,
                                     size_t result_count)
 {

@@ -24,7 +24,7 @@ static const char GOOD_IN_LANGUAGE[] =
 static const char GOOD_ANYWHERE[] = "select n, weight from gif_scores where rating <= $1 "
                                     "order by weight desc, n desc limit $2";
 
-/* A list filled by several queries, each GIF once. */
+/* A list that several queries fill without duplicates. */
 struct trending_list {
     const struct gif_request *request;
     struct gif_hit *hits;
@@ -76,7 +76,7 @@ static void append_best_hits(struct trending_list *g, struct list *found)
     }
 }
 
-/* Adds GIFs of the locale `where` and, if given, of `too`, merged by score. */
+/* Adds GIFs of the locale `where` and, if set, of the locale `too`, merged by score. */
 static enum err collect_trending_hits(struct trending_list *g, struct sql sql, struct str where,
                                       struct str too)
 {
@@ -127,7 +127,8 @@ enum err read_trending_gifs(const struct gif_request *w, size_t limit, struct li
 
 /* --- categories ----------------------------------------------------------------------- */
 
-/* Rarely chosen GIFs add almost nothing to a category, so only the hottest are read. */
+/* Maximum number of GIFs that are read for categories. Rarely chosen GIFs hardly affect the
+ * categories. */
 enum { HOTTEST = 300 };
 
 static const char HOT_TAGS[] =
@@ -167,7 +168,7 @@ static struct category_score *find_category(struct list *list, struct str name)
 static enum err read_hot_categories(const struct gif_request *w, struct list *ret)
 {
     struct list list = { 0 };
-    struct map index_by_tag; /* hash of a tag -> its index plus one */
+    struct map index_by_tag; /* maps the hash of a tag to its index plus one */
     struct rows rows;
     enum err e = tx_query(
         w->call->tx, HOT_TAGS,
@@ -212,7 +213,7 @@ static void add_category(const struct gif_request *w, struct list *list, struct 
     c->best = best;
 }
 
-/* Adds the categories that the operator has configured, if they have a GIF. */
+/* Adds the categories that the operator has configured and that have a GIF. */
 static enum err add_configured_categories(const struct gif_request *w, struct list *list)
 {
     struct str names = gif_get_config()->categories;

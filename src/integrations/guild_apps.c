@@ -1,4 +1,5 @@
-/* guild_apps.c - apps in guilds: migrate-command-scope, and the app ids of the caller's guilds. */
+/* guild_apps.c - routes of apps in guilds: migrate-command-scope, and apps of the caller's
+ * guilds. */
 #include "integrations/internal.h"
 
 #include "api/hooks.h"
@@ -9,8 +10,8 @@ static bool lacks_commands_scope(const struct integration_row *i)
            !scope_list_contains(&i->scopes, "applications.commands");
 }
 
-/* Adds the scope to a copy of the list, because lists that were read from the store must not
- * grow. */
+/* Adds the scope applications.commands to a copy of the list, because lists read from the store
+ * must not grow. */
 static void add_commands_scope(struct arena *arena, struct integration_row *i)
 {
     struct list scopes = { 0 };
@@ -121,7 +122,7 @@ enum err list_application_ids(struct call *call)
             g = list_append(call->arena, &guilds, sizeof *g);
             g->key = str_printf(call->arena, "%llu", (unsigned long long)guild_id);
         }
-        /* Skip duplicates; a guild without apps has an empty list. */
+        /* Duplicates are skipped. A guild without apps has an empty list. */
         if (row_id(&rows, 1) != last) {
             last = row_id(&rows, 1);
             *(snowflake *)list_append(call->arena, &g->applications, sizeof last) = last;

@@ -1,7 +1,5 @@
 /* local_platform_routes.c - routes that change the accounts of a local platform while the server
- * runs.
- *
- * These routes are for programs of the operator, which send the platform's key. Platforms without a
+ * runs. They are for programs of the operator, which send the platform's key. Platforms without a
  * key, or with an external provider, do not have these routes. */
 #include "integrations/internal.h"
 

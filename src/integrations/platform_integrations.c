@@ -10,7 +10,7 @@ enum { MOST_ROLES = 250, LONGEST_ROLE_NAME = 100, GRACE_DAYS = 7, SYNC_SECONDS =
 
 /* --- POST /guilds/{guild.id}/integrations --------------------------------------------- */
 
-/* Results that earlier stages pass to the handler. */
+/* Data that earlier stages pass to the handler. */
 struct integration_creation {
     enum platform platform;
     struct str secret;
@@ -19,7 +19,7 @@ struct integration_creation {
     struct str name;
 };
 
-/* Reads the caller's connection, which must be verified: knowing an account id is not enough. */
+/* Reads the caller's connection, which must be verified, because anyone can know an account id. */
 static enum err read_connection_of_caller(struct call *call, const struct integration_creation *c,
                                           struct linked_account *ret)
 {
@@ -78,7 +78,7 @@ enum err prepare_create_integration(struct call *call)
     const struct integration_create *in = call->body;
     struct integration_creation *c = call_pass_data(call, "integration_creation", sizeof *c);
 
-    /* The body is invalid; its error is reported after the path was resolved. */
+    /* The body is invalid; its errors are returned after the path was resolved. */
     if (!in)
         return OK;
     c->platform = platform_find(in->type);
@@ -101,7 +101,7 @@ static enum err check_account_eligible(const struct integration_creation *c)
     }
 }
 
-/* Truncates the account name so that the role name has at most 100 characters. */
+/* Returns the role name; truncates the account name, so that it has at most 100 characters. */
 static struct str subscriber_role_name(struct arena *arena, struct str account)
 {
     static const char suffix[] = " Subscriber";
@@ -179,7 +179,7 @@ static enum err create_platform_integration(struct call *call, const struct inte
     return record_integration_audit_entry(call, NULL, &i);
 }
 
-/* Enables an integration again that was disabled or revoked. */
+/* Enables an integration that was disabled or revoked. */
 static enum err enable_integration_again(struct call *call, const struct integration_creation *c,
                                          struct integration_row *i)
 {

@@ -1,4 +1,4 @@
-/* routes.c - routes of integrations, and the domain's tables. */
+/* routes.c - route table of integrations, and the other tables of the domain. */
 #include "integrations/internal.h"
 
 #include "api/deletion.h"
@@ -7,8 +7,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/channels/channels.h"
 
-/* Resolves {integration.id} in the path's guild. Handlers of private channels read their
- * integration themselves. */
+/* Resolves {integration.id} in the path's guild. In private channels the handlers read the
+ * integration. */
 static enum err resolve_integration(struct call *call)
 {
     if (!call->target.guild)
@@ -39,7 +39,7 @@ static enum err read_role_connection_metadata(struct tx *tx, snowflake applicati
     return e;
 }
 
-/* Reads the user who added the integration; none if nobody did, or if the account was deleted. */
+/* Reads the user who added the integration. There is none if the account was deleted. */
 static enum err read_adding_user(struct tx *tx, snowflake id, struct integration *ret)
 {
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);

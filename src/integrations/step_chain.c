@@ -1,4 +1,4 @@
-/* step_chain.c - runs the steps of a long job one after the other; see step_chain.h. */
+/* step_chain.c - runs the internal calls of a long job one after the other. */
 #include "integrations/step_chain.h"
 
 #include <sodium.h>

@@ -1,8 +1,7 @@
-/* step_chain.h - a job that consists of many internal calls, run one after the other.
- *
- * The state of the job is one struct without pointers, which is copied into each internal call and
- * wiped at the end, because it may contain a secret. When the server stops, it ends its chains; the
- * job's lease remains, and the node that takes over the expired lease continues the job. */
+/* step_chain.h - a job that consists of many internal calls, run one after the other. The state of
+ * the job is one struct without pointers, which is copied into each internal call and wiped at the
+ * end, because it may contain a secret. When the server stops, it ends its chains; the job's lease
+ * remains, and the node that takes over the expired lease continues the job. */
 #ifndef INTEGRATIONS_STEP_CHAIN_H
 #define INTEGRATIONS_STEP_CHAIN_H
 
@@ -21,8 +20,8 @@ struct step_chain {
     size_t size;
 };
 
-/* Creates a chain with a copy of the state. step: called by step_chain_continue. type: tag of the
- * state's struct. */
+/* Creates a chain with a copy of the state. step is the function that step_chain_continue calls.
+ * type is the tag of the state's struct. */
 struct step_chain *step_chain_new(struct api *api, struct loop *loop,
                                   void (*step)(struct step_chain *c), const char *type,
                                   const void *state, size_t size);
@@ -31,16 +30,16 @@ void step_chain_free(struct step_chain *c);
 /* Runs `step` in a later loop iteration. */
 void step_chain_continue(struct step_chain *c);
 
-/* Starts an internal call with a copy of the state as data; done gets the chain as its argument. */
+/* Starts an internal call with a copy of the state as data. arg of `done` is the chain. */
 void step_chain_run(struct step_chain *c, enum route_store store,
                     enum err (*run)(struct call *call),
                     void (*done)(struct call *call, enum err e, void *arg));
-/* Starts an internal call like step_chain_run, with other data. */
+/* Starts an internal call like step_chain_run, with other data than the state. */
 void step_chain_run_with_data(struct step_chain *c, enum route_store store,
                               enum err (*run)(struct call *call),
                               void (*done)(struct call *call, enum err e, void *arg),
                               const char *type, const void *data, size_t size);
-/* A `done` for the last internal call: frees the chain. */
+/* `done` of the last internal call: frees the chain. */
 void step_chain_on_last_step(struct call *call, enum err e, void *arg);
 
 #endif

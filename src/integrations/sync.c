@@ -1,7 +1,6 @@
-/* sync.c - hourly job that gives subscribers of a platform account their role and records lapses.
- *
- * A sync is a chain of small transactions, so that other writes do not wait long. After a crash the
- * lease expires, and the node that takes over the job continues where it stopped. */
+/* sync.c - hourly job that gives the role to subscribers of a platform account and records ended
+ * subscriptions. A sync is a chain of small transactions, so that other writes do not wait long.
+ * After a crash the job's lease expires, and the node that takes over the job continues it. */
 #include "integrations/sync.h"
 
 #include <stdio.h>
@@ -16,7 +15,7 @@ static struct sync_progress *sync_progress_of(const struct step_chain *c)
     return c->state;
 }
 
-/* Ends the chain on an error or if gone is set. The lease stays: when it expires, the job starts
+/* Ends the chain on an error or if gone is set. The lease stays; when it expires, the job starts
  * again. */
 static bool end_sync_on_error(struct step_chain *c, enum err e, bool gone)
 {

@@ -32,7 +32,7 @@ void start_interaction_failure(struct api *api, struct loop *loop, snowflake id,
 {
     struct interaction_failure f = { id, reason };
 
-    /* While the process stops, no failure is written: the timeout job fails the interaction. */
+    /* While the process stops, no failure is written; the timeout job will fail the interaction. */
     if (api_is_draining(api))
         return;
     internal_call_start(api, loop,
@@ -44,7 +44,7 @@ void start_interaction_failure(struct api *api, struct loop *loop, snowflake id,
                                                  .size = sizeof f });
 }
 
-/* Records the result in the traffic log. */
+/* Records the result of the delivery in the traffic log. */
 static void record_delivery_traffic(const struct endpoint_delivery *d, enum fetch_result result,
                                     int status)
 {

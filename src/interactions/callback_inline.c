@@ -6,16 +6,16 @@
 #include "net/http/http_parser.h"
 #include "net/http/multipart.h"
 
-enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* longer responses are parsed off the event loop */
+enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* bytes; longer responses are parsed on the thread pool */
 
-/* The HTTP response of the app's endpoint. The body may have 32 MiB and is never copied. */
+/* The HTTP response of the app's endpoint. The body may have 32 MiB and is not copied. */
 struct http_callback {
     snowflake id;
     struct buf type, body;
-    struct multipart *parts; /* NULL: not multipart */
+    struct multipart *parts; /* NULL if the response is not multipart */
 };
 
-/* Parses a multipart response; returns NULL if it is malformed. */
+/* Parses a multipart response. Returns NULL if it is malformed. */
 static struct multipart *parse_multipart_callback(struct str content_type, struct str body)
 {
     char boundary[MULTIPART_MAX_BOUNDARY];
@@ -36,7 +36,7 @@ static bool is_multipart_type(struct str content_type)
     return http_media_type_is(content_type, STR("multipart/form-data"));
 }
 
-/* Prepares the internal call like the callback route: body, interaction and files. */
+/* Prepares the internal call as the callback route does: body, interaction and files. */
 static enum err decode_http_callback(struct call *call)
 {
     struct http_callback *r = call_passed_data(call, "http_callback");
@@ -64,7 +64,7 @@ static enum err run_http_callback(struct call *call)
     return e ? e : apply_callback(call, it, call->body);
 }
 
-/* Frees the response. An unusable callback fails the interaction; a second callback has no
+/* Frees the HTTP response. An invalid callback fails the interaction; a second callback has no
  * effect. */
 static void on_http_callback_done(struct call *call, enum err e, void *arg)
 {

@@ -66,8 +66,7 @@ static const struct field callback_fields[] = {
     { 0 },
 };
 
-/* Checks the data against the callback type; check_type in callback.c checks the type against the
- * interaction. */
+/* Checks the data against the callback type. callback.c checks the type against the interaction. */
 static void check_callback(struct form *form, const struct json_path *here, const void *object)
 {
     const struct interaction_callback *in = object;

@@ -24,7 +24,7 @@ static enum err read_invoked_command(struct call *call)
     return OK;
 }
 
-/* Refuses an outdated command; clients fetch the command again on this error. */
+/* Refuses an outdated command. Clients request the command again on this error. */
 static enum err refuse_command_version(struct call *call)
 {
     return refuse_invocation_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION",

@@ -1,4 +1,4 @@
-/* components.c - use of a button or select menu of a message. */
+/* components.c - a user clicks a button or uses a select menu of a message. */
 #include "interactions/invoke.h"
 
 #include "model/fields/rows.h"
@@ -35,8 +35,8 @@ static enum err refuse_component(struct call *call, const char *field, const cha
     return ERR_INVALID_FORM_BODY;
 }
 
-/* Reads the message, which must be visible to the caller and sent by the app: by its bot or as a
- * response. */
+/* Reads the message. The caller must be able to see it, and the app's bot or a response of the app
+ * must have sent it. */
 static enum err read_component_message(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
@@ -45,7 +45,7 @@ static enum err read_component_message(struct call *call)
     const struct application *a = &v->application;
     enum err e = message_find_ephemeral(call, call->target.channel->id, in->message_id.value, m);
 
-    m->reactions.given = ABSENT; /* reactions would have the user's "me" flags */
+    m->reactions.given = ABSENT; /* reactions would contain the user's "me" flags */
 
     if (e)
         return e;

@@ -1,10 +1,10 @@
-/* files.c - files that are uploaded with an option or a modal. */
+/* files.c - files that users upload with a command option or a modal. */
 #include "interactions/invoke.h"
 
 #include "model/fields/rows.h"
 #include "platform/messages/uploads.h"
 
-/* File type groups that a command option can require. */
+/* Groups of file types that a command option can require. */
 static const struct {
     const char *name, *endings[8];
 } file_type_groups[] = {

@@ -72,6 +72,6 @@ struct str integration_owners_of_message(struct call *call, const struct message
         stored = json_column_decode(call->arena, &type_metadata, m->interaction_metadata.value);
     if (stored && stored->authorizing_integration_owners.given == GIVEN)
         return stored->authorizing_integration_owners.value;
-    /* The message is an ordinary one of the bot. */
+    /* The message has no interaction metadata: the bot sent it as an ordinary message. */
     return encode_integration_owners(call->arena, 1u << INSTALL_GUILD, v->it.guild_id, 0);
 }

@@ -1,4 +1,4 @@
-/* launch.c - launches an activity without asking the app. */
+/* launch.c - launches an activity without sending the interaction to the app. */
 #include "interactions/responses.h"
 
 enum err launch_activity(struct call *call, struct interaction *it)

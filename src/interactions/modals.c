@@ -1,4 +1,4 @@
-/* modals.c - submission of a modal. */
+/* modals.c - a user submits a modal. */
 #include "interactions/invoke.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 /* --- stored modal --------------------------------------------------------------------- */
 
 struct stored_modal {
-    struct str custom_id, components; /* components: JSON */
+    struct str custom_id, components; /* components is JSON */
 };
 static const struct field stored_modal_fields[] = {
     { FIELD(struct stored_modal, custom_id), .type = &type_text },
@@ -25,8 +25,8 @@ static const struct schema stored_modal_schema = {
 static const struct type type_stored_modal = { .kind = KIND_OBJECT,
                                                .schema = &stored_modal_schema };
 
-/* Reads the interaction that opened the modal; it must be the caller's, and not submitted or
- * expired. */
+/* Reads the interaction that opened the modal. It must belong to the caller, and the modal must not
+ * be submitted or expired. */
 static enum err read_opening_interaction(struct call *call, struct interaction *ret)
 {
     const struct invocation_state *v = invocation_state_of(call);
@@ -130,7 +130,7 @@ static enum err parse_checkbox(struct modal_writer *f, const struct submitted_co
     return OK;
 }
 
-/* Writes the selected value as text; null if nothing is selected and the component is not
+/* Writes the selected value as a string, or null if nothing is selected and the component is not
  * required. */
 static enum err parse_radio_group(struct modal_writer *f, const struct component *c,
                                   const struct submitted_component *in)
@@ -250,7 +250,7 @@ static enum err write_components_json(struct call *call, const struct list *part
     return e;
 }
 
-/* Returns true if each submitted component is in the modal. */
+/* Returns whether the modal has all submitted components. */
 static bool all_components_are_in_modal(const struct list *parts, const struct list *entries)
 {
     const struct submitted_component *in = entries->items;

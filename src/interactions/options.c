@@ -8,7 +8,7 @@
 #include "json/read.h"
 #include "model/fields/rows.h"
 
-/* Refuses an option. Clients read option errors at data.options, whichever option is wrong. */
+/* Refuses an option. Clients expect option errors at data.options, independent of the option. */
 static enum err refuse_option_with_code(struct call *call, const char *code, const char *message,
                                         struct str name)
 {
@@ -41,7 +41,7 @@ static enum err refuse_option_value(struct call *call, struct str name)
         name);
 }
 
-/* An option while it is parsed: its definition, the submitted value, and the value for the app. */
+/* An option that is being parsed: definition, submitted value, and value for the app. */
 struct option_parser {
     struct call *call;
     const struct command_option *def;
@@ -116,7 +116,7 @@ static enum err parse_number_option(struct option_parser *t, struct json_reader 
     if (json_peek_kind(r) != JSON_NUMBER || !json_read_number(r, &n) ||
         (whole && n.kind == NUMBER_REAL))
         return refuse_option_value(t->call, def->name);
-    /* Compare integers without conversion to double, which would round them. */
+    /* Integers are compared without conversion to double, which would round them. */
     bool small = n.kind == NUMBER_INT ? n.i <= most && n.i >= -most
                                       : isfinite(n.d) && fabs(n.d) <= (double)most;
     if (!small)
@@ -184,7 +184,7 @@ static enum err parse_id_option(struct option_parser *t, struct json_reader *r)
     return e;
 }
 
-/* Accepts an uploaded file: the value is the number of the file; the app gets its attachment id. */
+/* Accepts an uploaded file. The value is the file's number; the app gets the attachment id. */
 static enum err parse_attachment_option(struct option_parser *t, struct json_reader *r)
 {
     struct submitted_file *file;
@@ -220,7 +220,8 @@ static enum err parse_option_value(struct option_parser *t)
     }
 }
 
-/* Accepts the focused option as text, whatever its type is, because it is incomplete. */
+/* Accepts the focused option as a string, independent of its type, because the user is still
+ * typing. */
 static enum err parse_focused_option(struct option_parser *t)
 {
     struct invocation_state *v = invocation_state_of(t->call);
@@ -298,7 +299,8 @@ static bool is_duplicate_option(const struct submitted_option *in, size_t i)
     return false;
 }
 
-/* Returns true for attachment options of an autocomplete call, which are left out. */
+/* Returns whether the option is an attachment in an autocomplete request, which the payload does
+ * not contain. */
 static bool is_skipped_option(const struct call *call, const struct command_option *def)
 {
     return is_autocomplete_call(call) && def->type == OPTION_ATTACHMENT;
@@ -328,7 +330,7 @@ static enum err parse_option_list(struct call *call, const struct opt_list *defs
     const struct command_option *first = defs->value.items;
     size_t count = given->value.count;
 
-    /* Exactly one sub-command must be given. */
+    /* Exactly one sub-command must be submitted. */
     if (defs->value.count && is_subcommand_option(first) && count != 1)
         return count ? refuse_invalid_option(call, in[1].name)
                      : refuse_missing_option(call, first->name);

@@ -69,7 +69,7 @@ static enum err write_command_metadata_json(struct call *call, struct json_write
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-/* Writes the members that all types have; the caller closes the object. */
+/* Writes the fields that all interaction types have. The caller closes the JSON object. */
 static enum err write_common_metadata_json(struct call *call, struct json_writer *j,
                                            const struct interaction *it, struct str user)
 {

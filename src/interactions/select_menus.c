@@ -1,4 +1,4 @@
-/* select_menus.c - parses the selected values of a menu, in a message or a modal. */
+/* select_menus.c - parses the selected values of a select menu, in a message or a modal. */
 #include "interactions/invoke.h"
 
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static enum err resolve_selected_id(struct call *call, const struct component *m
     }
 }
 
-/* Replaces the number of an uploaded file by its attachment id. */
+/* Replaces the number of an uploaded file by the attachment id. */
 static bool accept_selected_file(struct call *call, struct str *value)
 {
     struct submitted_file *file;
@@ -82,7 +82,7 @@ static enum err parse_menu_value(struct call *call, const struct component *menu
     }
 }
 
-/* Checks the number of values. In a modal, a component with required = false may have none. */
+/* Checks the number of values. In a modal, a component with required = false may have no value. */
 static bool is_value_count_allowed(const struct call *call, const struct component *menu,
                                    size_t count)
 {

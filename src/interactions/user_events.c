@@ -1,4 +1,4 @@
-/* user_events.c - events about an interaction to the user who invoked it. */
+/* user_events.c - gateway events to the user who invoked an interaction. */
 #include "interactions/internal.h"
 
 #include "gateway/gateway.h"

@@ -1,7 +1,6 @@
-/* afk.c - moves idle users to the guild's AFK channel.
- *
- * One job per user runs when the user could have been idle for afk_timeout. Activity only updates
- * active_at, and the job reschedules itself accordingly. */
+/* afk.c - moves idle users to the guild's AFK channel. One job per user runs when the user could
+ * have been idle for afk_timeout. Activity only updates active_at; the job then schedules itself
+ * again. */
 #include "voice/state_rows.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* join.c - op 4: joins, moves, leaves, or changes mute, deafen and video of a voice state. */
+/* join.c - op 4 (voice state update): joins, moves, leaves, or changes mute, deafen and video. */
 #include "voice/internal.h"
 
 #include "base/clock.h"
@@ -42,15 +42,15 @@ void set_voice_join_target(struct session_opcode *o)
     o->target = in->channel_id.value;
 }
 
-/* The requested channel, with the data that a join needs. */
+/* The requested channel, with data that is needed to join it. */
 struct requested_channel {
     struct channel channel;
-    snowflake guild_id; /* 0: a private call */
+    snowflake guild_id; /* 0 for a private call */
     snowflake afk_channel_id;
-    int64_t max_cameras; /* 0: unlimited */
+    int64_t max_cameras; /* 0 means unlimited */
     bool vip;
     uint64_t permissions;
-    struct member *member; /* NULL: a private call */
+    struct member *member; /* NULL for a private call */
 };
 
 /* --- the requested channel ------------------------------------------------------------ */
@@ -94,7 +94,7 @@ static enum err check_private_call(struct call *call, const struct session_opcod
     return e;
 }
 
-/* Finds the requested channel; *ret_open is false if the caller may not enter it. */
+/* Finds the requested channel; *ret_open is false if the caller may not join it. */
 static enum err find_requested_channel(struct call *call, const struct session_opcode *o,
                                        struct requested_channel *in, bool *ret_open)
 {
@@ -115,7 +115,7 @@ static enum err find_requested_channel(struct call *call, const struct session_o
     return is_unknown_or_hidden(e) ? OK : e;
 }
 
-/* Returns whether the channel is full. A call of two is also full if one has blocked the other. */
+/* Reads whether the channel is full. A DM call counts as full if one user has blocked the other. */
 static enum err check_user_limit(struct call *call, const struct session_opcode *o,
                                  const struct requested_channel *in, bool *ret_full)
 {
@@ -129,8 +129,8 @@ static enum err check_user_limit(struct call *call, const struct session_opcode 
     return channel_has_participants(call->tx, in->channel.id, limit, ret_full);
 }
 
-/* Finds the account's present state: a user's in any guild or call, a bot's in the requested
- * guild. */
+/* Finds the account's current voice state: of a user in any guild or call, of a bot in the
+ * requested guild. */
 static enum err find_present_state(struct call *call, const struct session_opcode *o,
                                    struct voice_state *ret, bool *ret_present)
 {
@@ -156,12 +156,12 @@ static void compare_with_present_state(const struct session_opcode *o,
     f->live = was->live;
     f->same_channel = voice_state_channel_id(was) == o->target;
     f->same_guild = in->guild_id ? voice_state_guild_id(was) == in->guild_id : f->same_channel;
-    /* Leaving with a guild_id applies to that guild only; without one, to any guild or call. */
+    /* Leaving with a guild_id applies only to that guild; without one, to any guild or call. */
     if (f->leaves && request->guild_id.given == GIVEN)
         f->present = voice_state_guild_id(was) == request->guild_id.value;
 }
 
-/* Returns the first usable region that the client prefers, else the one nearest to its address. */
+/* Returns the first usable region that the client prefers, else the nearest region. */
 static struct str choose_preferred_region(const struct session_opcode *o, bool vip)
 {
     const struct voice_state_request *in = o->d;
@@ -176,7 +176,7 @@ static struct str choose_preferred_region(const struct session_opcode *o, bool v
     return voice_region_optimal(o->address, vip);
 }
 
-/* Resets the fields that belonged to the previous channel. */
+/* Resets the fields of the voice state that belonged to the previous channel. */
 static enum err reset_for_new_channel(struct call *call, const struct session_opcode *o,
                                       const struct requested_channel *in, struct voice_state *s)
 {
@@ -189,7 +189,7 @@ static enum err reset_for_new_channel(struct call *call, const struct session_op
                               &s->region);
 }
 
-/* Returns the platform of the client; bots and browsers have none. */
+/* Returns the platform of the client, which bots and browsers do not have. */
 static struct opt_int platform_of_client(const struct session_opcode *o)
 {
     if (opcode_is_from_bot(o) || o->client == CLIENT_WEB)
@@ -197,7 +197,7 @@ static struct opt_int platform_of_client(const struct session_opcode *o)
     return opt_int_of(o->client == CLIENT_MOBILE ? VOICE_PLATFORM_MOBILE : VOICE_PLATFORM_DESKTOP);
 }
 
-/* Assigns the state to this session; a new salt invalidates earlier tokens. */
+/* Assigns the voice state to this session. A new salt invalidates earlier tokens. */
 static void assign_state_to_session(struct call *call, const struct session_opcode *o,
                                     struct voice_state *s)
 {
@@ -243,7 +243,7 @@ static enum err send_or_delay_server_update(struct call *call, struct session_op
     return o->server_update_sent ? emit_voice_server_update(call, s) : OK;
 }
 
-/* Whether the request changes nothing: a client that has lost its voice socket repeats its last
+/* Returns whether the request changes nothing. A client that lost its voice socket repeats its last
  * request. */
 static bool is_repeated_request(const struct voice_state *was, const struct voice_state *s)
 {
@@ -292,7 +292,7 @@ enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
     if (!e && !f.leaves)
         e = find_requested_channel(call, o, &in, &f.open);
     bool stays = f.present && voice_state_channel_id(&was) == o->target;
-    if (!e && f.open && !stays) /* users who stay in the channel are not limited */
+    if (!e && f.open && !stays) /* users who stay in the channel are not rate-limited */
         e = check_user_limit(call, o, &in, &f.full);
     if (e)
         return e;

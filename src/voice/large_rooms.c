@@ -1,4 +1,4 @@
-/* large_rooms.c - schedules jobs for the rest of a large room, LARGE_ROOM_STEP participants per
+/* large_rooms.c - schedules jobs that change the voice states of a large room, LARGE_ROOM_STEP per
  * step. */
 #include "voice/state_rows.h"
 

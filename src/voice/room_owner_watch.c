@@ -1,7 +1,6 @@
-/* room_owner_watch.c - assigns rooms of a dead or stopping node to another node.
- *
- * Every node checks once per second. If two nodes find the same room, their transactions are
- * serialised by the store and the second one finds that the room has an owner again. */
+/* room_owner_watch.c - assigns rooms of a dead or stopping node to another node. Every node checks
+ * once per second. If two nodes find the same room, the store serialises their transactions and the
+ * second one finds that the room has an owner again. */
 #include <pthread.h>
 
 #include "base/log.h"
@@ -12,13 +11,13 @@
 struct room_owner_watch {
     struct api *api;
     struct loop *loop;
-    bool running, closing; /* loop only */
-    bool more;             /* more rooms are left; set by the running step */
+    bool running, closing; /* only used on the loop */
+    bool more;             /* more rooms have to be moved; set by the current step */
 
-    pthread_mutex_t lock; /* protects the members below, which a thread waits for */
+    pthread_mutex_t lock; /* protects the members below, for which a thread waits */
     pthread_cond_t ended;
     bool finished;
-    struct str offer; /* endpoint to publish */
+    struct str offer; /* endpoint of this node to publish */
     enum err result;
 };
 
@@ -132,7 +131,7 @@ static void start_close_on_loop(struct loop *loop, void *arg)
 
     (void)loop;
     w->closing = true;
-    if (!w->running) /* otherwise start it when the running call has ended */
+    if (!w->running) /* else it starts when the running call has ended */
         start_call(w, ROUTE_STORE_WRITE, give_rooms_to_others, on_rooms_given);
 }
 

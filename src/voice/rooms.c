@@ -79,7 +79,7 @@ static void voice_room_from_row(const struct rows *r, void *ret)
     };
 }
 
-/* Reads a voice channel's row; without a row it has neither status nor start time. */
+/* Reads a voice channel's row. A channel without a row has neither status nor start time. */
 static enum err read_voice_room(struct tx *tx, const struct channel *c,
                                 struct voice_channel_status *ret)
 {
@@ -225,7 +225,7 @@ static enum err require_voice_channel(struct call *call)
     return call->target.channel->type == CHANNEL_VOICE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* A caller that is not in the channel needs MANAGE_CHANNELS. */
+/* Requires MANAGE_CHANNELS if the caller is not in the channel. */
 static enum err check_status_permission(struct call *call)
 {
     const struct channel *c = call->target.channel;

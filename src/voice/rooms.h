@@ -4,7 +4,7 @@
 
 #include "voice/states.h"
 
-/* Call it after a join; the first join sends VOICE_CHANNEL_START_TIME_UPDATE. */
+/* Emits VOICE_CHANNEL_START_TIME_UPDATE if the channel was empty. Call after a user joins. */
 enum err room_on_join(struct call *call, const struct voice_state *s);
 /* Lists the ids of the guild's voice channels that may have participants. */
 enum err list_active_rooms(struct tx *tx, snowflake guild_id, struct list *ret);

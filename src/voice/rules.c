@@ -1,4 +1,4 @@
-/* rules.c - decision table for op 4. */
+/* rules.c - decision table for op 4 (voice state update). */
 #include "voice/rules.h"
 
 static enum voice_outcome decide_leave_outcome(const struct voice_request_facts *f)

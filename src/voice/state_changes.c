@@ -28,7 +28,8 @@ struct voice_state voice_state_without_channel(const struct voice_state *s)
     return gone;
 }
 
-/* Reads the member of a state; the state of a user who has left the guild is sent without one. */
+/* Reads the member of a voice state. If the user has left the guild, the voice state is sent
+ * without a member. */
 static enum err read_member_of_state(struct call *call, struct voice_state *s, struct member *room)
 {
     enum err e = OK;
@@ -98,7 +99,7 @@ void voice_token_derive(const struct api *api, const struct voice_state *s,
     auth_derive_key(api_options(api)->auth, "voice", s->user_id, s->salt, ret, VOICE_TOKEN_SIZE);
 }
 
-/* Emits VOICE_SERVER_UPDATE; endpoint.p == NULL: no voice server now. */
+/* Emits VOICE_SERVER_UPDATE. endpoint.p is NULL if there is no voice server now. */
 static void emit_server_update(struct call *call, const struct voice_state *s, struct str endpoint)
 {
     struct voice_server server = { .guild_id = s->guild_id, .endpoint = opt_str_or_null(endpoint) };
@@ -179,7 +180,7 @@ enum err camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max
     return e;
 }
 
-/* Follows the rules of a join, but CONNECT is not required. */
+/* The rules are those of a join, except that CONNECT is not required. */
 enum err voice_state_move(struct call *call, const struct voice_state *s, const struct channel *to)
 {
     snowflake from = voice_state_channel_id(s);
@@ -263,7 +264,7 @@ enum err voice_on_channel_region_change(struct call *call, const struct channel 
     return channel_is_voice(c->type) ? change_region_step(call, &step, c->rtc_region.value) : OK;
 }
 
-/* Uses the region that the channel has when the job runs. */
+/* The job uses the voice region that the channel has when the job runs. */
 static enum err run_region_job(struct call *call, const struct job *job)
 {
     struct voice_room_step step;

@@ -1,7 +1,7 @@
 /* state_removal.c - removes voice states when their member, recipient, channel or guild is deleted.
- *
- * In a large room the first participants leave with their channel and the guild gets their events.
- * The others leave in steps of a job; the channel is deleted by then, so only they get an event. */
+ * The first participants of a large room are removed with the channel, and the guild gets their
+ * events. A job removes the others in steps; the channel is deleted by then, so only the
+ * participants themselves get an event. */
 #include "voice/state_rows.h"
 
 #include "platform/channels/channels.h"
@@ -33,7 +33,7 @@ static void end_room_in_relay(struct call *call, snowflake room_id)
     call_record_voice_change(call, &(struct relay_voice_state){ .room_id = room_id });
 }
 
-/* Removes the states of one step; leave is called for each. */
+/* Removes the voice states of one step; calls leave for each. */
 static enum err remove_states_step(struct call *call, const struct voice_room_step *c,
                                    enum err (*leave)(struct call *call,
                                                      const struct voice_state *s))

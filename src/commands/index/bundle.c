@@ -1,17 +1,17 @@
-/* bundle.c - reads, writes and repairs bundles: all commands of a scope in one row. */
+/* bundle.c - reads, writes and repairs bundles: all commands of a guild (or global) in one row. */
 #include "commands/index/bundle.h"
 
 #include "api/jobs/internal_call.h"
 #include "base/log.h"
 #include "commands/internal.h"
 
-/* Maximum size of the texts in a bundle row, which every change of a command rewrites. Longer texts
- * are read from the command rows. */
+/* Maximum bytes of texts in a bundle row, because every change of a command rewrites the row.
+ * Longer texts are read from the command rows. */
 enum { MOST_TEXTS = 256 * 1024 };
 
 /* --- from the rows of commands -------------------------------------------------------- */
 
-/* Selects no text columns, so that SQLite reads none of their overflow pages. */
+/* The text columns are not selected, so that SQLite does not read their overflow pages. */
 static const char READ_COLUMNS[] =
     "select id, version, default_member_permissions, locales, type, nsfw, contexts, "
     "integration_types from commands where application_id = $1 and guild_id = $2 order by id";
@@ -31,7 +31,7 @@ static struct command_bundle_entry bundle_entry_from_row(const struct rows *r)
     };
 }
 
-/* Reads the entries (struct command_bundle_entry) without lengths. */
+/* Reads the entries (struct command_bundle_entry) without the lengths of their texts. */
 static enum err read_bundle_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
                                     struct list *ret)
 {
@@ -94,7 +94,7 @@ enum err read_bundle(struct tx *tx, snowflake application_id, snowflake guild_id
 static const char READ_TEXTS[] =
     "select id, plain from commands where application_id = $1 and guild_id = $2 order by id";
 
-/* Returns true if the text is a JSON object: indexes insert members before its closing brace. */
+/* Returns whether the text is a JSON object: indexes insert fields before its closing brace. */
 static bool is_json_object(struct str text)
 {
     return text.n >= 2 && text.p[0] == '{' && text.p[text.n - 1] == '}';
@@ -114,7 +114,7 @@ enum err bundle_iterator_begin(struct tx *tx, const struct command_bundle *b,
     return tx_query(tx, READ_TEXTS, BIND(v_id(b->application_id), v_id(b->guild_id)), &ret->rows);
 }
 
-/* Advances to the row of this entry. Rows and entries are both sorted by id. */
+/* Advances to the command row of this entry. Rows and entries are sorted by id. */
 static bool advance_to_row(struct bundle_iterator *w, snowflake id, struct str *ret)
 {
     while (!w->at_row || row_id(&w->rows, 0) < id) {
@@ -154,7 +154,7 @@ enum err bundle_iterator_end(struct bundle_iterator *w)
 static const char OLD_ENTRIES[] =
     "select entries from command_lists where application_id = $1 and guild_id = $2";
 
-/* Reads the entries of the stored bundle; *ret is empty if there is none. */
+/* Reads the entries of the stored bundle; *ret is empty if there is no bundle. */
 static enum err read_stored_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
                                     struct command_bundle *ret)
 {
@@ -180,7 +180,7 @@ static enum err read_entry_sizes(struct tx *tx, struct command_bundle_entry *k)
 
     if (e)
         return e;
-    rows.lent = true; /* only the lengths are used */
+    rows.lent = true; /* texts are valid until the next row; only lengths are used */
     if (rows_next(&rows) && is_json_object(row_text(&rows, 0))) {
         k->length = (uint32_t)row_text(&rows, 0).n;
         k->size = (uint32_t)row_text(&rows, 1).n;
@@ -188,7 +188,7 @@ static enum err read_entry_sizes(struct tx *tx, struct command_bundle_entry *k)
     return rows_end(&rows);
 }
 
-/* Reads the sizes of changed commands only: the same version has the same texts. */
+/* Reads the sizes of changed commands only: a command of the same version has the same texts. */
 static enum err read_changed_entry_sizes(struct tx *tx, struct list *list,
                                          const struct command_bundle *bundle)
 {
@@ -210,7 +210,7 @@ static enum err read_changed_entry_sizes(struct tx *tx, struct list *list,
     return e;
 }
 
-/* Removes the entries of commands with unreadable text. */
+/* Removes the entries of commands whose text is unreadable. */
 static size_t remove_unreadable_entries(struct command_bundle_entry *k, size_t count)
 {
     size_t left = 0;
@@ -225,7 +225,7 @@ static size_t remove_unreadable_entries(struct command_bundle_entry *k, size_t c
     return left;
 }
 
-/* Joins the texts with commas; leaves ret empty if they exceed MOST_TEXTS. */
+/* Joins the texts with commas. *ret stays empty if they exceed MOST_TEXTS. */
 static enum err join_command_texts(struct tx *tx, const struct command_bundle *b, struct buf *ret)
 {
     const struct command_bundle_entry *k;
@@ -247,7 +247,7 @@ static enum err join_command_texts(struct tx *tx, const struct command_bundle *b
         buf_add_str(ret, text);
     }
     e = bundle_iterator_end(&walk);
-    return e || !buf_full(ret) ? e : ERR_INTERNAL; /* the stored lengths were wrong */
+    return e || !buf_full(ret) ? e : ERR_INTERNAL; /* full only if the stored lengths were wrong */
 }
 
 static const char SET_BUNDLE[] =

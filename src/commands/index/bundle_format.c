@@ -41,7 +41,7 @@ struct str encode_bundle_entries(struct arena *arena, const struct command_bundl
     return str_slice((const char *)bytes, size);
 }
 
-/* Decodes a little-endian number; compilers turn this into a single load. */
+/* Decodes a little-endian number. Compilers turn this into a single load. */
 static uint32_t parse_u32(const unsigned char *at)
 {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -68,7 +68,7 @@ static struct command_bundle_entry parse_entry(const unsigned char *at)
     };
 }
 
-/* Returns true if a JSON object of this length is at this offset, followed by a comma or the
+/* Returns whether a JSON object of this length is at this offset, followed by a comma or the
  * end. */
 static bool has_text_at(struct str texts, size_t at, size_t length)
 {
@@ -85,7 +85,7 @@ static bool texts_match_entries(struct str texts, const struct command_bundle_en
     size_t at = 0;
 
     if (!texts.n)
-        return true; /* texts are in the command rows */
+        return true; /* the texts are in the command rows */
     for (size_t i = 0; i < count; i++) {
         if (!has_text_at(texts, at, entries[i].length))
             return false;

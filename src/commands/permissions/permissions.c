@@ -15,8 +15,8 @@ static snowflake target_command_id(const struct call *call)
     return call_path_id(call, "command.id");
 }
 
-/* Allows bots and members with MANAGE_GUILD. A bearer token acts for a user: the app may read only
- * what that user may read. */
+/* Allows bots and members with MANAGE_GUILD. With a bearer token, an app may read only what its
+ * user may read. */
 enum err check_read_permissions_access(struct call *call)
 {
     bool may =
@@ -155,8 +155,8 @@ static enum err check_can_change_channel(struct call *call, snowflake id, bool *
     return e;
 }
 
-/* Sets *ret if the caller may change a row for this role, member or channel. ERR_UNKNOWN_… if it
- * does not exist. */
+/* Sets *ret if the caller may change a row for this role, member or channel. Returns ERR_UNKNOWN_…
+ * if it does not exist. */
 static enum err check_can_change_row(struct call *call, const struct command_permission *p,
                                      bool *ret)
 {
@@ -208,7 +208,7 @@ static void add_audit_change(struct permission_replacement *x, const struct comm
     c->new_value = encode_permission(arena, find_row_of_entity(&x->after, p));
 }
 
-/* Checks a row that is new or changed. */
+/* Checks a permission row that is new or changed. */
 static enum err check_new_row(struct permission_replacement *x, const struct command_permission *p,
                               const struct json_path *at)
 {
@@ -262,7 +262,7 @@ static enum err compare_permission_rows(struct permission_replacement *x)
 
 static const char DELETE_ROWS[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
-/* If a deletion of earlier rows is pending, new rows get its round, so that they stay. */
+/* While a deletion of earlier rows is pending, new rows get its round number, so that they stay. */
 static const char ADD_ROW[] =
     "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, "
     "permission, position, round) values ($1, $2, $3, $4, $5, $6, $7, "

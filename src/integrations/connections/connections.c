@@ -1,4 +1,4 @@
-/* connections.c - routes of connections: list, modify, delete, refresh, and the platforms. */
+/* connections.c - routes that list, modify, delete and refresh connections, and list platforms. */
 #include "integrations/internal.h"
 
 #include "model/fields/types.h"
@@ -72,7 +72,7 @@ static enum err read_connection_of_caller(struct call *call, struct linked_accou
                            call_path_text(call, "connection.id"), ret);
 }
 
-/* Checks that the connection exists before errors of the body are reported. */
+/* Checks that the connection exists, before body errors are returned. */
 static enum err require_own_connection(struct call *call)
 {
     struct linked_account c;
@@ -82,7 +82,7 @@ static enum err require_own_connection(struct call *call)
 
 /* --- GET /users/@me/connections ------------------------------------------------------- */
 
-/* Leaves out the guilds that the user could join if an app with a bearer token calls. */
+/* For apps with a bearer token the reply omits the guilds that the user could join. */
 static enum err list_connections(struct call *call)
 {
     bool full = call->caller->kind == CALLER_USER;

@@ -130,7 +130,7 @@ static bool metadata_value_fits_type(const struct role_connection_metadata *m, s
     return str_is(value, "0") || str_is(value, "1");
 }
 
-/* Checks the values: an app may set only keys that its own metadata declares. */
+/* Checks the values: an app may set only keys that its metadata declares. */
 static enum err check_metadata_values(struct call *call, const struct list *values)
 {
     const struct string_pair *all = values->items;
@@ -179,7 +179,7 @@ static enum err delete_role_connection(struct call *call)
                    BIND(v_id(call->caller->id), v_id(call->target.application->id)), NULL);
 }
 
-/* Allows a user to delete the values of any app, but a bearer token only those of its own app. */
+/* A user may delete the values of any app; a bearer token only those of its own app. */
 static enum err check_can_delete_role_connection(struct call *call)
 {
     return call->caller->kind == CALLER_USER ? OK : require_token_of_application(call);

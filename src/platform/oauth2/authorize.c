@@ -1,4 +1,4 @@
-/* authorize.c - GET and POST /oauth2/authorize: data of the consent page, and the decision. */
+/* authorize.c - GET and POST /oauth2/authorize: data of the consent page; the user's decision. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -66,8 +66,8 @@ static struct str append_query_parameter(struct arena *a, struct str query, cons
     return STR_CONCAT(a, query, STR("&"), str_of(name), STR("="), str_percent_encode(a, v.value));
 }
 
-/* Returns the normalized parameters. The consent page sends them back in POST, so that the grant is
- * exactly what the page showed. */
+/* Returns the normalized query parameters. The consent page sends them back in the POST request, so
+ * that the grant is exactly what the page displayed. */
 static struct str normalized_query(struct call *call, const struct authorization_request *r)
 {
     const struct authorize_query *q = call->query;

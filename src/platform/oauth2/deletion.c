@@ -1,4 +1,4 @@
-/* deletion.c - deletes the authorizations and group integrations of a deleted application. */
+/* deletion.c - deletes the authorizations and group DM installations of a deleted application. */
 #include "api/deletion.h"
 
 #include "api/hooks.h"
@@ -11,7 +11,7 @@ static const char USERS_WITH[] =
 static const char LEAVE_USER[] =
     "delete from authorizations where application_id = $1 and user_id = $2 returning installed";
 
-/* Rebuilds the account's command index only for an installed app: authorizing is not installing. */
+/* Invalidates the account's command index only if the app is installed on the account. */
 static enum err delete_authorization_of_user(struct call *call, snowflake id, snowflake user_id)
 {
     struct application_ref gone = { id };

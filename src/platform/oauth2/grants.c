@@ -1,7 +1,7 @@
 /* grants.c - lists and revokes authorizations. */
 #include "platform/oauth2/internal.h"
 
-/* GET /oauth2/@me: application, scopes and user of the calling token. */
+/* GET /oauth2/@me: application, scopes and user of the access token of this request. */
 enum err get_current_authorization(struct call *call)
 {
     const struct caller *caller = call->caller;

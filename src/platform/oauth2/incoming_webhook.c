@@ -1,11 +1,11 @@
 /* incoming_webhook.c - the scope webhook.incoming: the code exchange creates a webhook in a channel
- * that the user chose, on behalf of the user, and returns it with the token. */
+ * that the user chose, on behalf of the user, and replies with the webhook and the token. */
 #include "platform/oauth2/internal.h"
 
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
-/* Resolves the channel for the caller; call->target is restored afterwards. */
+/* Resolves the channel with the caller's permissions, and restores call->target afterwards. */
 static enum err resolve_webhook_channel(struct call *call, snowflake channel_id,
                                         struct path_objects *ret)
 {
@@ -52,7 +52,7 @@ static bool is_permission_error(enum err e)
            e == ERR_MAX_CHANNEL_WEBHOOKS || e == ERR_MAX_GUILD_WEBHOOKS;
 }
 
-/* Checks or creates the webhook as the user who granted the code. h NULL: only checks. */
+/* Checks or creates the webhook as the user who granted the code. If h is NULL, only checks. */
 static enum err act_as_granting_user(struct call *call, const struct application *a,
                                      const struct authorization_code *code, struct webhook *h)
 {

@@ -1,6 +1,6 @@
 /* openid.c - OpenID Connect: with the scope openid, a code exchange also returns an id token,
  * signed with a key that /oauth2/keys publishes. The thread pool creates the key at the first
- * request. The database contains it encrypted, so that all nodes use the same key. */
+ * request. The database stores the key encrypted, so that all nodes use the same key. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -20,7 +20,7 @@ static const char ADD_KEY[] =
     "insert into signing_keys (id, kid, modulus, exponent, secret) values ($1, $2, $3, $4, $5) "
     "on conflict do nothing";
 
-/* Reads the signing key; .secret is encrypted. */
+/* Reads the signing key. The member .secret is encrypted. */
 static enum err read_signing_key(struct tx *tx, struct signing_key *ret, bool *ret_found)
 {
     struct rows row;
@@ -104,7 +104,7 @@ static struct str encode_id_claims(struct call *call, snowflake user_id, snowfla
     return buf_move_to_arena(&out, call->arena);
 }
 
-/* Data that the read stage passes to the thread pool and the handler. */
+/* Data of an id token that the read stage passes to the thread pool and the handler. */
 struct id_token_request {
     snowflake user_id, application_id;
     struct str nonce, token;
@@ -131,7 +131,7 @@ enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake
     enum err e = read_signing_key(call->tx, &key, &found);
 
     if (e || !found)
-        return e ? e : ERR_INTERNAL; /* The key exists, because granting the scope created it. */
+        return e ? e : ERR_INTERNAL; /* the key exists since the scope was granted */
     struct id_token_request *p = call_pass_data(call, "id_token_request", sizeof *p);
     *p = (struct id_token_request){ user_id, application_id, nonce, { 0 }, key };
     call->compute = sign_id_token;
@@ -152,7 +152,7 @@ enum err openid_take_id_token(struct call *call, snowflake user_id, snowflake ap
 
 /* --- routes for applications ---------------------------------------------------------- */
 
-/* GET /oauth2/keys: empty until the scope openid is first granted. */
+/* GET /oauth2/keys: the list is empty until the scope openid is granted for the first time. */
 enum err list_oauth2_keys(struct call *call)
 {
     struct oauth2_keys out = { 0 };

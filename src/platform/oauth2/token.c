@@ -1,4 +1,4 @@
-/* token.c - issues access tokens for codes, refresh tokens and client credentials; revokes them. */
+/* token.c - issues and revokes access tokens: for codes, refresh tokens and client credentials. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -9,7 +9,7 @@
 
 /* --- client authentication ------------------------------------------------------------ */
 
-/* Parses "Basic base64(id:secret)", both percent-encoded (RFC 6749 2.3.1). */
+/* Parses "Basic base64(id:secret)"; id and secret are percent-encoded (RFC 6749 2.3.1). */
 static bool parse_basic_credentials(struct call *call, struct str *ret_id, struct str *ret_secret)
 {
     struct str header = str_trim(call->exchange->request->authorization);
@@ -30,7 +30,7 @@ static bool has_basic_credentials(const struct call *call)
     return str_eq_nocase(str_cut(&header, ' '), STR("Basic"));
 }
 
-/* Finds the application. *ret_known: it exists and the secret is correct. */
+/* Finds the client's application. *ret_known is true if it exists and the secret is correct. */
 static enum err authenticate_client(struct call *call, const struct opt_str *form_id,
                                     const struct opt_str *form_secret, struct application *ret,
                                     bool *ret_known)
@@ -99,8 +99,8 @@ static enum err issue_refresh_token(struct call *call, snowflake user_id, snowfl
 
 /* --- grant_type=authorization_code ---------------------------------------------------- */
 
-/* Installs the app of a code that waited for the exchange, on behalf of the granting user.
- * *ret_may: the user still has the permissions. */
+/* Installs the app of a code with .pending, with the permissions of the user who granted the code.
+ * *ret_may is false if that user has lost the permissions. */
 static enum err install_pending_application(struct call *call, const struct application *a,
                                             const struct authorization_code *code,
                                             const struct scopes *scopes, bool *ret_may)
@@ -169,8 +169,8 @@ static enum err issue_tokens_for_code(struct call *call, const struct applicatio
     return e ? e : call_reply(call, &out);
 }
 
-/* Revokes the tokens of a code that is used a second time, because it has leaked (RFC 6749 4.1.2),
- * and deletes its webhook, because the webhook's URL is a credential, too. */
+/* Revokes the tokens of a code that is used a second time, because the code has leaked (RFC 6749
+ * 4.1.2). Also deletes the webhook of the code, because the webhook's URL is a credential. */
 static enum err refuse_reused_code(struct call *call, const struct authorization_code *code,
                                    struct str digest)
 {
@@ -192,8 +192,8 @@ static bool verifier_matches_challenge(struct call *call, struct str verifier, s
     return made.n == challenge.n && sodium_memcmp(made.p, challenge.p, made.n) == 0;
 }
 
-/* Checks the verifier against the code's challenge (RFC 7636); NULL: valid. Refuses a verifier for
- * a code without a challenge, because an attacker may have removed the challenge. */
+/* Checks the verifier against the code's challenge (RFC 7636). Returns NULL if it is valid. Refuses
+ * a verifier for a code without a challenge, because an attacker may have removed the challenge. */
 static const char *check_verifier(struct call *call, const struct authorization_code *code,
                                   const char **ret_error)
 {
@@ -236,7 +236,8 @@ static enum err exchange_code(struct call *call, const struct application *a)
     wrong = check_verifier(call, &code, &error);
     if (wrong)
         return oauth2_reply_error(call, 400, error, wrong);
-    /* The check follows check_verifier: knowledge of the code alone triggers no revocation. */
+    /* A reused code is detected only after check_verifier, so that the code alone cannot revoke
+     * tokens. */
     if (code.used)
         return refuse_reused_code(call, &code, digest);
     e = user_find(call->tx, code.user_id, &user);
@@ -293,7 +294,7 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
 
 /* --- grant_type=client_credentials ---------------------------------------------------- */
 
-/* Issues a token for the application's owner; for a team's application with few scopes only. */
+/* Issues a token for the application's owner. Applications of teams get only a few scopes. */
 static enum err exchange_client_credentials(struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
@@ -311,8 +312,8 @@ static enum err exchange_client_credentials(struct call *call, const struct appl
     return e ? e : call_reply(call, &out);
 }
 
-/* Returns whether a public client sends a verifier instead of a secret. check_verifier refuses it
- * for a code without a challenge. */
+/* Returns whether a public client sends a verifier instead of a secret. If the code has no
+ * challenge, check_verifier refuses the exchange. */
 static bool is_public_exchange(const struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
@@ -322,8 +323,8 @@ static bool is_public_exchange(const struct call *call, const struct application
            str_is(in->grant_type.value, "authorization_code");
 }
 
-/* Requests the id token, which is signed before the write transaction. The handler reports invalid
- * requests. */
+/* Requests the id token, so that it is signed before the write transaction. The handler returns the
+ * errors of invalid requests. */
 static enum err request_id_token_if_needed(struct call *call)
 {
     const struct token_form *in = call->body;
@@ -424,8 +425,8 @@ static enum err delete_authorization_of_holder(struct call *call, const struct c
     return authorization_delete(call, &a);
 }
 
-/* POST /oauth2/token/revoke: each holder of a token may revoke it. A client that authenticates can
- * revoke only its own tokens. An unknown token is not an error (RFC 7009). */
+/* POST /oauth2/token/revoke: every holder of a token may revoke it, but an authenticated client
+ * only its own tokens. An unknown token is not an error (RFC 7009). */
 enum err revoke_token(struct call *call)
 {
     const struct revoke_form *in = call->body;

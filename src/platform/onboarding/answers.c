@@ -114,7 +114,7 @@ enum err prepare_answer_onboarding(struct call *call)
     return OK;
 }
 
-/* Applies the role changes to the member; false: the member did not change. */
+/* Applies the role changes to the member. Returns false if the member did not change. */
 static bool apply_answers_to_member(struct call *call, const struct answer_changes *a,
                                     struct member *m)
 {
@@ -146,7 +146,7 @@ enum err answer_onboarding(struct call *call)
     struct member m = *call->target.member_access->member;
     int64_t version;
 
-    /* Members who are pending may answer; timed-out and quarantined members may not. */
+    /* Pending members may answer; timed-out and quarantined members may not. */
     if ((who->timed_out || who->quarantined) && member_is_restricted(who))
         return ERR_MISSING_PERMISSIONS;
     enum err e = onboarding_read_version(call->tx, m.guild_id, &version);

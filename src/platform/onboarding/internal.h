@@ -12,7 +12,7 @@ enum {
     MAX_OPTION_IDS = 50,
     MAX_DEFAULT_CHANNELS = 500,
     NEEDED_CHANNELS = 7, /* number of visible channels needed to enable onboarding */
-    NEEDED_WRITABLE = 5, /* number of channels in which @everyone must be able to write */
+    NEEDED_WRITABLE = 5, /* number of visible channels in which @everyone must be able to write */
 };
 struct onboarding_change {
     struct opt_list prompts, default_channel_ids;
@@ -31,7 +31,7 @@ extern const struct type type_seen;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* Reads the version of the guild's onboarding; 0: never set. */
+/* Reads the version of the guild's onboarding; 0 if onboarding was never set. */
 enum err onboarding_read_version(struct tx *tx, snowflake guild_id, int64_t *ret);
 enum err onboarding_answers_read(struct tx *tx, snowflake guild_id, snowflake user_id,
                                  struct list *ret);
@@ -59,7 +59,7 @@ enum err put_onboarding(struct call *call);
 enum err prepare_answer_onboarding(struct call *call);
 enum err answer_onboarding(struct call *call);
 
-/* --- welcome.c ------------------------------------------------------------------------ */
+/* --- welcome_screen.c ----------------------------------------------------------------- */
 
 struct welcome_screen_row {
     struct welcome_screen screen;

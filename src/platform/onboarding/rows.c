@@ -5,7 +5,7 @@
 #include "model/fields/rows.h"
 #include "platform/onboarding/internal.h"
 
-enum { LONG_TEXT = 64 * 1024 }; /* maximum length for decoding on an event loop */
+enum { LONG_TEXT = 64 * 1024 }; /* bytes; longer rows are not decoded on a loop */
 
 enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret)
 {

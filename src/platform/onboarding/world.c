@@ -131,7 +131,7 @@ static enum err save_imported_onboarding(struct world_importer *im, const struct
     return e || !o->enabled ? e : guild_add_feature(im->tx, o->guild_id, "GUILD_ONBOARDING");
 }
 
-/* Replaces the existing prompts by those of the file. Prompts without ids get new ids. */
+/* Replaces the stored prompts by those of the world file. Prompts without ids get new ids. */
 static enum err import_onboarding(struct world_importer *im, const void *entry,
                                   const struct json_path *at, snowflake guild)
 {

@@ -1,4 +1,4 @@
-/* body.c - JSON schema of a new poll, and its conversion to a struct poll. */
+/* body.c - JSON schema of a poll in a request, and the conversion to a struct poll. */
 #include "platform/polls/polls.h"
 
 #include "base/clock.h"

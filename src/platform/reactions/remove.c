@@ -44,7 +44,7 @@ enum err delete_own_burst_reaction(struct call *call)
     return remove_reaction_of_user(call, call->caller->id, true);
 }
 
-/* Removing reactions of other users needs MANAGE_MESSAGES, which direct messages do not have. */
+/* Removing other users' reactions needs MANAGE_MESSAGES, which DM channels do not have. */
 static enum err remove_reaction_of_path_user(struct call *call, bool burst)
 {
     snowflake user_id = call_path_id(call, "reactor.id");

@@ -73,7 +73,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* Short window, because bots add many reactions in a row. */
+/* The window is short, because bots add many reactions in a row. */
 static const struct rate_limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
 
 #define REACTIONS "/channels/{channel.id}/messages/{message.id}/reactions"

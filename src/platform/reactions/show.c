@@ -1,8 +1,8 @@
-/* show.c - fills the reactions of messages: counts of rows and counter shards, with the viewer's
- * own reactions marked. */
+/* show.c - sets .reactions of messages: the sum of the message's row and its counter shards, with
+ * the viewer's own reactions marked. */
 #include "platform/reactions/internal.h"
 
-/* A range of message ids, for queries about a page. */
+/* A range of message ids, for queries about a page of messages. */
 struct message_range {
     snowflake first, last; /* last is 0 if the range is empty */
 };
@@ -30,7 +30,7 @@ static const char READ_SHARDS[] =
     "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 and "
     "l.message_id between $2 and $3 order by l.message_id";
 
-/* Adds the counts of a shard. Shards contain no user ids, so the list of users is cleared. */
+/* Adds the counts of a counter shard. Shards have no user ids, so the list of users is cleared. */
 static void add_shard_counts(struct reaction_line *line, struct str counts)
 {
     struct reaction_line more;
@@ -58,8 +58,8 @@ static struct str merge_shard_counts(struct arena *arena, struct str text, struc
     return buf_move_to_arena(&out, arena);
 }
 
-/* Hides emoji with a count of 0 until the shards are merged. Concurrent removals in different
- * shards can leave them. */
+/* Hides emoji with a count of 0, which concurrent removals in different counter shards can leave
+ * until the shards are merged. */
 static void hide_unused_emoji(struct arena *arena, struct message *m)
 {
     struct str lines = reaction_text_skip_head(m->reactions.value);

@@ -1,4 +1,4 @@
-/* account_deletion.c - deletes the relationships of a deleted account, in batches. */
+/* account_deletion.c - deletes the relationships of a deleted account, in steps. */
 #include "api/deletion.h"
 #include "model/fields/ids.h"
 #include "platform/relationships/internal.h"
@@ -6,7 +6,7 @@
 static const char NEXT_RELATIONSHIPS[] =
     "select user_id, target_id from relationships where user_id = $1 or target_id = $1 "
     "order by user_id, target_id limit $2";
-/* Rows without a relationship type exist for ignored accounts. */
+/* A row with type 0 exists for an ignored account, so rows of all types are deleted. */
 static const char DELETE_RELATIONSHIP[] =
     "delete from relationships where user_id = $1 and target_id = $2";
 

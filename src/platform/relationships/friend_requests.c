@@ -1,6 +1,6 @@
-/* friend_requests.c - sends and accepts friend requests. Checks run in Discord's order, so that the
- * same error wins: target account, caller, current relationship, the target's settings, limits,
- * confirmation of requests from unknown users. */
+/* friend_requests.c - sends and accepts friend requests. The order of the checks is Discord's, so
+ * that the first error is the same: target account, caller, current relationship, the target's
+ * settings, limits, confirmation of requests from unknown users. */
 #include "platform/relationships/internal.h"
 
 /* --- the two accounts ----------------------------------------------------------------- */
@@ -54,7 +54,7 @@ static enum err check_own_limits(struct call *call)
     return pending >= MOST_PENDING ? ERR_MAX_FRIENDS : OK;
 }
 
-/* If the recipient has too many requests, declines the oldest spam request, or else refuses. */
+/* If the recipient has too many requests, declines the oldest spam request, or refuses. */
 static enum err free_incoming_request_slot(struct call *call, snowflake user_id)
 {
     snowflake spammer;
@@ -108,7 +108,7 @@ static enum err send_friend_request(struct call *call, const struct friend_reque
 
 /* --- accepting ------------------------------------------------------------------------ */
 
-/* Checks again whether a confirmation is required: the two may share a guild or a friend by now. */
+/* Checks again whether the caller must confirm: the users may now share a guild or friend. */
 static enum err check_request_is_confirmed(struct call *call,
                                            const struct friend_request_attempt *in,
                                            const struct relationship_pair *bond)

@@ -1,5 +1,5 @@
 /* game_relationship_routes.c - routes of friendships within one game. The game is the application
- * of the OAuth2 caller, or for user tokens the one in the path. The transitions are those of
+ * of the OAuth2 token, or for user tokens the application in the path. The transitions are those of
  * friendships, without blocks. */
 #include "platform/relationships/internal.h"
 
@@ -8,7 +8,7 @@
 #include "platform/relationships/game_relationship_rows.h"
 #include "platform/relationships/notifications.h"
 
-/* Requires an OAuth2 application as the caller, because the path names no application. */
+/* Requires an OAuth2 token, whose application is the game, because the path has no application. */
 static enum err check_caller_is_application(struct call *call)
 {
     return call->caller->kind == CALLER_BEARER ? OK : ERR_APPLICATION_REQUIRED;
@@ -54,7 +54,7 @@ static enum err check_target_account(struct call *call, const struct user *user)
                : OK;
 }
 
-/* Both sides of a game relationship. */
+/* The rows of both users of a game relationship. */
 struct game_relationship_pair {
     struct game_relationship mine, theirs;
 };
@@ -68,7 +68,7 @@ static enum err read_game_relationship_pair(struct call *call, snowflake their_i
     return e ? e : game_relationship_find(call->tx, their_id, my_id, application_id, &ret->theirs);
 }
 
-/* Computes the change by the transitions of friendships. *ret_changes: there is an effect. */
+/* Computes the change by the transitions of friendships. *ret_changes: something changes. */
 static enum err compute_game_change(enum relationship_operation op,
                                     const struct game_relationship_pair *before,
                                     struct relationship_pair_change *ret, bool *ret_changes)
@@ -81,7 +81,7 @@ static enum err compute_game_change(enum relationship_operation op,
     return e;
 }
 
-/* A request needs the target's authorization of the app; accepting needs that of both. */
+/* A request needs the target's authorization of the app; accepting needs that of both users. */
 static enum err check_authorizations(struct call *call, const struct game_relationship_pair *c,
                                      bool accepting)
 {

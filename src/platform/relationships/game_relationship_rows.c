@@ -8,7 +8,7 @@
 /* --- lists ---------------------------------------------------------------------------- */
 
 #define GAME_COLUMNS "g.user_id, g.target_id, g.application_id, g.type, g.since"
-/* Joins the other user's settings, which say whether the caller may send direct messages. */
+/* Joins the other user's settings, which decide whether the caller may send direct messages. */
 #define LIST_COLUMNS GAME_COLUMNS ", s.document, " USER_COLUMNS
 #define LIST_TABLES                                            \
     "game_relationships g join users u on u.id = g.target_id " \
@@ -151,7 +151,7 @@ static enum err emit_removed_relationships(struct call *call, struct rows *rows)
     return e;
 }
 
-/* The caller's rows are first. */
+/* The caller's rows come first. */
 static const char BETWEEN[] =
     "select " GAME_COLUMNS " from game_relationships g where (g.user_id = $1 and g.target_id = $2) "
     "or (g.user_id = $2 and g.target_id = $1) "

@@ -11,7 +11,7 @@ enum notification_kind {
     NOTIFICATION_SUGGESTION,
 };
 
-/* Emits NOTIFICATION_CENTER_ITEM_CREATE to one account, about another. Stores nothing. */
+/* Emits NOTIFICATION_CENTER_ITEM_CREATE about a user to `to`. The item is not stored. */
 void emit_notification(struct call *call, enum notification_kind notice, snowflake to,
                        const struct user *about);
 

@@ -1,4 +1,4 @@
-/* presence.c - emits a user's presence from an API call. The store contains no presence: the
+/* presence.c - emits presence updates of users from API handlers. Presence is not stored: the
  * gateway derives it from the open sessions. */
 #include "platform/relationships/presence.h"
 

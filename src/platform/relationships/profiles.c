@@ -137,8 +137,8 @@ static enum err read_mutual_guilds(struct tx *tx, snowflake me, snowflake other,
     return rows_end(&rows);
 }
 
-/* Profiles of the caller, bots, friends, users who sent the caller a friend request, suggested
- * users and members of a mutual guild are visible. */
+/* The caller can see profiles of himself, bots, friends, users who sent him a friend request,
+ * suggested users and members of a mutual guild. */
 static enum err check_profile_is_visible(struct call *call, const struct list *guilds)
 {
     const struct user *user = call->target.user;
@@ -173,7 +173,7 @@ static enum err add_mutual_friends(struct call *call, struct profile *p)
     return e;
 }
 
-/* The caller must be a member of the guild; the other user need not be. */
+/* The caller must be a member of the guild; the other user need not be one. */
 static enum err add_profile_member(struct call *call, struct profile *p)
 {
     const struct profile_query *in = call->query;
@@ -232,8 +232,8 @@ static enum err add_restricted_fields(struct call *call, struct profile_details 
     return e ? e : add_bot_application(call, p);
 }
 
-/* Decides how much of the profile the caller may see. *ret_whole: more than the public part.
- * ERR_MISSING_ACCESS: nothing. */
+/* Decides how much of the profile the caller may see. *ret_whole is false if only the public fields
+ * are visible. ERR_MISSING_ACCESS if nothing is visible. */
 static enum err read_profile_access(struct call *call, struct list *ret_guilds, bool *ret_whole)
 {
     snowflake id = call->target.user->id;

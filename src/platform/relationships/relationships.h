@@ -1,7 +1,7 @@
 /* relationships.h - friends, friend requests, blocks, game friends, friend suggestions, profiles.
  * Invariant: the two rows of a relationship form a legal pair (relationship_pairs.h). Owns the
- * tables of relationships, friend requests and suggestions. May use threads/ and below. Start with
- * rules.c (the table of transitions), then friend_requests.c and routes.c. */
+ * tables of relationships, friend requests and suggestions. May include threads/ and lower layers.
+ * Start with rules.c (the table of transitions), then friend_requests.c and routes.c. */
 #ifndef PLATFORM_RELATIONSHIPS_RELATIONSHIPS_H
 #define PLATFORM_RELATIONSHIPS_RELATIONSHIPS_H
 

@@ -67,7 +67,7 @@ static enum err send_friend_request(struct call *call)
     enum err e = user_find_by_tag(call->tx, &tag, &user);
     if (e)
         return e;
-    /* A request by name needs no confirmation, because the caller typed the name. */
+    /* A friend request by name needs no confirmation, because the caller typed the name. */
     struct friend_request_attempt asking = {
         .op = OPERATION_ASK, .user = &user, .note = in->note, .confirmed = true
     };

@@ -57,7 +57,7 @@ static enum err save_relationship_side(struct world_importer *im,
                    NULL);
 }
 
-/* Clears the type of the blocked user's side, but not its own block and not its ignored flag. */
+/* Clears the type in the blocked user's row, unless that user blocks, too. */
 static const char CLEAR_TYPE[] = "update relationships set type = 0, nickname = null where "
                                  "user_id = $1 and target_id = $2 and type <> 2";
 static const char DELETE_EMPTY[] = "delete from relationships where user_id = $1 and "
@@ -114,7 +114,7 @@ static enum err import_relationship(struct world_importer *im, const void *entry
 
 /* --- export --------------------------------------------------------------------------- */
 
-/* A friendship or a request is two rows in the store, but one entry in the file. */
+/* A friendship or request has two rows in the store, but one entry in a world file. */
 static const char ALL_RELATIONSHIPS[] =
     "select a.username, b.username, r.type, r.nickname, o.nickname, r.since from relationships r "
     "join users a on a.id = r.user_id join users b on b.id = r.target_id "

@@ -1,4 +1,4 @@
-/* routes.c - routes that report a message, and the report menu of clients. */
+/* routes.c - routes that report a message, and the client's menu of report reasons. */
 #include "platform/reports/internal.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 static const struct rate_limit limit_report = { .name = "report", .count = 20, .window_s = 3600 };
 
-/* A reason is also a node of the report menu; clients send the number of the node. */
+/* A reason is also a node of the report menu, which clients identify by its number. */
 struct report_reason {
     int64_t reason;
     struct str key, label, description;

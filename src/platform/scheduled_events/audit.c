@@ -7,7 +7,7 @@
 
 struct event_audit_state {
     struct call *call;
-    const struct scheduled_event *before, *now; /* NULL: new, or deleted */
+    const struct scheduled_event *before, *now; /* NULL for a new or deleted event */
     struct list changes;                        /* struct audit_change */
 };
 
@@ -21,7 +21,7 @@ static void add_changed_field(struct event_audit_state *n, const char *key, cons
 
 #define ADD_FIELD(n, member_, type_) \
     add_changed_field((n), #member_, &(type_), offsetof(struct scheduled_event, member_))
-/* Value of an optional field, or NULL. */
+/* The value of an optional field, or NULL if it is absent. */
 #define GIVEN_VALUE(event_, member_) \
     ((event_) && (event_)->member_.given == GIVEN ? &(event_)->member_.value : NULL)
 #define ADD_OPTIONAL_FIELD(n, key_, member_, type_)              \

@@ -4,7 +4,7 @@
 
 /* --- applying request bodies ---------------------------------------------------------- */
 
-/* Image of an event, stored before the transaction. */
+/* The image of an event, which is stored before the transaction. */
 struct event_upload {
     snowflake id;
     struct opt_str image;
@@ -173,7 +173,7 @@ static bool status_change_is_allowed(int64_t from, int64_t to)
            (from == EVENT_ACTIVE && to == EVENT_COMPLETED);
 }
 
-/* Deletes the exceptions of an event, which refer to dates of the old recurrence rule. */
+/* Deletes the exceptions of an event, because they refer to dates of the old recurrence rule. */
 static void delete_event_exceptions(struct call *call, struct scheduled_event *e)
 {
     struct event_exceptions_deleted gone = { e->guild_id, e->id };

@@ -21,7 +21,7 @@ static void emit_event_exception(struct call *call, enum event what,
     call_emit(call, what, event_audience(e), &event_exception_schema, &emitted);
 }
 
-/* Reads the event of the path, which the caller may change and which must not have ended. */
+/* Reads the event of the path. The caller must be able to change it; it must not have ended. */
 static enum err read_changeable_event(struct call *call, struct scheduled_event *ret)
 {
     enum err e = read_event_of_path(call, ret);
@@ -48,7 +48,7 @@ static void apply_exception_patch(struct event_exception *x, const struct except
     x->is_canceled = in->is_canceled.given == GIVEN && in->is_canceled.value;
 }
 
-/* Saves the exception and its audit entry, and emits EXCEPTION_CREATE, also for a modification. */
+/* Saves the exception, writes the audit log entry and emits EXCEPTION_CREATE, also for a change. */
 static enum err save_event_exception(struct call *call, struct scheduled_event *event,
                                      const struct event_exception *x, enum audit_action action)
 {

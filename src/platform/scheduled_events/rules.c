@@ -19,7 +19,7 @@ struct civil_date {
     int64_t year, month, day;
 };
 
-/* Converts days since 1970 to a date; standard algorithm with years that begin in March. */
+/* Converts days since 1970 to a date, with the standard algorithm whose years begin in March. */
 static struct civil_date date_of_day(int64_t days)
 {
     int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, of_era = z - era * 146097;
@@ -31,7 +31,7 @@ static struct civil_date date_of_day(int64_t days)
                                 of_year - (153 * m + 2) / 5 + 1 };
 }
 
-/* Returns the weekday; 0 is Monday, and 1970-01-01 was a Thursday. */
+/* Returns the weekday: 0 is Monday. Day 0 (1970-01-01) was a Thursday. */
 static int64_t weekday_of_day(int64_t days)
 {
     return ((days + 3) % 7 + 7) % 7;
@@ -56,7 +56,7 @@ static unsigned weekday_bits(const struct opt_list *days)
     return bits;
 }
 
-/* Allowed: Monday to Friday, Tuesday to Saturday, Sunday to Thursday, three two-day weekends. */
+/* Discord allows Monday to Friday, Tuesday to Saturday, Sunday to Thursday, and three weekends. */
 static bool is_allowed_daily_weekdays(unsigned bits)
 {
     static const unsigned sets[] = { 0x1f, 0x3e, 0x4f, 0x30, 0x60, 0x41 };
@@ -115,7 +115,7 @@ void recurrence_validate(struct form *form, const struct json_path *at,
     check_recurrence_days(form, at, r);
 }
 
-/* Returns whether an occurrence falls on this day; `first` is the day of the first occurrence. */
+/* Returns whether the event occurs on this day; `first` is the day of the first occurrence. */
 static bool recurs_on_day(const struct event_recurrence *r, int64_t days, int64_t first)
 {
     const struct event_n_weekday *nth = r->by_n_weekday.value.items;

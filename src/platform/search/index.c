@@ -38,7 +38,7 @@ enum err message_index_find(struct call *call, const struct search_terms *t,
 
 /* --- prefix search -------------------------------------------------------------------- */
 
-/* Returns whether at least SEARCH_MAX_RESULTS messages match all term groups. */
+/* Returns whether at least SEARCH_MAX_RESULTS messages match all filters. */
 static enum err index_has_max_results(struct call *call, struct list groups,
                                       const struct search_range *r, bool *ret)
 {
@@ -67,11 +67,11 @@ enum err message_index_limit_prefix(struct call *call, struct search_terms *t,
     struct term_phrase *p = t->phrases.items;
     bool full;
 
-    /* PostgreSQL reads from the newest message and stops early if the words are common. */
+    /* PostgreSQL reads from the newest message on and stops early if the words are common. */
     if (!word || !message_index_is_sqlite(call))
         return OK;
     word->prefix = false;
-    /* The word alone is tested first, which avoids the complete query for a rare word. */
+    /* The word alone is tested first, because a rare word then needs no complete query. */
     enum err e = index_has_max_results(call, (struct list){ word, 1, 0 }, r, &full);
     if (!e && full)
         e = index_has_max_results(call, t->groups, r, &full);

@@ -1,4 +1,4 @@
-/* terms.c - converts a search to an index query, and evaluates it on one message. */
+/* terms.c - converts a search to an index query, and evaluates the query on one message. */
 #include "platform/search/internal.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "model/text/search_words.h"
 
-/* minimum length of a prefix, because shorter ones match too many words */
+/* minimum number of characters of a prefix, because shorter prefixes match too many words */
 enum { SHORTEST_PREFIX = 4 };
 
 struct term_group *search_terms_add_group(struct arena *a, struct search_terms *t)
@@ -50,7 +50,8 @@ static void add_flag_filter(struct arena *a, struct search_terms *t, const char 
     term_group_add_term(a, g, str_of(mark));
 }
 
-/* Excludes kinds with a minus; of the others one must match. before: prefix of the terms. */
+/* Adds a filter for values of which one must match, and a filter that excludes values with a minus.
+ * `before` is the prefix of the terms. */
 static void add_kind_filter(struct arena *a, struct search_terms *t, const struct list *kinds,
                             const char *before)
 {
@@ -69,7 +70,7 @@ static void add_kind_filter(struct arena *a, struct search_terms *t, const struc
         *search_terms_add_group(a, t) = none;
 }
 
-/* Users have no term: they are authors without the terms of bots and webhooks. */
+/* Messages of users have no term: they are messages without the terms for bots and webhooks. */
 static void add_author_type_filter(struct arena *a, struct search_terms *t,
                                    const struct list *kinds)
 {
@@ -126,7 +127,7 @@ static void add_phrase(struct arena *a, struct list *to, const struct term_phras
         *(struct term_phrase *)list_append(a, to, sizeof *p) = *p;
 }
 
-/* Parses "2|some words": slop, then words. Without a bar: words only. */
+/* Parses "2|some words": the slop, then words. Without a bar the text has only words. */
 static struct term_phrase parse_phrase_with_slop(struct arena *a, struct str part, int64_t slop)
 {
     struct str rest = part, number = str_cut(&rest, '|');
@@ -137,14 +138,14 @@ static struct term_phrase parse_phrase_with_slop(struct arena *a, struct str par
     return parse_phrase(a, part, slop);
 }
 
-/* Makes the query match nothing, for a filter without any word. */
+/* Adds a filter that matches no message, for a query without any word. */
 static void add_never_matching_group(struct arena *a, struct search_terms *t)
 {
     term_group_add_term(a, search_terms_add_group(a, t), STR("_nothing"));
 }
 
-/* The index query requires the first word of one phrase; search_terms_match_content checks the
- * phrases. Phrases without words match nothing and are skipped. */
+/* The index query requires the first word of any phrase; search_terms_match_content checks the
+ * whole phrases. Phrases without words match nothing and are skipped. */
 static void add_contents_filter(struct arena *a, struct search_terms *t,
                                 const struct search_query *q)
 {
@@ -165,7 +166,8 @@ static void add_contents_filter(struct arena *a, struct search_terms *t,
         add_never_matching_group(a, t);
 }
 
-/* For a single file name all words must match; for several names one word is enough. */
+/* If the query has one file name, all its words must match; if it has several names, one word must
+ * match. */
 static void add_filename_filter(struct arena *a, struct search_terms *t, const struct list *names)
 {
     struct term_group *g = NULL;
@@ -212,7 +214,8 @@ void search_terms_add_query(struct arena *a, const struct search_query *q, struc
 
 /* --- query text ----------------------------------------------------------------------- */
 
-/* Writes ("a" OR "b") or ('a' | 'b'). Terms contain only letters, digits and underscores. */
+/* Writes ("a" OR "b") for SQLite or ('a' | 'b') for PostgreSQL. Terms contain only letters, digits
+ * and underscores. */
 static void write_alternatives(struct buf *out, const struct list *marks, bool prefix, bool sqlite)
 {
     const struct str *m = marks->items;
@@ -272,7 +275,7 @@ static int compare_terms(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Searches the sorted terms for an exact match, or for a prefix. */
+/* Searches the sorted terms of a message for a term, or for a term with this prefix. */
 static bool document_has_term(const struct search_document *d, struct str mark, bool prefix)
 {
     const struct str *m = d->marks.items;
@@ -326,8 +329,8 @@ static bool word_matches(const struct term_phrase *p, size_t n, struct str word)
     return p->prefix && n + 1 == p->words.count ? str_starts(word, wanted) : str_eq(word, wanted);
 }
 
-/* reach[i]: word n of the phrase matches word i of the text, and the words before it match. The
- * time is proportional to text length × phrase length. */
+/* Returns whether a text has the phrase. reach[i] is true if word n of the phrase matches word i of
+ * the text and the words before n match. The time is O(text length × phrase length). */
 static bool phrase_matches(struct arena *a, const struct term_phrase *p, const struct list *words)
 {
     const struct str *w = words->items;

@@ -9,7 +9,7 @@ struct world_sound {
     struct str name;
     struct opt_real volume;
     struct opt_str emoji, unicode_emoji, by;
-    struct opt_str sound; /* data URI of the file */
+    struct opt_str sound; /* sound file as a data URI */
 };
 
 static const struct type type_short_name = { .kind = KIND_STRING, .min = 2, .max = 32 };

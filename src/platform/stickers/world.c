@@ -40,7 +40,7 @@ static const char *const format_words[] = { NULL, "png", "apng", "lottie", "gif"
 
 /* --- import --------------------------------------------------------------------------- */
 
-/* Returns the sticker's format; PNG if the entry has none. */
+/* Returns the format of the sticker in a world file; PNG if the file has none. */
 static int64_t parse_sticker_format(const struct world_sticker *in)
 {
     for (int64_t i = STICKER_PNG; i <= STICKER_GIF; i++)

@@ -7,7 +7,7 @@
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 
-/* Returns the keyed digest of an invitation token; the store does not contain the token. */
+/* Returns the keyed digest of an invitation token. The store has only the digest. */
 static struct str invitation_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, TEAM_DIGEST_BYTES);
@@ -48,7 +48,7 @@ static enum err find_user_to_invite(struct call *call, struct str name, struct u
     return e || found ? e : ERR_FRIENDS_ONLY;
 }
 
-/* POST /teams/{team.id}/members: invites a friend of the caller. The inviter receives the token and
+/* POST /teams/{team.id}/members: invites a friend of the caller. The caller gets the token and
  * passes it on, because no mail is sent. Only the invited account can use the token. */
 enum err invite_team_member(struct call *call)
 {
@@ -73,7 +73,7 @@ enum err invite_team_member(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* PATCH /teams/{team.id}/members/{team_member.id}: changes the role. */
+/* PATCH /teams/{team.id}/members/{team_member.id}: changes the role of a member. */
 enum err modify_team_member(struct call *call)
 {
     const struct team_member_patch *in = call->body;
@@ -90,7 +90,7 @@ enum err modify_team_member(struct call *call)
     return call_reply(call, &m);
 }
 
-/* DELETE /teams/{team.id}/members/{team_member.id}: removes, leaves, or declines an invitation. */
+/* DELETE /teams/{team.id}/members/{team_member.id}: removes a member or an invitation. */
 enum err remove_team_member(struct call *call)
 {
     const struct team *team = call->target.team;

@@ -47,7 +47,7 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 /* --- shared by the handlers ----------------------------------------------------------- */
 
-/* A template, and the current state of the guild that it was made from. */
+/* A template, and the current state of its source guild. */
 struct template_state {
     struct guild_template template;
     struct template_source source;
@@ -115,7 +115,7 @@ static enum err list_guild_templates(struct call *call)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* Encodes and compresses on the thread pool, between the read and the write transaction. */
+/* Encodes and compresses the guild on the thread pool, between the two transactions. */
 static enum err compress_source(struct call *call)
 {
     struct template_state *w = call_passed_data(call, "template_state");
@@ -256,7 +256,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* Low limits, because a template can have megabytes and is compared with its guild. */
+/* The limits are low, because a template can have megabytes and is compared with its guild. */
 static const struct rate_limit limit_templates = { .name = "templates",
                                                    .count = 10,
                                                    .window_s = 10 };

@@ -1,13 +1,13 @@
 /* templates.h - guild templates: compressed snapshots of a guild's settings, roles and channels
- * (source.c), from which new guilds are created in steps (use_template.c). A guild may have 50,000
- * overwrites, so this runs outside of the write transaction. Owns the table guild_templates. May
- * use threads/ and below. Start with routes.c. */
+ * (serialized_guild.c), from which new guilds are created in steps (use_template.c). A guild may
+ * have 50,000 overwrites, so snapshots are encoded outside of the write transaction. Owns the table
+ * guild_templates. May include threads/ and lower layers. Start with routes.c. */
 #ifndef PLATFORM_TEMPLATES_TEMPLATES_H
 #define PLATFORM_TEMPLATES_TEMPLATES_H
 
 #include "platform/guilds/guilds.h"
 
-/* A guild's template without its source; a guild has at most one. */
+/* A guild's template without the serialized guild; a guild has at most one template. */
 struct template_entry {
     snowflake guild_id, creator_id;
     struct str code, name;
@@ -16,8 +16,8 @@ struct template_entry {
 };
 enum err template_entry_read(struct tx *tx, snowflake guild_id, struct template_entry *ret,
                              bool *ret_found);
-/* Stores the current state of the guild as its template; generates a code if the entry has none.
- * ERR_HAS_TEMPLATE: another guild's template has this code. */
+/* Stores the current state of the guild as its template; generates a code if t has none.
+ * ERR_HAS_TEMPLATE if another guild's template has this code. */
 enum err template_entry_save(struct tx *tx, struct template_entry *t);
 
 extern const struct domain templates_domain;

@@ -1,6 +1,6 @@
 /* use_template.c - POST /guilds/templates/{template.code}: creates a guild in steps, because it may
- * have 50,000 overwrites: decode on the thread pool, insert while the call waits, encode
- * GUILD_CREATE on the pool. The last transaction only makes the guild visible. */
+ * have 50,000 overwrites. The thread pool decodes the template, steps insert rows while the call
+ * waits, the thread pool encodes GUILD_CREATE, and the last transaction makes the guild visible. */
 #include "api/jobs/internal_call.h"
 #include "api/hooks.h"
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 #include "platform/templates/internal.h"
 
 enum {
-    STEP_ROWS = 500,           /* rows of channels and overwrites per step */
+    STEP_ROWS = 500,           /* maximum number of channel and overwrite rows per step */
     STEP_NS = 4 * 1000 * 1000, /* CPU time limit of a step */
 };
 
@@ -26,8 +26,8 @@ static const struct schema draft_schema = {
 };
 const struct type template_guild_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
-/* State of the creation, shared by the call's stages and steps. The state is in the call's arena,
- * which nothing else uses while the call waits. */
+/* State of the creation, shared by the call's stages and steps. It is in the call's arena, which
+ * nothing else uses while the call waits. */
 struct template_guild_plan {
     struct call *call;
     struct guild_template template;
@@ -39,7 +39,7 @@ struct template_guild_plan {
     size_t written,
         step_position; /* channels that are committed; that the current step has written */
     struct gateway_guild shown;
-    struct str shown_json; /* JSON of .shown, for GUILD_CREATE */
+    struct str shown_json; /* JSON of the guild for GUILD_CREATE */
 };
 
 /* --- numbers of the template to ids --------------------------------------------------- */
@@ -229,7 +229,7 @@ static enum err insert_channels_step(struct call *step)
     return e;
 }
 
-/* Reads the data of the owner's GUILD_CREATE from the store. */
+/* Reads the data for GUILD_CREATE, as the owner sees the guild. */
 static enum err read_created_guild(struct call *step)
 {
     struct template_guild_plan *p = call_passed_data(step, "template_guild_plan");

@@ -1,5 +1,5 @@
 /* world.c - import and export of guild templates in world files. A world file does not contain the
- * snapshot: an import makes a new one from the imported guild. */
+ * serialized guild: an import serializes the imported guild. */
 #include "base/clock.h"
 #include "platform/templates/templates.h"
 #include "platform/worlds/import_export.h"
@@ -58,7 +58,7 @@ static enum err resolve_template_creator(struct world_importer *im, const struct
     return e;
 }
 
-/* Applies the fields of the file; absent fields do not change. */
+/* Applies the fields of a world file; absent fields do not change the template. */
 static void apply_template_entry(struct template_entry *t, const struct world_template *in)
 {
     t->name = in->name;

@@ -1,4 +1,4 @@
-/* end.c - ends polls at their expiry or by their author, and deletes them with their message. */
+/* end.c - ends polls at their expiry or by their author, and deletes polls with their message. */
 #include "platform/votes/internal.h"
 
 #include <inttypes.h>
@@ -67,7 +67,7 @@ static void add_winner_fields(struct call *call, struct poll_embed *e, const str
                     emoji->animated.value ? STR("true") : STR("false"));
 }
 
-/* Encodes the result, with a winner if one answer has more votes than each other. */
+/* Encodes the result embed. It names a winner if one answer has more votes than every other. */
 static struct str encode_result_embed(struct call *call, const struct poll *poll)
 {
     const struct poll_answer_count *c = poll->results->answer_counts.items;
@@ -163,7 +163,7 @@ static enum err run_poll_end_job(struct call *call, const struct job *job)
     if (!e)
         e = message_find(call, channel_id, job->key, &m);
     if (e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE)
-        return OK; /* The channel or message is deleted, or being deleted. */
+        return OK; /* the channel or message is deleted or being deleted */
     if (e || !m.poll || m.poll->results->is_finalized)
         return e;
     return finalize_poll(call, &c, &m);
@@ -213,7 +213,7 @@ const struct job_kind poll_votes_delete_job = {
     .run = run_poll_votes_delete_job,
 };
 
-/* Deletes the poll; its votes later, because a concurrent vote may still commit. */
+/* Deletes the poll at once and the votes by a job, because a concurrent vote may still commit. */
 enum err poll_delete_with_message(struct call *call, const snowflake *message_id)
 {
     const struct poll *poll;

@@ -6,7 +6,7 @@
 #include "platform/messages/message_body.h"
 #include "platform/threads/threads.h"
 
-/* Resolves the webhook's channel, or a thread of that channel that the query names. */
+/* Resolves the webhook's channel, or the thread of that channel with the id in the query. */
 static enum err resolve_webhook_channel(struct call *call)
 {
     const struct webhook_execute_query *q = call->query;
@@ -20,7 +20,7 @@ static enum err resolve_webhook_channel(struct call *call)
     return e;
 }
 
-/* Resolves {webhook.message.id}: a message of the channel that this webhook sent. */
+/* Resolves {webhook.message.id}: a message in the channel that this webhook sent. */
 enum err resolve_webhook_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
@@ -99,7 +99,7 @@ enum err prepare_execute_webhook(struct call *call)
 
 enum err prepare_converted_webhook_message(struct call *call, const struct message_body *in)
 {
-    /* Errors of the body are reported later, because errors of the path take precedence. */
+    /* Body errors are returned later, because path errors take precedence. */
     if (form_has_errors(&call->form))
         call->decoded = ERR_INVALID_FORM_BODY;
     return prepare_nested_message(call, in, NULL, check_new_message_uploads);
@@ -140,7 +140,7 @@ static struct opt_str displayed_name(const struct call *call)
     return h->name.given == GIVEN ? h->name : opt_str_or_null(STR("Webhook"));
 }
 
-/* Reads the avatar of the message's URL, else of the webhook. */
+/* Reads the avatar from the message's avatar_url, or else of the webhook. */
 static enum err read_displayed_avatar(const struct call *call, struct opt_str *ret)
 {
     const struct message_body *in = message_send_state_of(call)->in;
@@ -152,7 +152,8 @@ static enum err read_displayed_avatar(const struct call *call, struct opt_str *r
                : OK;
 }
 
-/* Uploads count for the creator, else the application, because webhook calls have no caller. */
+/* Returns the account for the upload quota: the webhook's creator, or else the application, because
+ * webhook calls have no caller. */
 static snowflake upload_quota_owner(const struct webhook *h)
 {
     return h->user_id ? h->user_id : h->application_id.value ? h->application_id.value : h->id;
@@ -183,7 +184,7 @@ static enum err check_channel_accepts_message(const struct call *call)
     return channel_is_thread(c->type) && c->thread_metadata->locked ? ERR_THREAD_LOCKED : OK;
 }
 
-/* Creates a forum post with the webhook as its owner, and without members. */
+/* Creates a forum post that the webhook owns, without thread members. */
 static enum err create_forum_post(struct call *call, struct message_draft *draft,
                                   struct message *ret)
 {
@@ -200,7 +201,7 @@ static enum err create_forum_post(struct call *call, struct message_draft *draft
     return e ? e : post_create_and_emit(call, &plan, draft, &post, ret);
 }
 
-/* Creates the message of the body in the resolved channel. */
+/* Creates the message of the request in the resolved channel. */
 static enum err create_webhook_message(struct call *call, bool post, struct message *ret)
 {
     const struct webhook *h = call->target.webhook;

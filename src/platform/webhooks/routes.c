@@ -26,7 +26,7 @@ static const struct resolver resolvers[] = {
     {
         .name = "webhook.message.id",
         .field = "message_id",
-        .is_text = true, /* text: @original with a wrong token must report the token error */
+        .is_text = true, /* a string: @original with a wrong token must return the token error */
         .doc = "A message that the webhook sent.",
         .resolve = resolve_webhook_message,
     },

@@ -29,7 +29,7 @@ struct slack_message {
 
 /* --- schema --------------------------------------------------------------------------- */
 
-/* Parses "#36a64f" or "36a64f"; -1: invalid. */
+/* Parses "#36a64f" or "36a64f". Returns -1 if the text is invalid. */
 static int64_t parse_hex_color(struct str s)
 {
     int64_t value = 0;
@@ -225,7 +225,7 @@ static struct str convert_slack_links(struct arena *arena, struct str s)
     return buf_move_to_arena(&out, arena);
 }
 
-/* Returns the text; absent if it is empty. */
+/* Returns the text, or absent if it is empty. */
 static struct opt_str text_or_absent(struct str s)
 {
     return s.n ? opt_str_or_null(s) : (struct opt_str){ 0 };
@@ -315,7 +315,7 @@ static void embed_from_attachment(struct arena *arena, const struct slack_attach
         ret->color = (struct opt_int){ GIVEN, parse_slack_color(a->color.value) };
 }
 
-/* Checks the lengths after the conversion, because links and pretext make texts longer. */
+/* Checks the lengths after the conversion, because the conversion makes texts longer. */
 static void check_converted_lengths(struct form *form, const struct json_path *here,
                                     const struct message_body *out)
 {
@@ -337,8 +337,8 @@ static void check_converted_lengths(struct form *form, const struct json_path *h
                        "Embed size exceeds maximum size of 6000");
 }
 
-/* Returns the Slack message, which a form request contains as JSON in `payload`. Errors go to the
- * call's form; NULL: invalid JSON. */
+/* Returns the Slack message. A form request has it as JSON in the field `payload`. Adds errors to
+ * the call's form. Returns NULL if the JSON is invalid. */
 static const struct slack_message *decode_slack_message(struct call *call,
                                                         const struct json_path *payload)
 {

@@ -1,4 +1,4 @@
-/* demo.c - finds the guild and channel that the tour of `guildhall demo` opens. */
+/* demo.c - finds the guild and channel that `guildhall demo` opens in the browser. */
 #include "platform/worlds/worlds.h"
 
 static const char FIND_DEMO_IDS[] =

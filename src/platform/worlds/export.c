@@ -1,4 +1,4 @@
-/* export.c - exports the store as a world file. */
+/* export.c - exports all data of the store as a world file. */
 #include "json/read.h"
 #include "platform/worlds/import_export.h"
 

@@ -1,4 +1,4 @@
-/* queued_import.c - a world file that waits for import until the server of this process has
+/* queued_import.c - a world file whose import waits until the server of this process has
  * stopped. */
 #include <pthread.h>
 
@@ -8,9 +8,9 @@
 #include "platform/worlds/import_export.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *queued_text; /* NULL: no file is queued */
+static char *queued_text; /* NULL if no file is queued */
 static size_t queued_length;
-static int import_number; /* number of imports of this process so far */
+static int import_number; /* number of imports in this process */
 static struct buf outcome;
 
 void world_import_enqueue(struct str text)

@@ -1,4 +1,4 @@
-/* references.c - resolves names and ids of a world file to objects in the store. */
+/* references.c - resolves names and ids in a world file to objects of the store. */
 #include "platform/worlds/import_export.h"
 
 const struct world_naming user_naming = {

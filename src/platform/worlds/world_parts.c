@@ -1,14 +1,14 @@
-/* world_parts.c - composes the schema of world files from the parts of all domains, and walks it.
- */
+/* world_parts.c - composes the schema of world files from the fields of all domains, and imports
+ * and exports entries by this schema. */
 #include <pthread.h>
 
 #include "api/route.h"
 #include "platform/worlds/import_export.h"
 
-/* A part of a world object, and the field of the object's entries that it provides. */
+/* A field that a domain declares for an object of world files, with its place in the schema. */
 struct object_part {
     const struct world_part *part;
-    const struct field *field; /* NULL: the part applies to the whole entry */
+    const struct field *field; /* NULL if import is called for the whole object */
 };
 struct world_object {
     const char *name;
@@ -75,7 +75,7 @@ static const struct type *compose_part_type(struct world_format *f, const struct
     return &o->list;
 }
 
-/* Fields of parts are optional: an import does not change absent fields. */
+/* Adds a field to the schema. Fields are optional: an import does not change absent fields. */
 static void add_part_field(struct world_format *f, struct world_object *o, struct field *field,
                            const struct world_part *part)
 {
@@ -93,7 +93,7 @@ static void add_part_field(struct world_format *f, struct world_object *o, struc
     o->schema.size += sizeof(struct opt_list);
 }
 
-/* Returns the part that provides this field, or NULL. */
+/* Returns the row that declares this field, or NULL. */
 static const struct world_part *find_part_of_field(const struct world_object *o, struct str name)
 {
     const struct object_part *p = o->parts.items;
@@ -148,7 +148,7 @@ static struct world_object *compose_object(struct world_format *f, const char *n
     return o;
 }
 
-/* Formats are never freed, because json/plan.h caches compiled schemas by address. */
+/* The formats are never freed, because json/plan.h caches compiled schemas by address. */
 const struct world_format *world_format_of_domains(const struct domain *const *domains)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

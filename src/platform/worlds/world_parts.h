@@ -1,6 +1,6 @@
-/* world_parts.h - parts of world files, one per field, which the domains provide (struct domain's
- * .world). Their schema is composed once per process. If other domains add fields to an entry, the
- * domain's own struct is the start of the entry and their fields follow it. */
+/* world_parts.h - fields of world files, which the domains (resource folders) provide in the member
+ * .world of struct domain. The schema of world files is composed once per process. If other domains
+ * add fields to an object, the struct of the object's own domain comes first in memory. */
 #ifndef PLATFORM_WORLDS_WORLD_PARTS_H
 #define PLATFORM_WORLDS_WORLD_PARTS_H
 
@@ -10,47 +10,47 @@
 struct world_importer;
 struct world_exporter;
 
-/* entry: one item of a list, or the value of a field that is not a list. owner: id of the object
- * that contains the field. */
+/* Imports a list item, or a field that is not a list. owner is the id of the object that has the
+ * field. */
 typedef enum err world_import_function(struct world_importer *im, const void *entry,
                                        const struct json_path *at, snowflake owner);
 
-/* Entries of a list, ordered by id, to whose field an export adds values. */
+/* Entries of a list, sorted by id, whose field an export fills. */
 struct world_entries {
     char *next, *end;
-    size_t size, member; /* size of an entry; offset of the field in an entry */
+    size_t size, member; /* size of an entry; offset of the field in an entry, in bytes */
 };
-/* Returns the field of the entry with this id, or NULL. Successive calls must use ascending ids. */
+/* Returns the field of the entry with this id, or NULL. Call with ascending ids. */
 void *world_entry_find_field(struct world_entries *e, snowflake id);
 
 struct world_part {
-    const char *of;          /* the object that has the field, such as "guild"; NULL: the file */
-    const char *name;        /* name of the field; NULL: import step for the whole entry */
-    const struct type *type; /* type of the field; NULL: import step for another part's field */
-    const char *object;      /* name of list entries to which other domains add fields */
-    int order;               /* import order: references need a higher number than their target */
-    bool whole;              /* calls import once with the whole list (struct opt_list) */
-    bool later;              /* only world_import_deferred_parts calls import */
+    const char *of;   /* object that has the field ("guild"); NULL for the file's top level */
+    const char *name; /* name of the field; NULL if import is called for the whole object */
+    const struct type *type; /* type of the field; NULL if another row declares the field */
+    const char *object;      /* name of the list's entries, to which other domains can add fields */
+    int order;               /* import order; an object is imported after those that it refers to */
+    bool whole;              /* import is called once with the whole list (struct opt_list) */
+    bool later;              /* import is called only by world_import_deferred_parts */
     world_import_function *import; /* imports one entry; not called for an absent field */
     /* Runs before the transaction, for slow work such as hashing. Changes the entries in place. */
     enum err (*prepare)(const struct world_options *options, struct arena *arena,
                         struct list *entries);
-    /* Export of a list: one entry per result row; $1 is the owner. read returns false to skip a
+    /* Exports a list: one entry per row of the query; $1 is the owner. read returns false to skip a
      * row. */
     struct sql select;
     bool (*read)(struct world_exporter *ex, const struct rows *r, void *entry);
-    /* Export functions for other kinds of fields. ret is empty on entry. */
+    /* Export functions for fields that are not such a list. *ret is empty on entry. */
     enum err (*export)(struct world_exporter *ex, struct opt_list *ret);
     enum err (*export_object)(struct world_exporter *ex, struct opt_object *ret);
     enum err (*export_text)(struct world_exporter *ex, struct opt_str *ret);
-    /* Exports one field of all entries of a list at once. */
+    /* Exports one field for all entries of a list. */
     enum err (*export_members)(struct world_exporter *ex, struct world_entries *to);
 };
 struct world_parts {
     const struct world_part *rows; /* terminated by .order == 0 */
 };
 
-/* Field of an object that another domain provides. */
+/* A field of an object that another domain declares. */
 #define WORLD_PART(name_)       \
     {                           \
         .name = STR_INIT(name_) \
@@ -64,16 +64,16 @@ const struct type *world_file_type(const struct world_format *f);
 
 enum err world_prepare_parts(const struct world_format *f, const struct world_options *options,
                              struct arena *arena, void *file);
-/* Import the fields of an entry in order: those without .later, or those with it. */
+/* Import the fields of an entry in order: those without .later, then those with .later. */
 enum err world_import_parts(struct world_importer *im, const char *object, const void *entry,
                             const struct json_path *at, snowflake owner);
 enum err world_import_deferred_parts(struct world_importer *im, const char *object,
                                      const void *entry, const struct json_path *at,
                                      snowflake owner);
-/* Adds an entry to a list, with space for the fields of other domains. */
+/* Adds an entry to a list, with memory for the fields of other domains. */
 void *world_entry_add(struct world_exporter *ex, const char *object, struct opt_list *list);
 size_t world_entry_size(const struct world_format *f, const char *object);
-/* Exports the fields of other domains, for one entry or a list. owner: id of the container. */
+/* Exports fields that other domains add to entries. owner is the object that has the entries. */
 enum err world_export_parts(struct world_exporter *ex, const char *object, snowflake owner,
                             void *entries, size_t count);
 

@@ -1,5 +1,5 @@
-/* calls.c - calls in private channels: they start with the first participant and end with the last
- * one. A message stores the participants and the end time. */
+/* calls.c - calls in private channels: a call starts when the first participant joins and ends when
+ * the last one leaves. Its message stores the participants and the end time. */
 #include "voice/calls/calls.h"
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
 
-/* The call object of a message. */
+/* The field `call` of a message. */
 struct message_call {
     struct list participants; /* snowflakes */
     struct opt_int ended_timestamp;

@@ -71,8 +71,8 @@ static const struct schema video_schema = {
 };
 const struct type stream_video_body = { .kind = KIND_OBJECT, .schema = &video_schema };
 
-/* Returns "hash.ext", from the content and a new id: the same bytes uploaded again get another
- * name. */
+/* Returns "hash.ext", computed from the content and a new id, so that the same bytes get a new name
+ * when they are uploaded again. */
 static struct str stream_file_name(struct arena *a, snowflake id, struct str bytes,
                                    const char *extension)
 {
@@ -109,13 +109,13 @@ enum err stream_delete_files(struct call *call, const struct stream *s)
     return e ? e : delete_stream_file(call, s, s->video);
 }
 
-/* Passed between the stages of the request. */
+/* An uploaded file, passed between the stages of the request. */
 struct stream_upload {
     struct str bytes, file;
     const char *extension;
 };
 
-/* Applies the rate limit after the owner check, so that only the owner's uploads count. */
+/* Applies the rate limit after the owner check, so that only the owner's uploads are counted. */
 static enum err pass_upload_to_next_stage(struct call *call, struct str bytes,
                                           const char *extension)
 {
@@ -136,7 +136,7 @@ static enum err store_upload(struct call *call)
     return call_write_blob(call, id, name, u->bytes);
 }
 
-/* Validates the picture by its first bytes, not by its label. */
+/* Validates the picture by its first bytes, not by the media type in the data URI. */
 static enum err validate_preview(struct call *call)
 {
     const struct preview_upload *in = call->body;
@@ -246,8 +246,8 @@ enum err get_stream_preview(struct call *call)
     return call_reply(call, &out);
 }
 
-/* GET /streams/{stream_key}/{stream.file}, outside /api and without a token: the file name is the
- * secret. */
+/* GET /streams/{stream_key}/{stream.file}, outside of /api and without a token, because the file
+ * name is secret. */
 static enum err get_stream_file(struct call *call)
 {
     struct str file = call_path_text(call, "stream.file");

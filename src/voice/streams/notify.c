@@ -1,4 +1,4 @@
-/* notify.c - notifies friends in the guild that a user streams. */
+/* notify.c - sends friends in the guild a notification that a user is streaming. */
 #include "voice/streams/streams.h"
 
 #include "model/fields/ids.h"
@@ -8,7 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* A friend in the guild, with the input for its permissions. */
+/* A friend in the guild, with the data to compute his permissions. */
 struct friend_to_notify {
     struct permission_input permissions_of;
     struct list roles;       /* snowflakes */
@@ -52,7 +52,7 @@ static enum err read_friends(struct tx *tx, const struct stream_key *key, struct
     return e ? e : end;
 }
 
-/* Adds the roles to the friends. Both lists are ordered by user id. */
+/* Adds the roles to the friends. Rows and friends are ordered by user id. */
 static enum err read_roles_of_friends(struct tx *tx, const struct stream_key *key,
                                       struct list *watchers)
 {
