@@ -31,7 +31,7 @@ struct fetcher;
 struct revocation_record;
 struct loops;
 struct http_server;
-struct network;
+struct ip_network;
 struct gateway;      /* gateway/gateway.h; api/ only passes the pointer on */
 struct traffic_ring; /* traffic/traffic.h */
 struct workbench;
@@ -48,7 +48,7 @@ enum registration_mode {
 };
 
 /* Callbacks that run after the commit of a call. Each may be NULL. */
-struct api_events {
+struct api_commit_callbacks {
     void *arg;
     /* Publishes events, in commit order, on a thread of the store. */
     void (*announce)(void *arg, const struct emitted_event *list);
@@ -58,7 +58,7 @@ struct api_events {
     void (*credential_revoked)(void *arg, snowflake account, const unsigned char *token,
                                uint64_t forgets);
     /* Called when addresses are banned, after the commit. */
-    void (*addresses_banned)(void *arg, const struct network *n);
+    void (*addresses_banned)(void *arg, const struct ip_network *n);
     /* Called for each voice state that is created, changed or deleted, in commit order, on a thread
      * of the store. */
     void (*voice_state_changed)(void *arg, const struct relay_voice_state *fact);
@@ -72,7 +72,7 @@ struct api_options {
     const char *cors_origin; /* "*", an origin, or NULL to disable CORS */
     const char *version;
     int64_t application_flags; /* flags that new applications have */
-    struct api_events events;
+    struct api_commit_callbacks events;
     struct cluster *cluster;   /* the other nodes on the database; NULL if there are none */
     struct gateway *gateway;   /* for routes that query the gateway; may be NULL */
     const char *data;          /* folder whose disk usage /metrics shows, or NULL */
@@ -104,18 +104,18 @@ struct api_options {
 struct api *api_new(const struct api_options *options, const struct domain *const *domains);
 void api_free(struct api *api);
 
-struct http_server_app api_app(struct api *api); /* for http_server_start */
+struct http_server_callbacks api_app(struct api *api); /* for http_server_start */
 /* Starts jobs and other background work. Call after the loops start, before the server listens. */
 void api_start(struct api *api, struct loops *loops);
 /* Send this node's rate-limit counts to other nodes, and apply counts received from other nodes.
  * May be called from any thread. */
-void api_publish_rate_counts(struct api *api);
-void api_receive_rate_counts(struct api *api, struct str message);
+void api_publish_rate_limit_counts(struct api *api);
+void api_receive_rate_limit_counts(struct api *api, struct str message);
 /* Changes the rate limits; may be called from any thread. */
 void api_set_rate_limits(struct api *api, const struct rate_limit_options *limits);
-void api_set_server(struct api *api, struct http_server *server);
+void api_set_http_server(struct api *api, struct http_server *server);
 /* Makes /readyz fail from now on. */
-void api_drain(struct api *api);
+void api_begin_draining(struct api *api);
 /* Waits until no call is running. */
 void api_wait_for_calls(struct api *api);
 /* Mark the begin and end of background work, for which api_wait_for_calls waits as for running
@@ -132,15 +132,15 @@ void api_apply_revocation(struct api *api, const struct revocation_record *f);
 struct fetcher *api_fetcher_of_loop(struct api *api, struct loop *loop);
 
 const struct api_options *api_options(const struct api *api);
-const struct domain *const *api_domains(const struct api *api);
+const struct domain *const *api_get_domains(const struct api *api);
 /* Returns a number that is unique in this process, as a key for process-wide caches. The address of
  * the api is not unique, because a new api may get the address of a freed one. */
 uint64_t api_instance_number(const struct api *api);
 /* Returns the injected faults (api/faults/faults.h). */
-struct injected_faults *api_faults(const struct api *api);
-struct http_server *api_server(const struct api *api);
+struct injected_faults *api_get_injected_faults(const struct api *api);
+struct http_server *api_get_http_server(const struct api *api);
 /* Returns the durations of calls since api_start (api/monitoring/durations.h). */
-const struct call_durations *api_durations(const struct api *api);
+const struct call_durations *api_get_call_durations(const struct api *api);
 bool api_is_draining(const struct api *api);
 
 /* Returns the base URL of this server for responses that only the caller sees; scheme is "http" or

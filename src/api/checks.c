@@ -99,7 +99,7 @@ static enum err check_caller_kind(const struct call *call)
     if (c->kind == CALLER_BEARER) {
         if (!(auth & AUTH_BEARER))
             return ERR_UNAUTHORIZED;
-        if (!call->route->scope || c->scopes & auth_scope_bit(str_of(call->route->scope)))
+        if (!call->route->scope || c->scopes & auth_oauth2_scope_bit(str_of(call->route->scope)))
             return OK;
         return ERR_MISSING_SCOPE;
     }
@@ -120,7 +120,7 @@ static enum err parse_path_parameters(struct call_context *run)
     if (run->match.as_me && (!call->caller || call->caller->id != run->match.as_me))
         return ERR_NOT_FOUND;
     for (size_t i = 0; i < run->match.count; i++) {
-        const struct resolver *r = run->match.resolvers[i];
+        const struct path_resolver *r = run->match.resolvers[i];
         struct str text = run->match.params[i];
 
         if (!utf8_is_valid(text) || memchr(text.p, '\0', text.n)) {
@@ -141,7 +141,7 @@ static enum err parse_path_parameters(struct call_context *run)
 /* Returns the JSON or form text of the body, without uploaded files. */
 static struct str find_body_text(const struct call *call)
 {
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
     const struct multipart_part *payload =
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
 
@@ -156,7 +156,7 @@ static struct str parts_to_json(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, LONGEST_PARTS);
     json_begin_object(&j);
@@ -166,8 +166,8 @@ static struct str parts_to_json(const struct call *call)
         if (p->filename || multipart_find_part(parts, str_of(p->name)) != p ||
             !utf8_is_valid(buf_str(&p->data)))
             continue;
-        json_escaped_key(&j, str_of(p->name));
-        json_text(&j, buf_str(&p->data));
+        json_write_escaped_key(&j, str_of(p->name));
+        json_write_text(&j, buf_str(&p->data));
     }
     json_end_object(&j);
     return buf_move_to_arena(&out, call->arena);
@@ -234,7 +234,7 @@ static enum err refuse_content_type(struct call *call)
 static enum err decode_body(struct call *call)
 {
     const struct route *r = call->route;
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
     struct str type = x->request->content_type, text = find_body_text(call);
 
     if (x->parts && r->body_kinds & BODY_PARTS)
@@ -253,7 +253,7 @@ static enum err decode_body(struct call *call)
 
 /* Decodes query and body. An error is stored in call->decoded, because the error of an unknown or
  * invisible object of the path has precedence. */
-void decode_input(struct call *call)
+void call_decode_input(struct call *call)
 {
     const struct route *r = call->route;
 
@@ -269,7 +269,7 @@ void decode_input(struct call *call)
     }
 }
 
-bool input_is_long(const struct call *call)
+bool call_input_is_long(const struct call *call)
 {
     return call->route->body && find_body_text(call).n > LONG_INPUT;
 }

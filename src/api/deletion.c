@@ -60,7 +60,7 @@ static enum err run_deletion_rule(struct call *call, const struct deletion_rule 
     return e;
 }
 
-static enum err run_deletion_phase(struct call *call, enum deletion_object with,
+static enum err run_deletion_phase(struct call *call, enum deletion_object_kind with,
                                    enum deletion_phase phase, snowflake id,
                                    struct deletion_step *step)
 {
@@ -73,7 +73,7 @@ static enum err run_deletion_phase(struct call *call, enum deletion_object with,
     return e;
 }
 
-enum err deletion_apply_all_rules(struct call *call, enum deletion_object with, snowflake id,
+enum err deletion_apply_all_rules(struct call *call, enum deletion_object_kind with, snowflake id,
                                   struct deletion_step *step)
 {
     enum err e = OK;
@@ -83,17 +83,17 @@ enum err deletion_apply_all_rules(struct call *call, enum deletion_object with, 
     return e;
 }
 
-enum err deletion_schedule_rest(struct call *call, const struct job_kind *kind, snowflake id,
-                                const struct deletion_step *step, struct str data)
+enum err deletion_schedule_next_step(struct call *call, const struct job_kind *kind, snowflake id,
+                                     const struct deletion_step *step, struct str data)
 {
     return step->rows_left > 0 ? OK : job_schedule(call, kind, id, clock_us(), data);
 }
 
 enum err deletion_run_step(struct call *call, const struct job_kind *kind,
-                           enum deletion_object with, snowflake id)
+                           enum deletion_object_kind with, snowflake id)
 {
     struct deletion_step step = deletion_step_begin();
     enum err e = deletion_apply_all_rules(call, with, id, &step);
 
-    return e ? e : deletion_schedule_rest(call, kind, id, &step, STR(""));
+    return e ? e : deletion_schedule_next_step(call, kind, id, &step, STR(""));
 }

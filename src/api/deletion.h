@@ -15,7 +15,7 @@
 
 enum { DELETION_ROWS = 300 }; /* rows per step, which take the writer a few milliseconds */
 
-enum deletion_object {
+enum deletion_object_kind {
     WITH_GUILD = 1,
     WITH_CHANNEL,  /* channel or thread */
     WITH_MESSAGES, /* oldest messages of a channel; in statements $1 is the channel, $2 the limit */
@@ -41,7 +41,7 @@ struct deletion_step {
 };
 
 struct deletion_rule {
-    enum deletion_object with; /* 0 ends the list */
+    enum deletion_object_kind with; /* 0 ends the list */
     const char *table;
     /* Both statements take the id of the object ($1) and a number of rows ($2), and select the same
      * rows: mark marks their files as deleted, remove deletes the rows. The text is NULL if there
@@ -90,17 +90,18 @@ int64_t deletion_step_batch_size(const struct deletion_step *step);
 
 /* Applies the rules of all feature folders to this object. If step->rows_left is not 0 afterwards,
  * all rows are deleted. */
-enum err deletion_apply_all_rules(struct call *call, enum deletion_object with, snowflake id,
+enum err deletion_apply_all_rules(struct call *call, enum deletion_object_kind with, snowflake id,
                                   struct deletion_step *step);
-/* Runs one step: calls deletion_step_begin, deletion_apply_all_rules and deletion_schedule_rest. */
+/* Runs one step: calls deletion_step_begin, deletion_apply_all_rules and
+ * deletion_schedule_next_step. */
 enum err deletion_run_step(struct call *call, const struct job_kind *kind,
-                           enum deletion_object with, snowflake id);
+                           enum deletion_object_kind with, snowflake id);
 /* Runs the statements of one rule once. */
 enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule, snowflake id,
                              int64_t portion, int64_t *ret_gone);
 /* Schedules the job that repeats the step, if step->rows_left is 0. */
-enum err deletion_schedule_rest(struct call *call, const struct job_kind *kind, snowflake id,
-                                const struct deletion_step *step, struct str data);
+enum err deletion_schedule_next_step(struct call *call, const struct job_kind *kind, snowflake id,
+                                     const struct deletion_step *step, struct str data);
 
 /* The step of WITH_APPLICATION, with the application; rules of WITH_APPLICATION cast the step to
  * this struct. */

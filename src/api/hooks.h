@@ -1,7 +1,7 @@
 /* hooks.h - hooks: a folder calls listeners of other folders inside its transaction.
  *
- * hooks.def lists the hooks. A domain (feature folder) sets its listeners in a struct hooks; hooks
- * without a listener are NULL. */
+ * hooks.def lists the hooks. A domain (feature folder) sets its listeners in a struct
+ * hook_listeners; hooks without a listener are NULL. */
 #ifndef API_HOOKS_H
 #define API_HOOKS_H
 
@@ -19,7 +19,7 @@ struct account_creation {
     struct opt_str invite; /* the invite code used to register */
     bool guild_required;   /* refuse the registration unless the invite is for a guild */
 };
-struct settings_change {
+struct user_settings_change {
     snowflake user_id;
     const struct user_settings *before, *after;
 };
@@ -63,7 +63,7 @@ struct voice_moderation {
     bool silenced;    /* for voice_moderation_apply: whether mute or deaf has changed */
 };
 /* A text that auto moderation checks, and the result. */
-struct checked_text {
+struct automod_text {
     const struct channel *channel;
     const struct member *member; /* author of the text */
     snowflake version;           /* version of the guild's auto moderation rules */
@@ -75,7 +75,7 @@ struct checked_text {
     bool refused;
     const void *found;
 };
-struct checked_nickname {
+struct automod_nickname {
     struct member *member; /* contains the new nickname */
     snowflake version;
     bool trusted; /* rules do not apply: changed by a moderator, or a bot's nickname */
@@ -85,11 +85,11 @@ struct message_creation {
     const struct channel *channel;
     const struct message *message;
 };
-struct message_insertion {
+struct thread_message_insertion {
     const struct channel *thread;
     struct message *message;
 };
-struct recipient_change {
+struct group_recipient_change {
     const struct channel *channel;
     snowflake user_id, by;
     bool silent;
@@ -104,7 +104,7 @@ struct account_app {
     snowflake user_id, application_id;
 };
 /* A button that sells an SKU. application_id is the application of the message's author, or 0. */
-struct sku_button {
+struct premium_button {
     snowflake sku_id, application_id;
 };
 struct scheduled_event;
@@ -117,7 +117,7 @@ struct voice_state_permissions {
     uint64_t permissions; /* current permissions in the channel of the voice state */
 };
 
-struct hooks {
+struct hook_listeners {
 #define HOOK(name, type) enum err (*name)(struct call * call, type about);
 #include "api/hooks.def"
 #undef HOOK

@@ -22,7 +22,7 @@ struct route_match {
     const struct route *route; /* NULL if no route matches; see error */
     unsigned group;            /* index of the route's domain (feature folder) */
     const struct rate_limit *limit;
-    const struct resolver *resolvers[CALL_MAX_PARAMS];
+    const struct path_resolver *resolvers[CALL_MAX_PARAMS];
     struct str params[CALL_MAX_PARAMS]; /* decoded texts of the path parameters */
     size_t count;
     int version;      /* API version 6 to 10; 10 if the path has none */
@@ -31,12 +31,13 @@ struct route_match {
     snowflake as_me;  /* id in the path in place of "@me"; must be the caller's, otherwise 404 */
 };
 
-void router_match(const struct router *r, struct arena *arena, enum http_method method,
-                  struct str target, struct route_match *ret);
+void router_match_request(const struct router *r, struct arena *arena, enum http_method method,
+                          struct str target, struct route_match *ret);
 /* Finds the route before the body is read. */
 const struct route *router_find_route(const struct router *r, enum http_method method,
                                       struct str target);
-const struct resolver *router_find_resolver(const struct domain *const *domains, struct str name);
+const struct path_resolver *router_find_resolver(const struct domain *const *domains,
+                                                 struct str name);
 
 struct job_scheduler;
 
@@ -85,7 +86,7 @@ struct api {
 /* Logs a warning, at most once an hour, if a proxy that is not configured has sent the request.
  * Called only for the first request of each connection: a proxy adds its headers to every request,
  * and scanning them each time would take a fifth of the time of a short call. */
-void api_warn_untrusted_proxy(struct api *api, const struct exchange *x);
+void api_warn_untrusted_proxy(struct api *api, const struct http_exchange *x);
 
 /* --- struct call_context: a call with its internal state ---------------------------------- */
 
@@ -111,7 +112,7 @@ struct call_effects {
     struct emitted_event *announced, **announced_end;
     enum err announce_error; /* error of reading an event's recipients; the call then fails */
     struct revocation_record *revocations;
-    struct voice_change *voice_changes, **voice_changes_end;
+    struct voice_state_change *voice_changes, **voice_changes_end;
     struct written_blob *blobs;
     bool files_marked_deleted; /* whether rows of table files were marked as deleted */
     int64_t job_due;           /* due time of the earliest scheduled job, or 0 */
@@ -146,22 +147,22 @@ struct call_context {
     struct route_match match;
     struct credential credential;
     struct caller caller;
-    struct limit_result limit_result;
+    struct rate_limit_result limit_result;
     bool admitting;             /* whether the body has not been received yet */
     bool admitted;              /* whether the head was checked before the body arrived */
     size_t header_bytes_before; /* length of response.headers before this stage */
     struct password_hash_task hash;
     struct loop_message hashed;
     uv_work_t compute;
-    enum err computed;                   /* result of the hash or compute stage */
-    int read_restarts;                   /* number of calls of call_restart_at_read so far */
-    struct cluster_wait revocation_wait; /* until all nodes have applied a revocation */
+    enum err computed; /* result of the hash or compute stage */
+    int read_restarts; /* number of calls of call_restart_at_read so far */
+    struct cluster_position_wait revocation_wait; /* until all nodes have applied a revocation */
     int64_t started;  /* clock_monotonic_ns at which the whole request was received */
     int64_t began;    /* clock_monotonic_ns if traffic is recorded, otherwise 0 */
     enum err refused; /* error of the response, or OK */
 };
 
-static inline struct call_context *call_context_of(const struct call *call)
+static inline struct call_context *call_get_context(const struct call *call)
 {
     return container_of(call, struct call_context, call);
 }
@@ -180,7 +181,7 @@ struct written_blob {
 };
 
 /* Inserts the rows of the blobs that a call has written, at the end of a successful handler. */
-enum err insert_call_files(struct call *call);
+enum err insert_call_file_rows(struct call *call);
 void reset_attempt_files(struct call *call);
 /* Deletes the blobs that have no row, on the thread pool. Called on the loop at the end of the
  * call. */
@@ -209,9 +210,9 @@ void call_pass_borrowed_data(struct call *call, const char *type, void *value);
 /* Authenticates the caller and starts the next stage; the route must be set. */
 void call_authenticate(struct call_context *run);
 
-/* Starts an internal call at the DECODE stage. If input_is_long is set, decodes on the thread
+/* Starts an internal call at the DECODE stage. If call_input_is_long is set, decodes on the thread
  * pool. */
-void call_start_internal(struct call_context *run, bool input_is_long);
+void call_start_internal(struct call_context *run, bool call_input_is_long);
 
 /* --- internal_call.c --------------------------------------------------------------- */
 
@@ -223,11 +224,11 @@ void internal_call_end(struct call_context *run, enum err e);
 /* --- transaction_attempt.c --------------------------------------------------------- */
 
 /* Resets the results of an earlier attempt, because the store may run the transaction again. */
-void attempt_reset(struct call_context *run);
+void call_attempt_reset(struct call_context *run);
 /* Runs the current stage in its transaction (work.run). */
-enum err attempt_run_stage(struct work_item *w, struct tx *tx);
+enum err call_attempt_run_stage(struct work_item *w, struct tx *tx);
 /* Declares the queries of a call with ROUTE_STORE_APPEND (work.prefetch). */
-void attempt_prefetch(struct work_item *w, struct tx *tx);
+void call_attempt_prefetch(struct work_item *w, struct tx *tx);
 /* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
 void on_call_committed(struct work_item *w);
 
@@ -288,29 +289,29 @@ void token_use_writer_free(struct token_use_writer *u);
 
 /* --- jobs.c ------------------------------------------------------------------------ */
 
-struct job_scheduler *jobs_new(struct api *api);
-void jobs_start(struct job_scheduler *jobs, struct loop *loop);
+struct job_scheduler *job_scheduler_new(struct api *api);
+void job_scheduler_start(struct job_scheduler *jobs, struct loop *loop);
 /* Stops starting jobs; running jobs continue until api_wait_for_calls. */
-void jobs_stop(struct job_scheduler *jobs);
-void jobs_free(struct job_scheduler *jobs);
+void job_scheduler_stop(struct job_scheduler *jobs);
+void job_scheduler_free(struct job_scheduler *jobs);
 /* Makes the scheduler check for due jobs at this time; may be called from any thread. */
-void jobs_wake_at(struct job_scheduler *jobs, int64_t due);
-uint64_t jobs_run_count(
+void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due);
+uint64_t job_scheduler_run_count(
     const struct job_scheduler *jobs); /* number of jobs that this process has run */
 
 /* --- stages.c, checks.c ---------------------------------------------------------------- */
 
 /* Checks the head of a request before its body is read: refuses the request, or accepts the
  * body. */
-void call_admit_request_head(struct api *api, struct exchange *x);
+void call_admit_request_head(struct api *api, struct http_exchange *x);
 /* Processes a request whose body is complete. */
-void call_process_request(struct api *api, struct exchange *x);
+void call_process_request(struct api *api, struct http_exchange *x);
 
 /* Decodes the query and the body; an error is stored in call->decoded. Decoding LONG_INPUT bytes
  * takes about one millisecond; longer input is decoded on the thread pool. */
 enum { LONG_INPUT = 128 * 1024 };
-bool input_is_long(const struct call *call);
-void decode_input(struct call *call);
+bool call_input_is_long(const struct call *call);
+void call_decode_input(struct call *call);
 
 /* Check a request without the store: check_request_head checks the head, check_request_body the
  * body. If objects of the path must be checked first, the error of the body stays in
@@ -326,10 +327,10 @@ struct schema_set {
     size_t count;
 };
 /* Returns true if the paths differ at most in the names of their parameters. */
-bool route_shares_path(const struct route *a, const struct route *b);
+bool routes_have_same_path(const struct route *a, const struct route *b);
 
-void collect_schemas(const struct domain *const *domains, struct schema_set *ret);
+void collect_route_schemas(const struct domain *const *domains, struct schema_set *ret);
 
-void write_error_body(enum err e, const struct form *form, struct buf *out);
+void write_error_response_json(enum err e, const struct form *form, struct buf *out);
 
 #endif

@@ -18,7 +18,7 @@
 struct api;
 struct call;
 struct deletion_rule;
-struct hooks;
+struct hook_listeners;
 struct job_kind;
 struct loop;
 struct tx;
@@ -31,7 +31,7 @@ struct tx;
 #define DELETE HTTP_DELETE
 
 /* The callers that a route accepts; combine them: AUTH_USER | AUTH_BOT. */
-enum auth_kinds {
+enum route_auth_flags {
     AUTH_OPEN = 1,   /* accepts everyone; a valid credential is recognised */
     AUTH_USER = 2,   /* accepts tokens of user accounts */
     AUTH_BOT = 4,    /* accepts tokens of bots */
@@ -41,7 +41,7 @@ enum auth_kinds {
 
 /* The transaction of the handler. By default GET reads and other methods write. For APPEND see
  * STORE_APPEND; there prepare may set call->decides to use STORE_WRITE instead. */
-enum route_store {
+enum route_transaction_kind {
     ROUTE_STORE_BY_METHOD,
     ROUTE_STORE_NONE,
     ROUTE_STORE_READ,
@@ -64,7 +64,7 @@ struct rate_limit {
  * the part payload_json, or, if that is missing, each part without a filename is a field.
  * BODY_FORM: urlencoded; if BODY_MULTIPART is also set, payload_json is accepted, too. BODY_PARTS:
  * multipart; each part without a filename is a field of the body. */
-enum body_kinds { BODY_MULTIPART = 1, BODY_FORM = 2, BODY_PARTS = 4 };
+enum route_body_flags { BODY_MULTIPART = 1, BODY_FORM = 2, BODY_PARTS = 4 };
 
 struct route {
     enum http_method method;
@@ -82,7 +82,7 @@ struct route {
     const struct type *reply;
     int status;              /* status on success; 0 means 200 with a reply, 204 without */
     const enum event *fires; /* events that the route can emit; ends with EVENT_NONE */
-    enum route_store store;
+    enum route_transaction_kind store;
     bool background; /* always reads in the background, because the number of rows is unbounded */
     bool measured;   /* starts reading on the loop, and restarts in the background if slow */
     const struct rate_limit *limit;
@@ -116,7 +116,7 @@ struct route {
 };
 
 /* Handles a path parameter {name}: parses the text and reads the object. */
-struct resolver {
+struct path_resolver {
     const char *name;  /* "user.id" */
     const char *field; /* name of the parameter in error responses: "user_id" */
     bool is_text;      /* whether any text is allowed instead of a snowflake */
@@ -135,8 +135,8 @@ struct resolver {
 struct domain {
     const char *name;
     const char *doc;
-    const struct route *routes;       /* the last entry has .path NULL */
-    const struct resolver *resolvers; /* the last entry has .name NULL; may be NULL */
+    const struct route *routes;            /* the last entry has .path NULL */
+    const struct path_resolver *resolvers; /* the last entry has .name NULL; may be NULL */
     /* Checks that the caller has these permissions in the guild or channel of the path, and may
      * write there (route_is_visible_write). At most one feature folder sets it. */
     enum err (*check_permissions)(struct call *call, uint64_t needs);
@@ -144,18 +144,18 @@ struct domain {
      * feature folder sets it. */
     enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
     const struct job_kind *const *jobs; /* the list ends with NULL; may be NULL */
-    const struct hooks *hooks;          /* listeners (api/hooks.h); may be NULL */
+    const struct hook_listeners *hooks; /* listeners (api/hooks.h); may be NULL */
     /* Rules for rows of this folder that are deleted together with an object (api/deletion.h); may
      * be NULL. */
     const struct deletion_rule *deletions;
     /* Called on every node, on a loop, at the start and once a day, for work on files in the node's
      * data folder, which a job on another node cannot access. May be NULL. */
     void (*daily)(struct api *api, struct loop *loop);
-    const struct world_parts *world; /* sections of world files (test data); may be NULL */
+    const struct world_file_fields *world; /* sections of world files (test data); may be NULL */
 };
 
 int route_success_status(const struct route *r);
-enum route_store route_store_mode(const struct route *r);
+enum route_transaction_kind route_store_mode(const struct route *r);
 /* Returns true if other members can see the effect of the route in the path's guild, that is, for
  * writes without .allowed_when_restricted. */
 bool route_is_visible_write(const struct route *r);

@@ -19,9 +19,9 @@ enum { READS = 50, WRITES = 20, SERVICE_CALLS = 5000 };
 
 struct route_node {
     struct str literal;
-    const struct resolver *resolver; /* set if the segment is a parameter */
-    bool has_prefix;                 /* whether a parameter of the route has a prefix */
-    struct route_node *children;     /* child nodes of literal segments */
+    const struct path_resolver *resolver; /* set if the segment is a parameter */
+    bool has_prefix;                      /* whether a parameter of the route has a prefix */
+    struct route_node *children;          /* child nodes of literal segments */
     struct route_node *parameters; /* child nodes of parameters; those with has_prefix come first */
     struct route_node *next;
     const struct route *routes[HTTP_METHODS];
@@ -45,10 +45,11 @@ static _Noreturn void abort_on_bad_route(const struct route *r, const char *what
     abort();
 }
 
-const struct resolver *router_find_resolver(const struct domain *const *domains, struct str name)
+const struct path_resolver *router_find_resolver(const struct domain *const *domains,
+                                                 struct str name)
 {
     for (; *domains; domains++)
-        for (const struct resolver *r = (*domains)->resolvers; r && r->name; r++)
+        for (const struct path_resolver *r = (*domains)->resolvers; r && r->name; r++)
             if (str_is(name, r->name))
                 return r;
     return NULL;
@@ -61,7 +62,7 @@ static bool split_path(struct str path, struct path_segments *ret)
     ret->count = 0;
     if (path.n == 0 || path.p[0] != '/')
         return false;
-    path = str_skip(path, 1);
+    path = str_skip_bytes(path, 1);
     while (path.n) {
         struct str segment = str_cut(&path, '/');
 
@@ -81,7 +82,8 @@ static struct route_node *find_literal_child(const struct route_node *n, struct 
 }
 
 static struct route_node *insert_parameter_node(struct route_node *n,
-                                                const struct resolver *resolver, bool has_prefix)
+                                                const struct path_resolver *resolver,
+                                                bool has_prefix)
 {
     struct route_node *p = mem_new(sizeof *p), **at = &n->parameters;
 
@@ -95,7 +97,7 @@ static struct route_node *insert_parameter_node(struct route_node *n,
 }
 
 static struct route_node *find_or_add_parameter(struct route_node *n,
-                                                const struct resolver *resolver,
+                                                const struct path_resolver *resolver,
                                                 const struct route *route, bool has_prefix)
 {
     for (struct route_node *p = n->parameters; p; p = p->next) {
@@ -124,7 +126,7 @@ static struct route_node *find_or_add_segment(struct route_node *n, struct str s
         return c;
     }
 
-    const struct resolver *r =
+    const struct path_resolver *r =
         router_find_resolver(domains, str_slice(segment.p + 1, segment.n - 2));
     if (!r)
         abort_on_bad_route(route, "a parameter of the path has no resolver");
@@ -136,7 +138,7 @@ static bool has_prefixed_parameter(const struct path_segments *path,
 {
     for (size_t i = 0; i < path->count; i++) {
         struct str s = path->segments[i];
-        const struct resolver *r =
+        const struct path_resolver *r =
             s.p[0] == '{' ? router_find_resolver(domains, str_slice(s.p + 1, s.n - 2)) : NULL;
 
         if (r && r->prefix)
@@ -218,9 +220,9 @@ static unsigned collect_node_methods(const struct route_node *n)
     return set;
 }
 
-static bool resolver_accepts_text(const struct resolver *r, struct str text)
+static bool resolver_accepts_text(const struct path_resolver *r, struct str text)
 {
-    return !r->prefix || str_starts(text, str_of(r->prefix));
+    return !r->prefix || str_starts_with(text, str_of(r->prefix));
 }
 
 /* Finds the node that matches the segments from `at` on and has a route for the method; literals
@@ -265,7 +267,7 @@ static const struct route_node *find_route_node(const struct router *r,
 
         root = &r->api;
         at = 1;
-        if (v.n > 1 && v.p[0] == 'v' && str_to_u64(str_skip(v, 1), &number)) {
+        if (v.n > 1 && v.p[0] == 'v' && str_to_u64(str_skip_bytes(v, 1), &number)) {
             at = 2;
             if (!parse_api_version(v, &ret->version))
                 ret->error = ERR_INVALID_API_VERSION;
@@ -309,8 +311,8 @@ static unsigned add_implied_methods(unsigned methods)
     return methods | 1u << HTTP_OPTIONS;
 }
 
-void router_match(const struct router *r, struct arena *arena, enum http_method method,
-                  struct str target, struct route_match *ret)
+void router_match_request(const struct router *r, struct arena *arena, enum http_method method,
+                          struct str target, struct route_match *ret)
 {
     const struct route_node *n = NULL;
     struct path_segments path;
@@ -361,7 +363,7 @@ bool route_is_visible_write(const struct route *r)
     return r->method != GET && !r->allowed_when_restricted;
 }
 
-enum route_store route_store_mode(const struct route *r)
+enum route_transaction_kind route_store_mode(const struct route *r)
 {
     if (r->store != ROUTE_STORE_BY_METHOD)
         return r->store;

@@ -56,6 +56,6 @@ void arena_mark_incomplete(struct arena *a);
 bool arena_is_incomplete(const struct arena *a);
 
 /* Returns the bytes allocated since the last reset. */
-size_t arena_used(const struct arena *a);
+size_t arena_used_bytes(const struct arena *a);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Input can make a buffer grow, so every buffer has a maximum. The first append beyond the maximum
  * is dropped, and so are all later ones: the buffer then holds a prefix of the intended content.
- * Check buf_full once at the end, or use buf_move_to_arena, which checks it. */
+ * Check buf_is_full once at the end, or use buf_move_to_arena, which checks it. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -27,7 +27,7 @@ void buf_clear(struct buf *b);
 /* Empties the buffer but retains its memory. */
 void buf_reset(struct buf *b);
 
-static inline bool buf_full(const struct buf *b)
+static inline bool buf_is_full(const struct buf *b)
 {
     return b->full;
 }
@@ -39,11 +39,11 @@ static inline struct str buf_str(const struct buf *b)
 
 /* Returns room for n more bytes at b->p + b->n, or NULL if the maximum would be exceeded. The
  * caller adds the number of bytes written to b->n. */
-char *buf_reserve_grow(struct buf *b, size_t n);
+char *buf_reserve_slow(struct buf *b, size_t n);
 
 static inline char *buf_reserve(struct buf *b, size_t n)
 {
-    return b->cap - b->n >= n ? b->p + b->n : buf_reserve_grow(b, n);
+    return b->cap - b->n >= n ? b->p + b->n : buf_reserve_slow(b, n);
 }
 
 static inline void buf_add(struct buf *b, const void *p, size_t n)

@@ -56,7 +56,7 @@ struct cache {
 void cache_clear(struct cache *c);
 
 /* Returns the calling thread's cache of this kind; it is freed when the thread ends. */
-struct cache *cache_of_thread(struct cache_kind *kind);
+struct cache *cache_get_for_thread(struct cache_kind *kind);
 
 /* Returns NULL on a miss. The entry stays at least until the next call that changes the cache. */
 void *cache_find(struct cache *c, uint64_t hash, const void *key);
@@ -73,7 +73,7 @@ void cache_evict_if(struct cache *c, bool (*matches)(const struct cache_entry *e
                     const void *arg);
 
 /* Calls `each` for every named cache kind that ever had an entry, with the sum over its caches. */
-void cache_each_kind_stats(void (*each)(const char *name, const struct cache_stats *s, void *arg),
-                           void *arg);
+void cache_visit_kind_stats(void (*each)(const char *name, const struct cache_stats *s, void *arg),
+                            void *arg);
 
 #endif

@@ -98,7 +98,7 @@ void clock_reset(void)
     atomic_store(&stepped, 0);
 }
 
-int64_t clock_wall_moved_us(void)
+int64_t clock_wall_offset_us(void)
 {
     return atomic_load(&moved) + atomic_load(&stepped);
 }

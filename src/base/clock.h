@@ -32,6 +32,6 @@ void clock_stop(void);
 /* Lets the clocks continue from where they stopped. */
 void clock_continue(void);
 void clock_reset(void);
-int64_t clock_wall_moved_us(void);
+int64_t clock_wall_offset_us(void);
 
 #endif

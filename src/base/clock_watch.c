@@ -53,9 +53,9 @@ static void log_clock_behind(int64_t ms)
 
 void clock_watch_start(snowflake newest)
 {
-    int64_t behind = newest ? snowflake_ms(newest) - clock_ms() : 0;
+    int64_t behind = newest ? snowflake_to_ms(newest) - clock_ms() : 0;
 
-    atomic_store(&newest_ms, newest ? snowflake_ms(newest) : 0);
+    atomic_store(&newest_ms, newest ? snowflake_to_ms(newest) : 0);
     atomic_store(&steps, 0);
     log_again_ms = 0;
     int64_t apart;
@@ -88,7 +88,7 @@ void clock_watch_check(void)
         log_clock_behind(clock_behind_ms());
 }
 
-struct clock_health clock_watch_read(void)
+struct clock_health clock_watch_get_health(void)
 {
     int64_t behind = clock_behind_ms();
 

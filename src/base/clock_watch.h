@@ -26,7 +26,7 @@ struct clock_health {
     int64_t behind_ms; /* lag of the wall clock behind the newest id, or 0 */
     uint64_t steps;    /* steps of more than 5 s since the start */
 };
-struct clock_health clock_watch_read(void);
+struct clock_health clock_watch_get_health(void);
 /* Returns a warning for operators if the clock is too far behind the newest id, otherwise NULL. */
 const char *clock_watch_warning(void);
 

@@ -58,7 +58,7 @@ static uint32_t consume_character(struct str *s)
 {
     uint32_t c = 0;
 
-    *s = str_skip(*s, utf8_decode(*s, &c));
+    *s = str_skip_bytes(*s, utf8_decode(*s, &c));
     return c;
 }
 

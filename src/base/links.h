@@ -15,7 +15,7 @@ static inline void links_init(struct link *list)
     list->prev = list->next = list;
 }
 
-static inline bool links_empty(const struct link *list)
+static inline bool links_are_empty(const struct link *list)
 {
     return list->next == list;
 }

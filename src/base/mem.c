@@ -52,7 +52,7 @@ void mem_free(void *p)
     free(p);
 }
 
-char *mem_dupz(const char *z)
+char *mem_dup_cstring(const char *z)
 {
     size_t n = strlen(z) + 1;
 

@@ -71,7 +71,7 @@ void option_format_variable_name(const char *prefix, const char *name, char *out
 
 void options_append_help(const struct option_row *rows, struct buf *out);
 /* Appends one help entry without a line end: the syntax of the flag, then its description. */
-void append_help_line(struct buf *out, const char *written, const char *does);
+void options_append_help_entry(struct buf *out, const char *written, const char *does);
 void options_append_sample_file(const struct option_row *rows, const struct option_source *source,
                                 struct buf *out);
 

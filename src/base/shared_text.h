@@ -10,6 +10,6 @@ struct shared_text;
 struct shared_text *shared_text_new(struct str s);
 struct shared_text *shared_text_ref(struct shared_text *t);
 void shared_text_unref(struct shared_text *t); /* does nothing for NULL */
-struct str shared_text_str(const struct shared_text *t);
+struct str shared_text_get(const struct shared_text *t);
 
 #endif

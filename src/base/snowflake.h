@@ -17,8 +17,8 @@ typedef uint64_t snowflake;
 #define SNOWFLAKE_TEXT_SIZE 20
 
 /* Sets the node number, 0-1023 (worker and process bits), and resets the sequence. */
-void snowflake_init(unsigned node);
-unsigned snowflake_node(void);
+void snowflake_set_node(unsigned node);
+unsigned snowflake_get_node(void);
 
 /* Returns a new id, greater than all earlier ids of this process. May be called from any thread. */
 snowflake snowflake_new(void);
@@ -31,7 +31,7 @@ int64_t snowflake_newest_ms(void);
 /* Returns a new guild id. Also reserves the id before it, which clients use for "all channels". */
 snowflake snowflake_new_guild(void);
 
-static inline int64_t snowflake_ms(snowflake id)
+static inline int64_t snowflake_to_ms(snowflake id)
 {
     return (int64_t)(id >> 22) + SNOWFLAKE_EPOCH_MS;
 }

@@ -21,7 +21,7 @@ static struct {
     struct stall_record list[MAX_RECORDS];
     size_t count;
     int64_t recent_turn_ns; /* longest part of a loop iteration since the last
-                               stall_longest_recent_ns(true) */
+                               stall_longest_part_ns(true) */
 } records = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int64_t limit_ns = (int64_t)STALL_LIMIT_MS * MS;
@@ -60,7 +60,7 @@ static void stall_record_update(const char *kind, const char *part, int64_t ns, 
     pthread_mutex_unlock(&records.lock);
 }
 
-void stall_records_each(void (*each)(const struct stall_record *r, void *arg), void *arg)
+void stall_records_visit(void (*each)(const struct stall_record *r, void *arg), void *arg)
 {
     pthread_mutex_lock(&records.lock);
     for (size_t i = 0; i < records.count; i++)
@@ -68,7 +68,7 @@ void stall_records_each(void (*each)(const struct stall_record *r, void *arg), v
     pthread_mutex_unlock(&records.lock);
 }
 
-int64_t stall_longest_recent_ns(bool reset)
+int64_t stall_longest_part_ns(bool reset)
 {
     pthread_mutex_lock(&records.lock);
     int64_t ns = records.recent_turn_ns;
@@ -142,7 +142,7 @@ void stall_meter_pause(struct stall_meter *m)
     m->part_at = 0;
 }
 
-void stall_meter_watch(unsigned times, void (*over)(const struct stall_record *r))
+void stall_meter_set_test_mode(unsigned times, void (*over)(const struct stall_record *r))
 {
     limit_ns = (int64_t)STALL_LIMIT_MS * MS * (over ? times : 1);
     report_over = over;

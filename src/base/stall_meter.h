@@ -37,16 +37,16 @@ struct stall_record {
     int64_t longest_ns;
     uint64_t over;
 };
-void stall_records_each(void (*each)(const struct stall_record *r, void *arg), void *arg);
+void stall_records_visit(void (*each)(const struct stall_record *r, void *arg), void *arg);
 
 /* Returns the duration of the longest part of a loop iteration since the last call with reset =
  * true, or 0 if below 1 ms. May be called from any thread. */
-int64_t stall_longest_recent_ns(bool reset);
+int64_t stall_longest_part_ns(bool reset);
 
 /* For tests; call before threads start. Measures CPU time instead of real time, because the machine
  * may be busy; multiplies the limit by `times`, because sanitizers are slow; calls `over` for each
  * iteration over the limit. over = NULL restores the default. */
-void stall_meter_watch(unsigned times, void (*over)(const struct stall_record *r));
+void stall_meter_set_test_mode(unsigned times, void (*over)(const struct stall_record *r));
 /* Deletes all records, for tests that start several servers in one process. */
 void stall_records_clear(void);
 

@@ -48,12 +48,12 @@ static inline bool str_is(struct str a, const char *z)
     return str_eq(a, str_of(z));
 }
 
-static inline bool str_starts(struct str s, struct str prefix)
+static inline bool str_starts_with(struct str s, struct str prefix)
 {
     return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
 }
 
-static inline struct str str_skip(struct str s, size_t at)
+static inline struct str str_skip_bytes(struct str s, size_t at)
 {
     if (at > s.n)
         at = s.n;

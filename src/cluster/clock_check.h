@@ -32,10 +32,11 @@ struct clock_check {
 
 /* Returns whether this node's clock is right. offset_ms says how far the clock is ahead of the
  * database's clock; others are the offsets of the other living nodes. */
-bool clock_agrees(int64_t offset_ms, const int64_t *others, size_t count);
+bool node_clock_is_right(int64_t offset_ms, const int64_t *others, size_t count);
 /* Returns whether the database's clock was set since the last sample. */
 bool database_clock_jumped(const struct clock_check *w, const struct clock_sample *now);
-/* Records a sample and the result of clock_agrees. The first sample takes effect immediately. */
-void clock_check_record(struct clock_check *w, const struct clock_sample *now, bool agrees);
+/* Records a sample and the result of node_clock_is_right. The first sample takes effect
+ * immediately. */
+void clock_check_record_sample(struct clock_check *w, const struct clock_sample *now, bool agrees);
 
 #endif

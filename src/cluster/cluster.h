@@ -21,7 +21,7 @@
 #define CLUSTER_CLUSTER_H
 
 #include "base/buf.h"
-#include "cluster/frames.h"
+#include "cluster/log_entry.h"
 #include "store/store.h"
 
 struct cluster;
@@ -70,13 +70,13 @@ void cluster_start(struct cluster *c);
 void cluster_close(struct cluster *c); /* accepts NULL */
 
 /* Writes an entry to the event log before the commit, unless it has only transient events. */
-void cluster_log_frame(struct cluster *c, struct tx *tx, struct frame f);
+void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry f);
 /* Publishes a log entry after the commit, and delivers it on this node in the order of positions.
  * Thread-safe. */
-void cluster_publish_frame(struct cluster *c, const struct work_item *w, struct frame f);
-/* Log and publish the move of a session to another node, as cluster_log_frame and
- * cluster_publish_frame do for events. */
-void cluster_log_session_move(struct cluster *c, struct tx *tx, const struct session_move *m);
+void cluster_publish_log_entry(struct cluster *c, const struct work_item *w, struct log_entry f);
+/* Log and publish the move of a session to another node, as cluster_append_log_entry and
+ * cluster_publish_log_entry do for events. */
+void cluster_append_session_move(struct cluster *c, struct tx *tx, const struct session_move *m);
 void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
                                   const struct session_move *m);
 /* Sends a message to all other nodes, without the event log, if NATS is connected. Messages arrive
@@ -89,28 +89,28 @@ void cluster_send_to_node(struct cluster *c, uint32_t identity, enum cluster_top
 /* Returns the number of bytes that wait to be sent to NATS. */
 size_t cluster_unsent_bytes(const struct cluster *c);
 bool cluster_has_nats(const struct cluster *c);
-uint32_t cluster_identity(const struct cluster *c);
+uint32_t cluster_node_identity(const struct cluster *c);
 bool cluster_is_alone(const struct cluster *c);
 /* Returns the last delivered position of the event log. */
-int64_t cluster_position(const struct cluster *c);
+int64_t cluster_delivered_position(const struct cluster *c);
 
 /* Posts `post` to the loop when every node has applied the log position, or has stopped using
  * cached credentials because they are older than CREDENTIALS_FRESH_MS. */
-struct cluster_wait {
+struct cluster_position_wait {
     struct link link;
     int64_t position, since;
     struct loop *loop;
     struct loop_message post;
 };
-void cluster_await_position(struct cluster *c, struct cluster_wait *w);
+void cluster_await_position(struct cluster *c, struct cluster_position_wait *w);
 
 /* Returns the rank of this node among the living nodes, from 0, and the number of living nodes, to
  * divide shared work. For a moment, nodes may have different results. */
-void cluster_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living);
+void cluster_node_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living);
 
 /* Returns the number of nodes that do not receive each other's rate-limit counts immediately.
  * Returns 1 if this node is alone or NATS is connected. Cheap enough for every request. */
-unsigned cluster_unconnected_nodes(const struct cluster *c);
+unsigned cluster_count_unconnected_nodes(const struct cluster *c);
 
 /* Returns whether this node follows the log in time, could decode every log entry, and has a right
  * clock. Used by /readyz. */

@@ -81,23 +81,23 @@ bool cluster_has_nats(const struct cluster *c)
     return c->nats.nats;
 }
 
-static void handle_nats_frame(struct cluster *c, int64_t position, struct str bytes)
+static void handle_nats_log_entry(struct cluster *c, int64_t position, struct str bytes)
 {
     if (!bytes.n) {
         log_follower_wake(c);
         return;
     }
-    frame_sequencer_offer_published(c->sequencer, position, bytes);
-    if (frame_sequencer_next_position(c->sequencer) <= position)
-        log_follower_check_soon(c);
+    log_sequencer_offer_from_nats(c->sequencer, position, bytes);
+    if (log_sequencer_next_position(c->sequencer) <= position)
+        log_follower_wake_soon(c);
 }
 
 static void handle_transient_events(struct cluster *c, struct str bytes)
 {
     struct arena *arena = arena_new();
-    struct frame f;
+    struct log_entry f;
 
-    if (frame_decode(bytes, arena, &f) && f.announced)
+    if (log_entry_decode(bytes, arena, &f) && f.announced)
         c->options.publish_events(c->options.arg, 0, f.announced);
     arena_free(arena);
 }
@@ -139,7 +139,7 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
     if (position_is_topic(position))
         c->options.message(c->options.arg, (enum cluster_topic)(INT64_MAX - position), bytes);
     else if (position)
-        handle_nats_frame(c, position, bytes);
+        handle_nats_log_entry(c, position, bytes);
     else
         handle_transient_events(c, bytes);
 }
@@ -200,7 +200,7 @@ enum err cluster_nats_open(struct cluster *c)
     options.ca = c->options.bus_ca;
     cipher_init(&w->cipher, c->options.bus_key, c->identity);
     buf_init(&w->plain, NATS_PAYLOAD_MAX);
-    enum err e = cluster_run(c, STORE_READ, read_subject_names, c);
+    enum err e = cluster_run_transaction(c, STORE_READ, read_subject_names, c);
     if (e)
         return e;
     snprintf(options.name, sizeof options.name, "guildhall %u", c->node);

@@ -8,7 +8,7 @@
 #include "cluster/message_cipher.h"
 #include "cluster/clock_check.h"
 #include "cluster/cluster.h"
-#include "cluster/frame_sequencer.h"
+#include "cluster/log_sequencer.h"
 #include "cluster/nats.h"
 
 enum {
@@ -22,7 +22,7 @@ enum {
 };
 
 /* State of the check for missing log positions (log_gaps.c). */
-struct gap_check {
+struct log_gap_check {
     int64_t missing;     /* first missing position; 0 if none is missing */
     int64_t since;       /* when the position was first missing (clock_monotonic_ns) */
     bool bound_is_set;   /* whether `bound` and `last` are set */
@@ -55,9 +55,9 @@ struct log_follower {
     int64_t follow_at; /* time of the next periodic read of the log */
     int64_t missed;    /* a position that was still missing after 2 ms, or 0 */
     int64_t last_heartbeat_at,
-        declare_dead_at; /* last heartbeat; time from which nodes may be declared dead */
-    unsigned
-        checked_connections; /* number of database connects at the last check_delivered_frames */
+        declare_dead_at;          /* last heartbeat; time from which nodes may be declared dead */
+    unsigned checked_connections; /* number of database connects at the last
+                                     check_delivered_log_entries */
     bool lost;
 };
 
@@ -66,7 +66,7 @@ struct cluster {
     struct cluster_nats nats;
     uint32_t identity; /* identity of this node; never 0 */
     unsigned node;
-    struct frame_sequencer *sequencer;
+    struct log_sequencer *sequencer;
     struct store_connection
         *side; /* used by the log thread only, like all members up to gap_check */
     struct arena *arena;
@@ -74,19 +74,19 @@ struct cluster {
     bool has_thread;
     struct log_follower follow;
     struct clock_check clocks;
-    struct gap_check gap_check;
+    struct log_gap_check gap_check;
 
     pthread_mutex_t lock; /* protects all members up to `waits` */
     pthread_cond_t woken;
     bool wake_now, ending;
     int64_t inspect; /* time of the next check for a missing position (clock_monotonic_ns), or 0 */
     int64_t search_for; /* position that was missing when inspect was set */
-    struct link waits;  /* list of struct cluster_wait */
+    struct link waits;  /* list of struct cluster_position_wait */
 
     _Atomic int64_t to_ack;   /* log position of the last applied revocation by another node */
     _Atomic int64_t fresh_at; /* time when the log was last read to its end (clock_monotonic_ns) */
     struct cluster_counters count;
-    _Atomic uint64_t rank;     /* see cluster_rank */
+    _Atomic uint64_t rank;     /* see cluster_node_rank */
     _Atomic int64_t offset_ms; /* minimum by which this clock is ahead of the database's */
     _Atomic bool clock_off;    /* this node's clock is wrong, so its expiry times are wrong */
 };
@@ -97,8 +97,8 @@ static inline int64_t ms_to_ns(int64_t n)
 }
 
 /* Runs a transaction on the database connection of the log thread. */
-static inline enum err cluster_run(struct cluster *c, enum store_mode mode,
-                                   enum err (*run)(struct tx *tx, void *arg), void *arg)
+static inline enum err cluster_run_transaction(struct cluster *c, enum store_mode mode,
+                                               enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     return store_connection_run(c->side, mode, c->arena, run, arg);
 }
@@ -106,7 +106,7 @@ static inline enum err cluster_run(struct cluster *c, enum store_mode mode,
 /* Wakes the log thread immediately. */
 void log_follower_wake(struct cluster *c);
 /* Wakes the log thread after 2 ms, because most missing positions arrive by then. */
-void log_follower_check_soon(struct cluster *c);
+void log_follower_wake_soon(struct cluster *c);
 void *log_follower_thread(void *arg);
 /* Reads a page of the log, starting at the next position; *ret_last is the last position of the
  * page, or 0 if it is empty. */
@@ -123,11 +123,11 @@ void cluster_nats_send(struct cluster *c, int64_t position, struct str bytes);
 /* --- log_gaps.c ----------------------------------------------------------------------- */
 
 /* Starts a transaction and returns its id, as text in the arena. */
-enum err read_transaction_bound(struct cluster *c, struct arena *arena, struct str *ret);
+enum err read_new_transaction_id(struct cluster *c, struct arena *arena, struct str *ret);
 /* Returns in *ret whether all transactions of nodes with ids below bound have ended. If `end` is
  * set, terminates these transactions. */
-enum err transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret);
-/* Query of read_transaction_bound; a test replaces it with a wrong one. */
+enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret);
+/* Query of read_new_transaction_id; a test replaces it with a wrong one. */
 extern struct sql transaction_bound_sql;
 /* Time after which a transaction that blocks the log is terminated, in ms; tests may change it. */
 extern int64_t terminate_transactions_after_ms;
@@ -135,7 +135,7 @@ extern int64_t terminate_transactions_after_ms;
  * negative number if there is no gap. */
 int64_t log_gap_age_ns(struct cluster *c);
 /* Does one step to resolve a gap in the log. Returns whether there is a gap. */
-bool log_gap_step(struct cluster *c);
+bool log_gap_resolve_step(struct cluster *c);
 
 /* --- nodes.c -------------------------------------------------------------------------- */
 
@@ -150,7 +150,7 @@ void node_unregister(struct cluster *c);
 /* --- delivered_check.c ---------------------------------------------------------------- */
 
 /* Stops this node if the database lacks delivered log entries after a reconnect. */
-enum err check_delivered_frames(struct cluster *c);
+enum err check_delivered_log_entries(struct cluster *c);
 
 /* --- log_partitions.c ----------------------------------------------------------------- */
 

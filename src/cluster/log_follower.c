@@ -30,10 +30,10 @@ void log_follower_wake(struct cluster *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-void log_follower_check_soon(struct cluster *c)
+void log_follower_wake_soon(struct cluster *c)
 {
     int64_t at = clock_monotonic_ns() + ms_to_ns(READ_INTERVAL_BUSY_MS),
-            missing = frame_sequencer_next_position(c->sequencer);
+            missing = log_sequencer_next_position(c->sequencer);
 
     pthread_mutex_lock(&c->lock);
     if (!c->inspect) {
@@ -62,13 +62,12 @@ static enum err read_log_page(struct tx *tx, void *arg)
     p->count = 0;
     enum err e = tx_query(
         tx, SELECT_LOG_PAGE,
-        BIND(v_int(frame_sequencer_next_position(p->cluster->sequencer)), v_int(LOG_PAGE_ROWS)),
-        &r);
+        BIND(v_int(log_sequencer_next_position(p->cluster->sequencer)), v_int(LOG_PAGE_ROWS)), &r);
     if (e)
         return e;
     for (; rows_next(&r); p->count++) {
         p->last = row_int(&r, 0);
-        frame_sequencer_offer(p->cluster->sequencer, p->last, row_bytes(&r, 1), NULL);
+        log_sequencer_offer_entry(p->cluster->sequencer, p->last, row_bytes(&r, 1), NULL);
     }
     return rows_end(&r);
 }
@@ -80,7 +79,7 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
         !test_fault_is_enabled(TEST_FAULT_NO_LOG_FOLLOWER) || !atomic_load(&c->nats.connected);
 
     arena_reset(c->arena);
-    enum err e = reads ? cluster_run(c, STORE_READ, read_log_page, &p) : OK;
+    enum err e = reads ? cluster_run_transaction(c, STORE_READ, read_log_page, &p) : OK;
     *ret_last = p.last;
     *ret_more = p.count == LOG_PAGE_ROWS;
     atomic_fetch_add(&c->count.frames_read, p.count);
@@ -91,7 +90,7 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
  * they are applied, all cached credentials were valid at that time. */
 static void record_log_is_read(struct cluster *c, int64_t asked, int64_t last)
 {
-    if (last && frame_sequencer_next_position(c->sequencer) <= last)
+    if (last && log_sequencer_next_position(c->sequencer) <= last)
         return;
     atomic_store(&c->fresh_at, asked);
     c->options.credentials_valid_until(c->options.arg, asked + ms_to_ns(CREDENTIALS_FRESH_MS));
@@ -113,7 +112,7 @@ static enum err read_log_to_end(struct cluster *c)
         if (!more)
             record_log_is_read(c, asked, last);
         /* If the page begins after a gap, nothing was delivered: do not read the next page. */
-        more = more && frame_sequencer_next_position(c->sequencer) > last;
+        more = more && log_sequencer_next_position(c->sequencer) > last;
     }
     return OK;
 }
@@ -205,7 +204,7 @@ static bool log_read_is_due(struct cluster *c)
 {
     return clock_monotonic_ns() >= c->follow.follow_at ||
            log_gap_age_ns(c) >= ms_to_ns(READ_INTERVAL_BUSY_MS) ||
-           c->follow.missed == frame_sequencer_next_position(c->sequencer);
+           c->follow.missed == log_sequencer_next_position(c->sequencer);
 }
 
 /* Does all work of the log thread that is due. Returns the time of the next run. */
@@ -218,7 +217,7 @@ static int64_t log_follower_run_once(struct cluster *c, bool hurried)
         c->follow.follow_at = clock_monotonic_ns() + ms_to_ns(log_read_interval_ms(c));
     }
     if (!e)
-        e = check_delivered_frames(c);
+        e = check_delivered_log_entries(c);
     if (!e)
         e = acknowledge_revocations(c);
     if (!e)
@@ -227,7 +226,7 @@ static int64_t log_follower_run_once(struct cluster *c, bool hurried)
         stop_if_schema_is_newer(c);
     if (c->options.bus.n) /* also if NATS is not connected, so that counts do not accumulate */
         c->options.send_counts(c->options.arg);
-    bool missing = !e && log_gap_step(c);
+    bool missing = !e && log_gap_resolve_step(c);
     bool waited = cluster_waits_finish(c);
     if (e && !waited)
         c->follow.follow_at = clock_monotonic_ns() + ms_to_ns(WAIT_AFTER_FAILURE_MS);

@@ -155,6 +155,6 @@ enum cipher_result cipher_decrypt(struct cipher *c, struct str subject, struct s
                                    cipher_sender_get_or_create(c, (uint32_t)sender, now), counter))
         return CIPHER_REPEATED;
     *ret_position = (int64_t)read_le64(text + 24);
-    *ret_bytes = str_skip(buf_str(plain), HEAD_BYTES);
+    *ret_bytes = str_skip_bytes(buf_str(plain), HEAD_BYTES);
     return *ret_position < 0 ? CIPHER_FORGED : CIPHER_GOOD;
 }

@@ -49,11 +49,11 @@ struct nats {
     int socket;           /* -1 if there is no connection */
     bool connected, ending;
     size_t max_payload;
-    struct tls *tls;       /* for tls://, set after the first INFO */
-    bool introduced;       /* whether CONNECT was sent over TLS */
-    struct buf plain;      /* output that is not encrypted yet */
-    struct buf out;        /* bytes that the socket did not accept */
-    _Atomic size_t unsent; /* size of out, readable without the lock */
+    struct tls_connection *tls; /* for tls://, set after the first INFO */
+    bool introduced;            /* whether CONNECT was sent over TLS */
+    struct buf plain;           /* output that is not encrypted yet */
+    struct buf out;             /* bytes that the socket did not accept */
+    _Atomic size_t unsent;      /* size of out, readable without the lock */
 };
 
 static bool uses_tls(const struct nats_options *o)
@@ -137,7 +137,7 @@ static bool encrypt_and_flush(struct nats *n)
     }
     buf_reset(&n->plain);
     flush_output(n);
-    if (buf_full(&n->out)) {
+    if (buf_is_full(&n->out)) {
         shutdown(n->socket, SHUT_RDWR);
         return false;
     }
@@ -201,7 +201,8 @@ static void send_connect_and_subscribe(struct nats *n)
  * does not get the password. The caller holds the lock. */
 static void begin_tls_handshake(struct nats *n)
 {
-    n->tls = tls_connect(n->tls_context, n->options.servers.items[n->server].host, &n->out);
+    n->tls = tls_client_connection_new(n->tls_context, n->options.servers.items[n->server].host,
+                                       &n->out);
     if (n->tls)
         flush_output(n);
     else
@@ -211,7 +212,7 @@ static void begin_tls_handshake(struct nats *n)
 static void handle_server_info(struct nats *n, struct str info)
 {
     pthread_mutex_lock(&n->lock);
-    n->max_payload = nats_info_max_payload(info);
+    n->max_payload = nats_parse_max_payload(info);
     if (n->options.servers.items[n->server].tls && !n->tls)
         begin_tls_handshake(n);
     else if (!n->connected && !n->tls)
@@ -273,7 +274,7 @@ static bool parse_received_commands(struct nats *n)
     size_t at = 0;
     long took;
 
-    while ((took = nats_parse_command(str_skip(buf_str(&n->in), at), &w)) > 0) {
+    while ((took = nats_parse_command(str_skip_bytes(buf_str(&n->in), at), &w)) > 0) {
         at += (size_t)took;
         if (!handle_command(n, &w))
             return false;
@@ -426,7 +427,7 @@ static bool connection_run(struct nats *n, int fd)
     bool was = n->connected;
     n->connected = n->introduced = false;
     n->socket = -1;
-    tls_free(n->tls);
+    tls_connection_free(n->tls);
     n->tls = NULL;
     buf_reset(&n->plain);
     pthread_mutex_unlock(&n->lock);

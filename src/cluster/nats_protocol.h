@@ -40,7 +40,7 @@ struct nats_command {
  * NATS protocol. */
 long nats_parse_command(struct str bytes, struct nats_command *ret);
 /* Returns the largest payload that INFO allows. */
-size_t nats_info_max_payload(struct str info);
+size_t nats_parse_max_payload(struct str info);
 
 void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name);
 void nats_write_subscribe(struct buf *b, const char *subject, unsigned id);

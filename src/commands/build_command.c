@@ -16,7 +16,7 @@ struct command new_empty_command(snowflake guild_id)
         k.guild_id = opt_id_or_null(guild_id);
         return k;
     }
-    k.dm_permission = opt_bool_of(true);
+    k.dm_permission = opt_bool_given(true);
     k.contexts.given = GIVEN_NULL;
     return k;
 }
@@ -131,16 +131,16 @@ static struct str normalize_choice_value(struct arena *arena, const struct comma
     struct json_reader r;
     struct json_number n;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 8192);
     json_reader_init(&r, c->value, arena);
     if (type == OPTION_STRING)
-        json_text(&j, choice_value_text(arena, c));
+        json_write_text(&j, command_choice_value_text(arena, c));
     else if (json_read_number(&r, &n) && n.kind == NUMBER_INT)
-        json_int(&j, n.i);
+        json_write_int(&j, n.i);
     else
-        json_real(&j, n.d);
+        json_write_real(&j, n.d);
     return buf_move_to_arena(&out, arena);
 }
 
@@ -214,7 +214,7 @@ void normalize_command(struct arena *arena, struct command *k)
     if (k->type != COMMAND_ENTRY_POINT)
         k->handler.given = ABSENT;
     else if (k->handler.given != GIVEN)
-        k->handler = opt_int_of(COMMAND_APP_HANDLER);
+        k->handler = opt_int_given(COMMAND_APP_HANDLER);
     if (k->contexts.given == GIVEN)
         normalize_number_set(arena, &k->contexts);
     if (k->integration_types.given == GIVEN)

@@ -4,7 +4,7 @@
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"
-#include "commands/known_overwrite_bodies.h"
+#include "commands/overwrite_body_cache.h"
 #include "commands/permissions/permission_deletion.h"
 #include "model/fields/ids.h"
 #include "platform/applications/applications.h"
@@ -12,11 +12,11 @@
 struct bulk_overwrite {
     struct call *call;
     snowflake application_id, guild_id;
-    const struct list *body;     /* struct command_patch */
-    struct command_draft *items; /* one per item of the body */
-    const struct list *rows;     /* the stored rows (struct command_row) */
-    bool *matched;               /* for each stored row: true if an item of the body replaces it */
-    int64_t room; /* number of permission rows that this transaction may still delete */
+    const struct list *body;        /* struct command_patch */
+    struct prepared_command *items; /* one per item of the body */
+    const struct list *rows;        /* the stored rows (struct command_row) */
+    bool *matched; /* for each stored row: true if an item of the body replaces it */
+    int64_t room;  /* number of permission rows that this transaction may still delete */
 };
 
 static size_t stored_row_count(const struct bulk_overwrite *b)
@@ -33,7 +33,7 @@ static const struct command_patch *body_item_at(const struct bulk_overwrite *b, 
 }
 
 static struct bulk_overwrite bulk_overwrite_of_call(struct call *call,
-                                                    const struct command_drafts *d)
+                                                    const struct prepared_command_change *d)
 {
     return (struct bulk_overwrite){
         .call = call,
@@ -140,7 +140,7 @@ static enum err finish_item_drafts(struct bulk_overwrite *b)
     for (size_t i = 0; i < b->body->count && !e; i++) {
         struct json_path here = json_path_index(NULL, i);
 
-        e = finish_command_draft(b->call, &b->items[i], &here);
+        e = finish_prepared_command(b->call, &b->items[i], &here);
     }
     return e;
 }
@@ -152,7 +152,7 @@ static enum err read_scope_rows(struct call *call, bool whole, struct list *ret)
     return read_command_rows(call->tx, call->target.application->id, guild_id, whole, ret);
 }
 
-static enum err build_all_drafts(struct call *call, struct command_drafts *d)
+static enum err build_all_drafts(struct call *call, struct prepared_command_change *d)
 {
     struct bulk_overwrite b = bulk_overwrite_of_call(call, d);
 
@@ -170,11 +170,12 @@ static enum err build_all_drafts(struct call *call, struct command_drafts *d)
 enum err prepare_overwrite_commands(struct call *call)
 {
     static const struct command_change_callbacks change = { read_scope_rows, build_all_drafts };
-    const struct command_drafts *before = call_passed_data(call, "command_drafts");
+    const struct prepared_command_change *before =
+        call_passed_data(call, "prepared_command_change");
     bool counted = before && before->counted;
 
-    prepare_command_drafts(call, &change, true);
-    return counted ? OK : count_command_write(call);
+    prepare_command_change(call, &change, true);
+    return counted ? OK : rate_limit_command_write(call);
 }
 
 /* --- limits --------------------------------------------------------------------------- */
@@ -227,7 +228,7 @@ static enum err clear_changed_names(struct bulk_overwrite *b)
     enum err e = OK;
 
     for (size_t i = 0; i < b->body->count && !e; i++) {
-        const struct command_draft *item = &b->items[i];
+        const struct prepared_command *item = &b->items[i];
 
         if (!item->old || str_eq(item->old->name, item->command.name))
             continue;
@@ -243,7 +244,7 @@ static enum err write_changed_commands(struct bulk_overwrite *b, bool *ret_chang
     enum err e = OK;
 
     for (size_t i = 0; i < b->body->count && !e; i++) {
-        const struct command_draft *item = &b->items[i];
+        const struct prepared_command *item = &b->items[i];
 
         if (!item->changed)
             continue;
@@ -260,7 +261,7 @@ static struct list collect_new_ids(const struct bulk_overwrite *b)
 
     for (size_t i = 0; i < b->body->count; i++)
         if (!b->items[i].old)
-            ids_add(b->call->arena, &ids, b->items[i].command.id);
+            id_list_add(b->call->arena, &ids, b->items[i].command.id);
     return ids;
 }
 
@@ -269,8 +270,8 @@ static enum err write_overwrite(struct bulk_overwrite *b)
     struct list new_ids = collect_new_ids(b); /* new commands count towards the daily limit */
     bool changed = false;
 
-    enum err e = record_command_creates(b->call->tx, b->application_id, b->guild_id, new_ids.items,
-                                        new_ids.count);
+    enum err e = record_created_commands(b->call->tx, b->application_id, b->guild_id, new_ids.items,
+                                         new_ids.count);
     if (!e)
         e = delete_unmatched_commands(b, &changed);
     if (!e)
@@ -278,7 +279,7 @@ static enum err write_overwrite(struct bulk_overwrite *b)
     if (!e)
         e = write_changed_commands(b, &changed);
     if (!e && changed)
-        e = apply_and_emit_command_changes(b->call, b->call->target.application, b->guild_id);
+        e = update_and_emit_bundle_and_indexes(b->call, b->call->target.application, b->guild_id);
     return e;
 }
 
@@ -304,14 +305,14 @@ static void mark_matched_rows(struct bulk_overwrite *b)
 /* Caches the body and its result for the next request with the same body. */
 static void store_known_body(struct call *call)
 {
-    known_overwrite_body_store(call, call_passed_data(call, "command_drafts"));
+    overwrite_body_cache_store(call, call_passed_data(call, "prepared_command_change"));
 }
 
 /* PUT …/commands: replaces all guild commands or all global commands. */
 enum err overwrite_commands(struct call *call)
 {
-    struct command_drafts *d;
-    enum err e = complete_command_drafts(call, &d);
+    struct prepared_command_change *d;
+    enum err e = complete_command_change(call, &d);
 
     if (e)
         return e;

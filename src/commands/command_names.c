@@ -52,7 +52,7 @@ static bool is_lower_case(struct str name)
 {
     uint32_t c;
 
-    for (size_t n; (n = utf8_decode(name, &c)); name = str_skip(name, n))
+    for (size_t n; (n = utf8_decode(name, &c)); name = str_skip_bytes(name, n))
         if ((uint32_t)utf8proc_tolower((utf8proc_int32_t)c) != c)
             return false;
     return true;
@@ -157,7 +157,7 @@ bool is_valid_menu_command_name(struct str name)
 {
     uint32_t c;
 
-    for (size_t n; (n = utf8_decode(name, &c)); name = str_skip(name, n))
+    for (size_t n; (n = utf8_decode(name, &c)); name = str_skip_bytes(name, n))
         if (utf8proc_category((utf8proc_int32_t)c) == UTF8PROC_CATEGORY_CC)
             return false;
     return true;

@@ -4,7 +4,7 @@
 #include "commands/internal.h"
 #include "json/read.h"
 
-struct str choice_value_text(struct arena *arena, const struct command_choice *c)
+struct str command_choice_value_text(struct arena *arena, const struct command_choice *c)
 {
     struct str text = c->value;
     struct json_reader r;
@@ -32,7 +32,7 @@ static size_t count_text(const struct size_counter *m, struct str text)
 
 static size_t count_choice_value(const struct size_counter *m, const struct command_choice *c)
 {
-    return m->exact ? utf8_length(choice_value_text(m->arena, c)) : c->value.n;
+    return m->exact ? utf8_length(command_choice_value_text(m->arena, c)) : c->value.n;
 }
 
 static size_t count_longest_translation(const struct size_counter *m, struct str text,

@@ -89,6 +89,6 @@ enum err check_command_permission(struct tx *tx, const struct command *k,
 enum err count_command_use(struct call *call, const struct command *k);
 
 extern const struct domain commands_domain;
-extern const struct world_parts commands_world;
+extern const struct world_file_fields commands_world;
 
 #endif

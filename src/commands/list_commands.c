@@ -48,7 +48,7 @@ static enum err write_stored_command_json(const struct rows *r, struct json_writ
         return OK;
     }
     if (!row_bool(r, 1)) {
-        json_raw(j, text);
+        json_write_raw(j, text);
         return OK;
     }
     enum err e = decode_command_definition(tx_arena(r->tx), text, &k);
@@ -99,7 +99,7 @@ static enum err write_all_languages_list(struct tx *tx, snowflake application_id
         return e;
     rows.lent = true; /* a text is copied before the next row */
     while (!e && rows_next(&rows)) {
-        ids_add(tx_arena(tx), ids, row_id(&rows, 2));
+        id_list_add(tx_arena(tx), ids, row_id(&rows, 2));
         e = write_stored_command_json(&rows, j);
     }
     enum err ended = rows_end(&rows);
@@ -131,7 +131,7 @@ static enum err write_localized_command_json(struct localized_list_state *l,
         command_localize(&k, l->locale, COMMAND_FORM_LIST);
         schema_encode(l->json, &type_command, &k);
     } else if (e == ERR_UNKNOWN_COMMAND) {
-        json_raw(l->json, text);
+        json_write_raw(l->json, text);
         e = OK;
     }
     arena_reset(l->scratch);
@@ -151,20 +151,20 @@ static enum err write_localized_entries(struct localized_list_state *l,
                                         const struct command_bundle *b)
 {
     const struct command_bundle_entry *k;
-    struct bundle_iterator walk;
+    struct command_bundle_iterator walk;
     struct str text;
-    enum err e = bundle_iterator_begin(l->tx, b, &walk), end;
+    enum err e = command_bundle_iterator_begin(l->tx, b, &walk), end;
 
     if (e)
         return e;
     walk.rows.lent = true; /* a text is copied before the next row */
-    while (!e && bundle_iterator_next(&walk, &k, &text)) {
+    while (!e && command_bundle_iterator_next(&walk, &k, &text)) {
         if (k->locales & l->locales)
             e = write_localized_command_json(l, b->application_id, k->id, text);
         else
-            json_raw(l->json, text);
+            json_write_raw(l->json, text);
     }
-    end = bundle_iterator_end(&walk);
+    end = command_bundle_iterator_end(&walk);
     return e ? e : end;
 }
 
@@ -177,7 +177,7 @@ static enum err write_localized_list(struct call *call, const struct command_bun
 
     /* If no command is localized in these locales, the bundle's texts are the reply. */
     if (b->texts.n && !worded) {
-        json_raw(j, b->texts);
+        json_write_raw(j, b->texts);
         return OK;
     }
     enum err e = worded > FEW ? tx_require_background(call->tx) : OK;
@@ -195,12 +195,12 @@ static enum err write_list_in_language(struct call *call, const struct result_ca
                                        struct str locale, struct json_writer *j, struct list *ids)
 {
     struct command_bundle bundle;
-    enum err e = read_bundle(call->tx, key->ids[0], key->ids[1], &bundle);
+    enum err e = read_command_bundle(call->tx, key->ids[0], key->ids[1], &bundle);
 
     if (!e && bundle.unreadable)
-        schedule_bundle_repair(call, &bundle);
+        schedule_command_bundle_repair(call, &bundle);
     for (size_t i = 0; !e && !bundle.unreadable && i < bundle.count; i++)
-        ids_add(call->arena, ids, bundle.entries[i].id);
+        id_list_add(call->arena, ids, bundle.entries[i].id);
     return e ? e : write_localized_list(call, &bundle, locale, j);
 }
 
@@ -251,5 +251,5 @@ enum err get_command(struct call *call)
     struct command k;
     enum err e = read_command(call->tx, call->target.application->id, call->target.command->id, &k);
 
-    return e ? e : call_reply(call, &k);
+    return e ? e : call_reply_object(call, &k);
 }

@@ -20,10 +20,10 @@ static __attribute__((noinline)) void report_invalid_locales(struct form *form,
 }
 
 /* Checks the locales. Nearly all are valid; report_invalid_locales adds the errors. */
-void validate_locales(struct form *form, const struct json_path *here, struct str field,
-                      const struct opt_list *dictionary)
+void validate_localizations(struct form *form, const struct json_path *here, struct str field,
+                            const struct opt_list *dictionary)
 {
-    if (!are_locales_known(&dictionary->value))
+    if (!are_locales_supported(&dictionary->value))
         report_invalid_locales(form, here, field, &dictionary->value);
 }
 

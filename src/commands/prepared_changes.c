@@ -35,7 +35,7 @@ static bool drafts_are_long(const struct call *call, const struct list *rows)
 
 static enum err compute_drafts(struct call *call)
 {
-    struct command_drafts *d = call_passed_data(call, "command_drafts");
+    struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
 
     d->made = true;
     return d->change->make(call, d);
@@ -43,7 +43,7 @@ static enum err compute_drafts(struct call *call)
 
 static enum err read_draft_rows(struct call *call)
 {
-    struct command_drafts *d = call_passed_data(call, "command_drafts");
+    struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
     enum err e = d->change->find(call, true, &d->rows);
 
     d->made = false;
@@ -52,10 +52,10 @@ static enum err read_draft_rows(struct call *call)
     return e;
 }
 
-void prepare_command_drafts(struct call *call, const struct command_change_callbacks *change,
+void prepare_command_change(struct call *call, const struct command_change_callbacks *change,
                             bool read_first)
 {
-    struct command_drafts *d = call_pass_data(call, "command_drafts", sizeof *d);
+    struct prepared_command_change *d = call_pass_data(call, "prepared_command_change", sizeof *d);
 
     d->change = change;
     if (read_first || drafts_are_long(call, &d->rows))
@@ -78,7 +78,7 @@ static bool rows_are_unchanged(const struct list *one, const struct list *two)
 
 /* Checks by the versions that the rows are unchanged. Every change of a command gives it a new
  * version. */
-static enum err verify_draft_rows(struct call *call, struct command_drafts *d)
+static enum err verify_draft_rows(struct call *call, struct prepared_command_change *d)
 {
     struct list now;
     enum err e = d->change->find(call, false, &now);
@@ -91,9 +91,9 @@ static enum err verify_draft_rows(struct call *call, struct command_drafts *d)
     return call_restart_at_read(call);
 }
 
-enum err complete_command_drafts(struct call *call, struct command_drafts **ret)
+enum err complete_command_change(struct call *call, struct prepared_command_change **ret)
 {
-    struct command_drafts *d = call_passed_data(call, "command_drafts");
+    struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
 
     *ret = d;
     if (d->made)
@@ -107,8 +107,8 @@ enum err complete_command_drafts(struct call *call, struct command_drafts **ret)
     return d->change->make(call, d);
 }
 
-enum err finish_command_draft(struct call *call, struct command_draft *d,
-                              const struct json_path *here)
+enum err finish_prepared_command(struct call *call, struct prepared_command *d,
+                                 const struct json_path *here)
 {
     struct command *k = &d->command;
 

@@ -226,13 +226,13 @@ const struct schema commands_query_schema = {
 };
 
 static const struct field permissions_fields[] = {
-    { FIELD(struct permissions_body, permissions), .type = &type_permission_rows,
+    { FIELD(struct command_permissions_body, permissions), .type = &type_permission_rows,
       .doc = "At most 10 new ones; an empty list resets the permissions" },
     { 0 },
 };
 static const struct schema permissions_schema = {
     .name = "ApplicationCommandPermissionsBody",
-    .size = sizeof(struct permissions_body),
+    .size = sizeof(struct command_permissions_body),
     .fields = permissions_fields,
     .doc = "All rows of a command in a guild.",
 };

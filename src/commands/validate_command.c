@@ -40,7 +40,7 @@ static void validate_localized_names(struct form *form, const struct json_path *
 
     if (form_has_error_at(form, &at))
         return;
-    validate_locales(form, here, at.key, &k->name_localizations);
+    validate_localizations(form, here, at.key, &k->name_localizations);
     for (size_t i = 0; i < k->name_localizations.value.count; i++) {
         if (!is_valid_name_for_type(k, p[i].value)) {
             form_add_error(form, &at, FORM_BAD_NAME);
@@ -85,7 +85,7 @@ static void validate_descriptions(struct form *form, const struct json_path *her
         else if (!is_context_menu_type(k->type))
             validate_description_length(form, &at, k->description);
     }
-    validate_locales(form, here, all.key, &k->description_localizations);
+    validate_localizations(form, here, all.key, &k->description_localizations);
     for (size_t i = 0; i < k->description_localizations.value.count; i++) {
         struct json_path one = json_path_key(&all, p[i].key);
 
@@ -104,7 +104,7 @@ static void validate_options_of_command(struct form *form, const struct json_pat
     struct json_path at = json_path_key(here, STR("options"));
 
     if (k->type == COMMAND_CHAT_INPUT)
-        validate_options(form, &at, &k->options.value, 0);
+        validate_command_options(form, &at, &k->options.value, 0);
     else if (k->options.value.count)
         form_add_error(form, &at, FORM_MENU_OPTIONS);
 }

@@ -52,7 +52,7 @@ void ready_writer_init(struct ready_writer *s, int64_t capabilities, snowflake o
 void ready_writer_clear(struct ready_writer *s);
 
 /* Returns whether users are in one list and other objects have only user ids; false for NULL. */
-bool ready_refers_to_users(const struct ready_writer *s);
+bool ready_has_user_list(const struct ready_writer *s);
 
 /* Encode the members of a guild, or relationships. With `refers` each object is encoded separately,
  * with a user id instead of the user; otherwise all objects are one JSON list. */
@@ -72,7 +72,8 @@ struct encoded_members *encoded_users_copy(struct arena *arena,
 void write_ready_guild_json(struct ready_writer *s, const struct gateway_guild *g,
                             struct json_writer *out);
 /* Writes an unavailable guild, whose data is sent after READY. */
-void write_ready_late_guild_json(struct ready_writer *s, snowflake id, struct json_writer *out);
+void write_ready_unavailable_guild_json(struct ready_writer *s, snowflake id,
+                                        struct json_writer *out);
 /* Write a list of relationships, or a private channel, for READY. */
 void write_ready_relationships_json(struct ready_writer *s,
                                     const struct encoded_members *relationships,

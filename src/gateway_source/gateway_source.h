@@ -46,14 +46,15 @@ enum err read_guild_for_user(struct tx *tx, snowflake guild_id, snowflake viewer
 enum err emit_guild_create_to_new_member(struct call *call, const struct member *m);
 
 /* A guild with its channels. Read-only, and valid until the next read of a guild. */
-struct guild_parts {
+struct guild_with_channels {
     struct guild guild;            /* includes the roles */
     struct list channels, threads; /* items: struct channel; threads that are not archived */
     struct list sounds; /* set only by read_whole_guild, like emoji and stickers in `guild` */
     const struct encoded_guild
         *encoded; /* JSON of the guild, set by read_whole_guild if cached; or NULL */
 };
-enum err read_guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
-enum err read_whole_guild(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
+enum err read_guild_with_channels(struct tx *tx, snowflake guild_id,
+                                  struct guild_with_channels *ret);
+enum err read_whole_guild(struct tx *tx, snowflake guild_id, struct guild_with_channels *ret);
 
 #endif

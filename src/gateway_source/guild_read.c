@@ -38,7 +38,7 @@ static bool member_can_view(const struct permission_input *who, const struct cha
 
 /* Adds the channels of a guild: bots get every channel, users the channels that they can view. */
 static void add_visible_channels(struct arena *arena, const struct permission_input *who, bool bot,
-                                 const struct guild_parts *parts, struct gateway_guild *ret)
+                                 const struct guild_with_channels *parts, struct gateway_guild *ret)
 {
     const struct channel *c = parts->channels.items;
 
@@ -67,7 +67,7 @@ static void append_visible_thread(struct arena *arena, struct channel thread, st
 
 /* Reads open threads: for bots all that they can view, for users those that they have joined. */
 static enum err read_visible_threads_of_guild(struct tx *tx, const struct permission_input *who,
-                                              bool bot, const struct guild_parts *parts,
+                                              bool bot, const struct guild_with_channels *parts,
                                               struct gateway_guild *ret)
 {
     struct arena *arena = tx_arena(tx);
@@ -102,7 +102,7 @@ static enum err read_listed_members(struct tx *tx, const struct guild_read_optio
 enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *read_step,
                                struct gateway_guild *ret)
 {
-    struct guild_parts parts;
+    struct guild_with_channels parts;
 
     *ret = (struct gateway_guild){ .presences = STR("[]") };
     enum err e = read_whole_guild(tx, read_step->guild_id, &parts);

@@ -152,7 +152,8 @@ static enum err read_or_insert_term(struct call *call, const struct gif_choice_r
     if (e || found)
         return e;
     e = tx_exec(call->tx, MAKE_TERM,
-                BIND(v_id(snowflake_new()), locale, term, v_text(first_character(c->term))), NULL);
+                BIND(v_id(snowflake_new()), locale, term, v_text(utf8_first_character(c->term))),
+                NULL);
     if (!e)
         e = tx_one(call->tx, FIND_TERM, BIND(locale, term), ret, &found);
     return e ? e : found ? OK : ERR_STORE_RETRY;

@@ -39,7 +39,7 @@ static uint32_t parse_pixel_count(struct str s)
     return str_to_u64(s, &n) && n <= UINT16_MAX ? (uint32_t)n : 0;
 }
 
-struct gif_media_sizes parse_gif_media(struct str text)
+struct gif_media_sizes parse_gif_media_sizes(struct str text)
 {
     struct gif_media_sizes m = { 0 };
 
@@ -54,7 +54,7 @@ struct gif_media_sizes parse_gif_media(struct str text)
     return m;
 }
 
-struct str format_gif_media(struct arena *a, const struct gif_media_sizes *m)
+struct str format_gif_media_sizes(struct arena *a, const struct gif_media_sizes *m)
 {
     char text[GIF_FORMAT_COUNT * 32];
     int n = 0;

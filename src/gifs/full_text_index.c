@@ -67,7 +67,7 @@ static const char READ_GIFS_SQLITE[] = "select n, id, title, media from gifs "
 static const char READ_GIFS_POSTGRES[] = "select n, id, title, media from gifs "
                                          "where n = any (cast(cast($1 as text) as bigint[]))";
 
-enum err read_gif_rows(struct call *call, const struct gif_hit *hits, size_t count,
+enum err read_gif_rows(struct call *call, const struct gif_search_hit *hits, size_t count,
                        struct rows *ret)
 {
     bool sqlite = is_sqlite(store_engine_name(api_options(call->api)->store));
@@ -95,7 +95,7 @@ static const char PUT_TSVECTOR[] =
 
 static struct str join_normalized_words(struct arena *a, struct str text)
 {
-    struct list words = split_into_words(a, text_normalize(a, text), false);
+    struct list words = split_into_search_words(a, normalize_search_text(a, text), false);
     const struct str *w = words.items;
     struct buf out;
 
@@ -108,7 +108,7 @@ static struct str join_normalized_words(struct arena *a, struct str text)
 /* Appends words as tsvector lexemes: 'word':position and weight. */
 static void append_lexemes(struct arena *a, struct buf *out, struct str text, char weight, int *at)
 {
-    struct list words = split_into_words(a, text_normalize(a, text), false);
+    struct list words = split_into_search_words(a, normalize_search_text(a, text), false);
     const struct str *w = words.items;
 
     for (size_t i = 0; i < words.count; i++)

@@ -68,7 +68,7 @@ static enum err get_gif_file(struct call *call)
     if (e)
         return e;
     /* A file that the last import left out is about to be deleted. */
-    if (!parse_gif_media(row_text(&row, 4)).of[format].width)
+    if (!parse_gif_media_sizes(row_text(&row, 4)).of[format].width)
         return ERR_NOT_FOUND;
     gif_blob_name(name, row_int(&row, 0), format);
     e = call_open_blob(call, name, &fd, &size);
@@ -82,9 +82,9 @@ static enum err get_gif_file(struct call *call)
 
 static void write_gif_page_html(struct buf *out, const struct rows *row)
 {
-    struct gif_media_sizes media = parse_gif_media(row_text(row, 4));
+    struct gif_media_sizes media = parse_gif_media_sizes(row_text(row, 4));
     enum gif_format f = choose_gif_format(&media, GIF_GIF);
-    bool video = str_starts(gif_formats[f].type, STR("video/"));
+    bool video = str_starts_with(gif_formats[f].type, STR("video/"));
     struct str source = row_text(row, 3);
 
     buf_add_lit(out, "<!doctype html>\n<meta charset=\"utf-8\">\n<title>");
@@ -133,7 +133,7 @@ static enum err get_gif_page(struct call *call)
     return call_reply_buf(call, STR("text/html; charset=utf-8"), &page);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "gif.name",
       .field = "gif_id",
       .is_text = true,

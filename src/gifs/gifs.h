@@ -42,17 +42,18 @@ struct gifs_import {
     void (*problem)(void *arg, size_t row, struct str what);
     void *problem_arg;
 };
-struct gifs_report {
+struct gifs_import_report {
     size_t made, renewed, refused;
 };
 /* Imports all valid rows in one transaction, so that a running server never sees half a catalogue.
  * A row with an existing id replaces that GIF and retains its popularity. */
-enum err gifs_import(struct store *store, const struct gifs_import *in, struct gifs_report *ret);
+enum err gifs_import(struct store *store, const struct gifs_import *in,
+                     struct gifs_import_report *ret);
 
 /* Rebuilds the full-text index, for a catalogue that was moved from another engine. */
 enum err gifs_reindex(struct store *store);
 
 /* Imports a small catalogue of generated animations. */
-enum err gifs_import_demo(struct store *store, struct gifs_report *ret);
+enum err gifs_import_demo(struct store *store, struct gifs_import_report *ret);
 
 #endif

@@ -64,7 +64,7 @@ static void on_provider_response(void *arg, enum fetch_result result, int status
             (int)result, status);
         provider_cache_refresh_failed(str_of(q->key));
     }
-    circuit_breaker_record(good);
+    provider_circuit_breaker_record(good);
     finish_provider_fetch(q);
 }
 
@@ -79,7 +79,7 @@ static void send_provider_fetch(struct provider_fetch *q)
         .arg = q,
     };
 
-    fetcher_start(api_fetcher_of_loop(q->api, q->loop), &f);
+    fetcher_start_request(api_fetcher_of_loop(q->api, q->loop), &f);
 }
 
 /* --- URLs ----------------------------------------------------------------------------- */
@@ -112,8 +112,8 @@ static struct provider_fetch *provider_fetch_new(struct call *call, enum upstrea
     q->api = call->api;
     q->loop = call->loop;
     q->kind = kind;
-    q->key = mem_dupz(str_dup_cstring(call->arena, key));
-    q->url = mem_dupz(build_provider_url(call->arena, key));
+    q->key = mem_dup_cstring(str_dup_cstring(call->arena, key));
+    q->url = mem_dup_cstring(build_provider_url(call->arena, key));
     return q;
 }
 
@@ -124,7 +124,7 @@ static void finish_one_query(struct call *call)
     if (--in->open)
         return;
     atomic_fetch_sub(&waiting_calls, 1);
-    call_resume(call, OK);
+    call_resume_after_await(call, OK);
 }
 
 static void on_provider_result(struct call *call, enum upstream_kind kind)
@@ -151,7 +151,7 @@ static void send_all_queries(struct call *call)
     for (int kind = 0; kind < UPSTREAM_KINDS; kind++) {
         struct provider_query *a = &in->of[kind];
 
-        if (!a->answer.failed || !room || !circuit_breaker_allows())
+        if (!a->answer.failed || !room || !provider_circuit_breaker_allows())
             continue;
         struct provider_fetch *q = provider_fetch_new(call, (enum upstream_kind)kind, a->key);
         q->call = call;
@@ -174,7 +174,7 @@ static void add_provider_query(struct call *call, enum upstream_kind kind, struc
     enum cached_response_age found =
         provider_cache_find(key, call->arena, &a->answer.body, &refresh);
     a->answer.failed = found == CACHED_NOT || found == CACHED_TOO_OLD;
-    if (a->answer.failed && circuit_breaker_allows())
+    if (a->answer.failed && provider_circuit_breaker_allows())
         call->await = send_all_queries;
     if (refresh)
         send_provider_fetch(provider_fetch_new(call, kind, key));
@@ -217,7 +217,8 @@ static struct str build_query_key(struct call *call, const char *path, bool with
         buf_printf(&out, "&limit=%lld", (long long)limit);
     if (with_q) {
         buf_add_lit(&out, "&q=");
-        buf_add_str(&out, str_percent_encode(call->arena, text_normalize(call->arena, in->q)));
+        buf_add_str(&out,
+                    str_percent_encode(call->arena, normalize_search_text(call->arena, in->q)));
     }
     return buf_move_to_arena(&out, call->arena);
 }
@@ -302,21 +303,21 @@ void forward_choice_to_provider(struct call *call)
     static const struct fetch_header json = { STR_INIT("Content-Type"),
                                               STR_INIT("application/json") };
     const struct gif_config *c = gif_get_config();
-    const struct gif_choice *in = call->body;
+    const struct gif_select_body *in = call->body;
     struct buf body;
-    struct json_writer j = json_writer_to(&body);
+    struct json_writer j = json_writer_to_buf(&body);
 
     if ((c->source != GIFS_UPSTREAM && c->source != GIFS_MERGED) ||
-        !str_starts(in->id, STR("u_")) || in->id.n > 512 || !circuit_breaker_allows())
+        !str_starts_with(in->id, STR("u_")) || in->id.n > 512 || !provider_circuit_breaker_allows())
         return;
     buf_init(&body, 4 * 1024);
     json_begin_object(&j);
-    json_name(&j, "id");
-    json_text(&j, str_skip(in->id, 2));
-    json_name(&j, "q");
-    json_text(&j, in->q);
-    json_name(&j, "locale");
-    json_text(&j, locale_without_transaction(call, NULL));
+    json_write_name(&j, "id");
+    json_write_text(&j, str_skip_bytes(in->id, 2));
+    json_write_name(&j, "q");
+    json_write_text(&j, in->q);
+    json_write_name(&j, "locale");
+    json_write_text(&j, locale_without_transaction(call, NULL));
     json_end_object(&j);
     struct fetch_request f = {
         .method = "POST",
@@ -329,7 +330,7 @@ void forward_choice_to_provider(struct call *call)
         .done = on_choice_forwarded,
     };
     /* A choice with a search text that is too long is not forwarded. */
-    if (!buf_full(&body))
-        fetcher_start(api_fetcher_of_loop(call->api, call->loop), &f);
+    if (!buf_is_full(&body))
+        fetcher_start_request(api_fetcher_of_loop(call->api, call->loop), &f);
     buf_clear(&body);
 }

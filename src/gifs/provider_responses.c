@@ -113,20 +113,20 @@ bool is_valid_provider_response(enum upstream_kind kind, struct str body)
 /* Returns whether a host matches "media.example", or "*.example" (also example itself). */
 static bool host_matches_pattern(struct str pattern, struct str host)
 {
-    if (!str_starts(pattern, STR("*.")))
+    if (!str_starts_with(pattern, STR("*.")))
         return str_eq_nocase(pattern, host);
-    struct str tail = str_skip(pattern, 1);
-    return str_eq_nocase(str_skip(pattern, 2), host) ||
-           (host.n > tail.n && str_eq_nocase(str_skip(host, host.n - tail.n), tail));
+    struct str tail = str_skip_bytes(pattern, 1);
+    return str_eq_nocase(str_skip_bytes(pattern, 2), host) ||
+           (host.n > tail.n && str_eq_nocase(str_skip_bytes(host, host.n - tail.n), tail));
 }
 
 static bool is_allowed_media_url(struct str url)
 {
     struct str hosts = gif_get_config()->media_hosts, host;
 
-    if (!str_starts(url, STR("https://")))
+    if (!str_starts_with(url, STR("https://")))
         return false;
-    url = str_skip(url, 8);
+    url = str_skip_bytes(url, 8);
     host = str_cut(&url, '/');
     for (size_t i = 0; i < host.n; i++) {
         char c = host.p[i];
@@ -164,7 +164,7 @@ static bool gif_from_provider_gif(const struct gif_request *w, const struct prov
     *out = (struct gif){
         .id = STR_CONCAT(w->call->arena, STR("u_"), in->id),
         .title = in->title,
-        .url = str_starts(in->url, STR("https://")) ? in->url : urls[f],
+        .url = str_starts_with(in->url, STR("https://")) ? in->url : urls[f],
         .src = urls[f],
         .gif_src = urls[choose_gif_format(&media, GIF_GIF)],
         .preview = urls[choose_gif_format(&media, GIF_PREVIEW)],
@@ -250,7 +250,7 @@ enum err add_provider_terms(const struct gif_request *w, struct list *terms)
     if (!read_provider_list(w, UPSTREAM_TERMS, terms, &list))
         return error_without_provider_list(&a, terms);
     for (size_t i = 0; i < list.count; i++)
-        add_search_term(w, terms,
-                        text_normalize(w->call->arena, ((const struct str *)list.items)[i]));
+        add_suggested_search_term(
+            w, terms, normalize_search_text(w->call->arena, ((const struct str *)list.items)[i]));
     return OK;
 }

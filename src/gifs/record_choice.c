@@ -14,7 +14,7 @@ static bool term_has_letter(struct str term)
     uint32_t c;
     size_t size;
 
-    for (; term.n && (size = utf8_decode(term, &c)); term = str_skip(term, size)) {
+    for (; term.n && (size = utf8_decode(term, &c)); term = str_skip_bytes(term, size)) {
         utf8proc_category_t kind = utf8proc_category((utf8proc_int32_t)c);
 
         if (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO)
@@ -43,11 +43,11 @@ static bool has_consecutive_words(const struct list *words, const struct list *w
  * word. */
 static bool is_blocked_term(struct arena *a, struct str term)
 {
-    struct list words = split_into_words(a, term, false);
+    struct list words = split_into_search_words(a, term, false);
 
     for (struct str rest = gif_get_config()->blocked_words; rest.n;) {
-        struct str blocked = text_normalize(a, str_cut(&rest, ','));
-        struct list wanted = split_into_words(a, blocked, true);
+        struct str blocked = normalize_search_text(a, str_cut(&rest, ','));
+        struct list wanted = split_into_search_words(a, blocked, true);
 
         if (str_eq(blocked, term) || has_consecutive_words(&words, &wanted))
             return true;
@@ -66,7 +66,7 @@ static bool is_countable_term(struct arena *a, struct str term)
  * scheduled the count job. The job schedules itself again while it finds rows (count_choices.c). */
 static _Atomic int64_t count_planned_until;
 
-void reset_choice_count_schedule(void)
+void reset_gif_choice_count_schedule(void)
 {
     count_planned_until = 0;
 }
@@ -89,10 +89,10 @@ struct recorded_choice {
 
 void prepare_gif_choice(struct call *call)
 {
-    const struct gif_choice *in = call->body;
+    const struct gif_select_body *in = call->body;
     struct recorded_choice *recorded = call_pass_data(call, "recorded_choice", sizeof *recorded);
 
-    recorded->term = text_normalize(call->arena, in->q);
+    recorded->term = normalize_search_text(call->arena, in->q);
     if (!is_countable_term(call->arena, recorded->term))
         recorded->term = STR("");
 }

@@ -27,14 +27,14 @@ static const char GOOD_ANYWHERE[] = "select n, weight from gif_scores where rati
 /* A list that several queries fill without duplicates. */
 struct trending_list {
     const struct gif_request *request;
-    struct gif_hit *hits;
+    struct gif_search_hit *hits;
     size_t count, max;
     struct map seen;
 };
 
 static int compare_hit_score(const void *a, const void *b)
 {
-    const struct gif_hit *x = a, *y = b;
+    const struct gif_search_hit *x = a, *y = b;
 
     if (x->score != y->score)
         return x->score < y->score ? 1 : -1;
@@ -44,7 +44,7 @@ static int compare_hit_score(const void *a, const void *b)
 static enum err add_hits_from_rows(struct trending_list *g, struct list *found, struct rows *rows)
 {
     while (rows_next(rows)) {
-        struct gif_hit *hit = list_append(g->request->call->arena, found, sizeof *hit);
+        struct gif_search_hit *hit = list_append(g->request->call->arena, found, sizeof *hit);
 
         hit->n = row_int(rows, 0);
         hit->score = row_real(rows, 1);
@@ -65,7 +65,7 @@ static enum err read_hits_in_locale(struct trending_list *g, struct sql sql, str
 
 static void append_best_hits(struct trending_list *g, struct list *found)
 {
-    struct gif_hit *hits = found->items;
+    struct gif_search_hit *hits = found->items;
 
     qsort(hits, found->count, sizeof *hits, compare_hit_score);
     for (size_t i = 0; i < found->count && g->count < g->max; i++) {
@@ -110,7 +110,7 @@ enum err read_trending_gifs(const struct gif_request *w, size_t limit, struct li
 {
     struct trending_list g = { .request = w, .max = limit };
 
-    g.hits = arena_array(w->call->arena, struct gif_hit, limit);
+    g.hits = arena_array(w->call->arena, struct gif_search_hit, limit);
     map_init(&g.seen);
     enum err e = collect_trending_hits(&g, SQL(HOT_IN_LOCALE), w->locale, STR("*"));
     if (!e)
@@ -222,7 +222,7 @@ static enum err add_configured_categories(const struct gif_request *w, struct li
     bool found;
 
     while (names.n && !e) {
-        struct str name = text_normalize(w->call->arena, str_cut(&names, ','));
+        struct str name = normalize_search_text(w->call->arena, str_cut(&names, ','));
 
         e = tx_one(w->call->tx, ONE_TAG, BIND(v_int(w->cap), v_text(name)), &row, &found);
         if (!e && found)
@@ -257,14 +257,14 @@ static enum err collect_categories(const struct gif_request *w, struct list *ret
 
 enum err read_gif_categories(const struct gif_request *w, struct list *ret)
 {
-    struct gif_hit hits[GIFS_CATEGORIES];
+    struct gif_search_hit hits[GIFS_CATEGORIES];
     struct list found, gifs;
     enum err e = collect_categories(w, &found);
     const struct category_score *c = found.items;
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; !e && i < found.count; i++)
-        hits[i] = (struct gif_hit){ .n = c[i].best };
+        hits[i] = (struct gif_search_hit){ .n = c[i].best };
     if (!e)
         e = read_gif_objects(w, hits, found.count, &gifs);
     for (size_t i = 0; !e && i < found.count; i++) {
@@ -299,12 +299,13 @@ enum err read_trending_terms(const struct gif_request *w, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        add_search_term(w, ret, row_text(&rows, 0));
+        add_suggested_search_term(w, ret, row_text(&rows, 0));
     e = rows_end(&rows);
     if (!e && ret->count < w->limit) {
         e = collect_categories(w, &padding);
         for (size_t i = 0; !e && i < padding.count; i++)
-            add_search_term(w, ret, ((const struct category_score *)padding.items)[i].name);
+            add_suggested_search_term(w, ret,
+                                      ((const struct category_score *)padding.items)[i].name);
     }
     return e;
 }

@@ -9,7 +9,7 @@ static enum err uninstall_guild_app(struct call *call, const struct integration_
     enum err e = hook_guild_app_removed(
         call, &(struct guild_app){ .guild_id = i->guild_id, .application_id = i->application_id });
 
-    return e ? e : application_uninstall_guild(call, i->application_id, i->guild_id);
+    return e ? e : application_uninstall_from_guild(call, i->application_id, i->guild_id);
 }
 
 /* Marks integrations as removed, except those of apps, whose rows the invalidation of command

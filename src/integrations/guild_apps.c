@@ -26,7 +26,7 @@ static void add_commands_scope(struct arena *arena, struct integration_row *i)
 static enum err emit_migrated_integration(struct call *call, const struct integration_row *i,
                                           bool first)
 {
-    struct guild_integrations_ref guild = { i->guild_id };
+    struct guild_integrations_event guild = { i->guild_id };
     struct audience managers = audience_with_permission(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
     struct integration object;
     enum err e = read_integration_object(call->tx, i, &object);
@@ -34,7 +34,7 @@ static enum err emit_migrated_integration(struct call *call, const struct integr
     if (e)
         return e;
     if (first)
-        call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_ref_schema,
+        call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_event_schema,
                   &guild);
     call_emit(call, EVENT_INTEGRATION_UPDATE, managers, &integration_event_schema, &object);
     return OK;
@@ -52,7 +52,7 @@ static bool list_has_integration(const struct list *rows, snowflake id)
 static enum err reply_migrated_integrations(struct call *call, const struct list *migrated)
 {
     snowflake guild_id = call->target.guild->id;
-    struct guild_integrations_ref guild = { guild_id };
+    struct guild_integrations_event guild = { guild_id };
     struct migrated_integrations reply = { 0 };
     struct list usable = { 0 };
     enum err e =
@@ -73,8 +73,8 @@ static enum err reply_migrated_integrations(struct call *call, const struct list
         return e;
     if (migrated->count)
         call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild_id),
-                  &guild_integrations_ref_schema, &guild);
-    return call_reply(call, &reply);
+                  &guild_integrations_event_schema, &guild);
+    return call_reply_object(call, &reply);
 }
 
 enum err migrate_command_scope(struct call *call)
@@ -129,5 +129,5 @@ enum err list_application_ids(struct call *call)
         }
     }
     e = rows_end(&rows);
-    return e ? e : call_reply(call, &guilds);
+    return e ? e : call_reply_object(call, &guilds);
 }

@@ -57,7 +57,7 @@ static enum err run_removal_step(struct call *call, snowflake id, snowflake guil
 enum err begin_integration_removal(struct call *call, const struct integration_row *i)
 {
     integration_emit_deleted(call, i->guild_id, i->id, 0);
-    enum err e = cancel_sync(call, i->id);
+    enum err e = cancel_integration_sync(call, i->id);
 
     if (!e)
         e = tx_exec(call->tx, MARK, BIND(v_id(i->id)), NULL);

@@ -74,7 +74,7 @@ static enum err list_integrations(struct call *call)
         call, described ? &type_integrations_with_metadata : &type_integrations, &integrations);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "integration.id",
         .field = "integration_id",
@@ -226,8 +226,8 @@ const struct domain integrations_domain = {
     .world = &integrations_world,
     .resolvers = resolvers,
     .jobs = jobs,
-    .hooks = &(const struct hooks){ .audit_log_fill = add_integrations_to_audit_log,
-                                    .guild_deleted = mark_guild_integrations_removed },
+    .hooks = &(const struct hook_listeners){ .audit_log_fill = add_integrations_to_audit_log,
+                                             .guild_deleted = mark_guild_integrations_removed },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "integration_subscribers", "integration_id, subscriber_id",

@@ -19,7 +19,7 @@
     "order by m.user_id limit $8"
 static const char AFTER[] = MEMBERS;
 
-enum err read_subscribers_after(struct tx *tx, const struct integration_row *i, snowflake after,
+enum err read_subscriber_states(struct tx *tx, const struct integration_row *i, snowflake after,
                                 snowflake up_to, int64_t limit, struct list *ret)
 {
     struct rows rows;
@@ -56,7 +56,7 @@ static struct list remove_role_from_list(struct arena *arena, const struct list 
         snowflake id = ((const snowflake *)roles->items)[n];
 
         if (id != role_id)
-            ids_add(arena, &left, id);
+            id_list_add(arena, &left, id);
     }
     return left;
 }
@@ -74,7 +74,7 @@ enum err set_subscriber_role(struct call *call, const struct integration_row *i,
     if (has == (roles.count != before))
         return OK;
     if (has)
-        ids_add(call->arena, &roles, i->role_id);
+        id_list_add(call->arena, &roles, i->role_id);
     m.roles = roles;
     return member_update_and_emit(call, &m);
 }

@@ -37,7 +37,7 @@ struct sync_progress {
 void parse_sync_progress(struct str text, struct sync_progress *ret);
 
 /* Ids of a page that are not stored yet: their number, and the byte offset of the first. */
-struct remaining_ids {
+struct remaining_subscriber_ids {
     size_t count, at;
 };
 
@@ -46,7 +46,8 @@ struct remaining_ids {
 struct subscriber_page {
     struct sync_progress sync;
     size_t bytes;
-    struct remaining_ids before, after; /* ids that are not stored before and after the step */
+    struct remaining_subscriber_ids before,
+        after; /* ids that are not stored before and after the step */
 };
 
 /* A range of members that was scanned, and the members whose role must change. The write step reads
@@ -68,7 +69,7 @@ struct sync_cleanup {
  * sync_step_begin, sync_step_count and sync_step_end have a struct sync_progress. If a step sets
  * .gone, the sync must end. */
 enum err sync_step_begin(struct call *call);
-enum err sync_step_page(struct call *call);
+enum err sync_step_store_page(struct call *call);
 enum err sync_step_scan_members(
     struct call *call); /* scans a range of members, in a read transaction */
 enum err sync_step_change_members(struct call *call);

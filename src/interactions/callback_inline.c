@@ -21,7 +21,7 @@ static struct multipart *parse_multipart_callback(struct str content_type, struc
     char boundary[MULTIPART_MAX_BOUNDARY];
     size_t n;
 
-    if (!http_copy_parameter(content_type, STR("boundary"), boundary, sizeof boundary, &n))
+    if (!http_copy_header_parameter(content_type, STR("boundary"), boundary, sizeof boundary, &n))
         return NULL;
     struct multipart *m = multipart_new(str_slice(boundary, n), MESSAGE_MAX_UPLOAD);
     if (m && (multipart_feed(m, body) || multipart_finish(m))) {
@@ -71,15 +71,15 @@ static void on_http_callback_done(struct call *call, enum err e, void *arg)
     struct http_callback *r = arg;
 
     if (e)
-        start_interaction_failure(call->api, call->loop, r->id, FAILURE_UNKNOWN);
+        fail_interaction_in_background(call->api, call->loop, r->id, FAILURE_UNKNOWN);
     multipart_free_on_pool(r->parts, call->loop);
     buf_clear(&r->type);
     loop_free_buf(call->loop, &r->body);
     mem_free(r);
 }
 
-void apply_http_callback(struct api *api, struct loop *loop, snowflake id, struct str content_type,
-                         struct buf *body)
+void apply_http_response_as_callback(struct api *api, struct loop *loop, snowflake id,
+                                     struct str content_type, struct buf *body)
 {
     struct http_callback *r = mem_new(sizeof *r);
 

@@ -113,7 +113,7 @@ void validate_modal(struct form *form, const struct json_path *here, const struc
 
         validate_modal_component(form, &item, &c[i]);
     }
-    components_validate_tree(form, &list, &parts->value);
+    components_validate_limits(form, &list, &parts->value);
 }
 
 /* --- storage and event ---------------------------------------------------------------- */
@@ -153,7 +153,7 @@ static struct str encode_modal_components(struct arena *arena, const struct call
 {
     struct list parts = in->message.components.value;
 
-    return components_encode(arena, &parts);
+    return components_encode_json(arena, &parts);
 }
 
 struct str encode_modal(struct arena *arena, const struct callback_data *in)

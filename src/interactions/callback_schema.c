@@ -133,12 +133,12 @@ static const struct schema interaction_schema = {
     .doc = "The interaction of the callback.",
 };
 static const struct field instance_fields[] = {
-    { FIELD(struct callback_instance, id), .type = &type_text },
+    { FIELD(struct callback_activity_instance, id), .type = &type_text },
     { 0 },
 };
 static const struct schema instance_schema = {
     .name = "ActivityInstance",
-    .size = sizeof(struct callback_instance),
+    .size = sizeof(struct callback_activity_instance),
     .fields = instance_fields,
     .doc = "An activity that was launched.",
 };

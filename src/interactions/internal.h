@@ -80,7 +80,7 @@ enum err read_interaction(struct tx *tx, snowflake id, struct interaction *ret);
 enum err insert_interaction(struct tx *tx, const struct interaction *it);
 
 /* Columns that the acknowledgement of an interaction sets. */
-struct acknowledgement {
+struct interaction_acknowledgement {
     int64_t callback_type;
     snowflake response_id; /* id of the @original message, or 0 */
     bool ephemeral;
@@ -90,7 +90,7 @@ struct acknowledgement {
  * ERR_ALREADY_ACKNOWLEDGED, or ERR_UNKNOWN_INTERACTION if the interaction has failed or timed out.
  * Updates *it; emits no event. */
 enum err acknowledge_interaction(struct call *call, struct interaction *it,
-                                 const struct acknowledgement *a);
+                                 const struct interaction_acknowledgement *a);
 
 /* Counts a follow-up message; *ret is the new number of follow-ups. */
 enum err count_follow_up(struct tx *tx, struct interaction *it, int64_t *ret);
@@ -140,10 +140,10 @@ enum err launch_activity(struct call *call, struct interaction *it);
 
 /* Applies the HTTP response of the app's endpoint as a callback. Frees the buffer of the body.
  * content_type is application/json, or multipart/form-data with payload_json and files[n]. */
-void apply_http_callback(struct api *api, struct loop *loop, snowflake id, struct str content_type,
-                         struct buf *body);
+void apply_http_response_as_callback(struct api *api, struct loop *loop, snowflake id,
+                                     struct str content_type, struct buf *body);
 /* Starts an internal call that fails the interaction. */
-void start_interaction_failure(struct api *api, struct loop *loop, snowflake id,
-                               enum failure_reason reason);
+void fail_interaction_in_background(struct api *api, struct loop *loop, snowflake id,
+                                    enum failure_reason reason);
 
 #endif

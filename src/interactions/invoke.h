@@ -29,22 +29,22 @@ struct submitted_component {
 };
 
 /* The `data` of a request; the interaction's type decides which members are set. */
-struct invocation_data {
+struct interaction_request_data {
     struct opt_id id, version, target_id;
     struct opt_str name, custom_id;
     struct opt_int type, component_type;
     struct opt_list options;     /* struct submitted_option */
-    struct opt_list attachments; /* struct attachment_draft */
+    struct opt_list attachments; /* struct attachment_in_body */
     struct opt_list values;      /* struct str */
     struct opt_list components;  /* struct submitted_component */
 };
 
-struct invocation {
+struct interaction_request_body {
     int64_t type;
     snowflake application_id, channel_id;
     struct opt_id guild_id, message_id;
     struct opt_str session_id, nonce; /* nonce is JSON */
-    const struct invocation_data *data;
+    const struct interaction_request_data *data;
 };
 
 extern const struct type invocation_body;
@@ -68,7 +68,7 @@ struct payload_option {
 /* An uploaded file of an option or a modal. */
 struct submitted_file {
     const struct multipart_part *part;
-    struct attachment_draft description;
+    struct attachment_in_body description;
     struct attachment stored; /* only the id is set until the file is stored */
 };
 
@@ -135,8 +135,9 @@ const struct component *find_component_by_custom_id(const struct list *component
                                                     struct str custom_id);
 /* Checks the selected values (struct str) and resolves ids among them. *ret_values are the values
  * for the app; *ret_good is false if a value cannot be selected. */
-enum err parse_menu_values(struct call *call, const struct component *menu,
-                           const struct list *values, struct list *ret_values, bool *ret_good);
+enum err parse_select_menu_values(struct call *call, const struct component *menu,
+                                  const struct list *values, struct list *ret_values,
+                                  bool *ret_good);
 
 /* --- components.c, modals.c ----------------------------------------------------------- */
 
@@ -158,7 +159,8 @@ enum err resolve_channel_option(struct call *call, snowflake id, const struct li
 void add_resolved_message(struct call *call, const struct message *m);
 void add_resolved_attachment(struct call *call, const struct attachment *a);
 /* Encodes an object as JSON, without the size limit of database columns. */
-struct str encode_object_json(struct call *call, const struct type *type, const void *object);
+struct str encode_payload_object_json(struct call *call, const struct type *type,
+                                      const void *object);
 /* Encodes the resolved objects as JSON. p is NULL if there are none. */
 struct str encode_resolved_json(struct call *call);
 
@@ -176,10 +178,10 @@ enum err delete_interaction_files(struct call *call);
 
 /* --- payload.c, app_delivery.c -------------------------------------------------------- */
 
-/* Build the payload for the app: read_payload_objects reads objects in the transaction,
- * encode_payload encodes the payload after the files are stored. */
-enum err read_payload_objects(struct call *call);
-void encode_payload(struct call *call);
+/* Build the payload for the app: read_interaction_payload_objects reads objects in the transaction,
+ * encode_interaction_payload encodes the payload after the files are stored. */
+enum err read_interaction_payload_objects(struct call *call);
+void encode_interaction_payload(struct call *call);
 
 /* Sends the interaction to the app after the commit; call in the handler. */
 void deliver_interaction_to_app(struct call *call);

@@ -51,7 +51,7 @@ struct option_parser {
 
 static bool is_autocomplete_call(const struct call *call)
 {
-    return ((const struct invocation *)call->body)->type == INTERACTION_AUTOCOMPLETE;
+    return ((const struct interaction_request_body *)call->body)->type == INTERACTION_AUTOCOMPLETE;
 }
 
 static bool is_focused_option(const struct submitted_option *in)
@@ -158,7 +158,7 @@ static bool parse_json_id(struct json_reader *r, snowflake *ret)
 static enum err resolve_option_id(struct call *call, const struct command_option *def, snowflake id,
                                   bool *ret_found)
 {
-    switch ((enum option_type)def->type) {
+    switch ((enum command_option_type)def->type) {
     case OPTION_USER:
         return resolve_user_option(call, id, ret_found);
     case OPTION_ROLE:
@@ -205,7 +205,7 @@ static enum err parse_option_value(struct option_parser *t)
     if (t->in->value.given != GIVEN || t->in->options.value.count)
         return refuse_option_value(t->call, t->def->name);
     json_reader_init(&r, t->in->value.value, t->call->arena);
-    switch ((enum option_type)t->def->type) {
+    switch ((enum command_option_type)t->def->type) {
     case OPTION_STRING:
         return parse_string_option(t, &r);
     case OPTION_INTEGER:
@@ -232,7 +232,7 @@ static enum err parse_focused_option(struct option_parser *t)
     if (v->it.focused_type || t->def->autocomplete.given != GIVEN || !t->def->autocomplete.value)
         return refuse_invalid_option(t->call, t->def->name);
     v->it.focused_type = t->def->type;
-    t->out->focused = opt_bool_of(true);
+    t->out->focused = opt_bool_given(true);
     if (t->in->value.given == GIVEN) {
         json_reader_init(&r, t->in->value.value, t->call->arena);
         if (json_peek_kind(&r) == JSON_NUMBER && json_read_number(&r, &n))
@@ -353,7 +353,8 @@ static enum err parse_option_list(struct call *call, const struct opt_list *defs
 enum err parse_command_options(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
-    const struct invocation_data *in = ((const struct invocation *)call->body)->data;
+    const struct interaction_request_data *in =
+        ((const struct interaction_request_body *)call->body)->data;
     enum err e = parse_option_list(call, &v->command.options, &in->options, &v->options);
 
     if (!e && is_autocomplete_call(call) && !v->it.focused_type)

@@ -283,10 +283,11 @@ static const struct schema resolved_schema = {
 };
 static const struct type type_resolved = { .kind = KIND_OBJECT, .schema = &resolved_schema };
 
-struct str encode_object_json(struct call *call, const struct type *type, const void *object)
+struct str encode_payload_object_json(struct call *call, const struct type *type,
+                                      const void *object)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, CALL_MAX_REPLY);
     schema_encode(&j, type, object);
@@ -299,5 +300,5 @@ struct str encode_resolved_json(struct call *call)
     bool any = r->users.given || r->members.given || r->roles.given || r->channels.given ||
                r->messages.given || r->attachments.given;
 
-    return any ? encode_object_json(call, &type_resolved, r) : (struct str){ 0 };
+    return any ? encode_payload_object_json(call, &type_resolved, r) : (struct str){ 0 };
 }

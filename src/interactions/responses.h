@@ -29,13 +29,13 @@ struct callback_interaction {
     struct opt_bool response_message_loading, response_message_ephemeral;
     struct opt_str activity_instance_id;
 };
-struct callback_instance {
+struct callback_activity_instance {
     struct str id;
 };
 struct callback_resource {
     int64_t type;
     const struct message *message;
-    const struct callback_instance *activity_instance;
+    const struct callback_activity_instance *activity_instance;
 };
 struct callback_reply_body {
     const struct callback_interaction *interaction;
@@ -85,16 +85,16 @@ enum err read_response_context(struct call *call, const struct interaction *it,
                                const struct message_body *in, struct interaction_response *ret);
 
 /* Builds a new message with the content of the request's body (message_send_state_of). */
-enum err draft_response_message(struct call *call, const struct interaction_response *r,
-                                struct message_draft *ret);
+enum err build_response_message(struct call *call, const struct interaction_response *r,
+                                struct new_message *ret);
 /* Completes a message that has its content: id, author, type, references, interaction metadata and
  * visibility. The message is ephemeral if the app requests it, or if the user may not post it
  * publicly (r->forced then has the reason). */
-enum err complete_response_draft(struct call *call, struct interaction_response *r,
-                                 struct message_draft *draft);
+enum err complete_response_message(struct call *call, struct interaction_response *r,
+                                   struct new_message *draft);
 
 /* Creates the message and emits MESSAGE_CREATE. */
-enum err create_response_message(struct call *call, const struct message_draft *draft,
+enum err create_response_message(struct call *call, const struct new_message *draft,
                                  struct message *ret);
 
 /* Edits a message with the body of message_send_state_of(call). Deletion of an ephemeral message is
@@ -117,7 +117,7 @@ bool message_is_of_interaction(struct arena *arena, const struct message *m,
 
 /* Resolves {interaction.callback.token}, which must belong to the interaction in the path. */
 enum err resolve_callback_token(struct call *call);
-enum err check_can_acknowledge(struct call *call);
+enum err check_can_acknowledge_interaction(struct call *call);
 enum err prepare_callback(struct call *call);
 enum err create_interaction_response(struct call *call);
 /* Applies a callback, without a reply to the HTTP request. */

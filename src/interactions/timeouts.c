@@ -35,7 +35,7 @@ static enum err run_timeout_job(struct call *call, const struct job *job)
     if (e)
         return e;
     while (rows_next(&rows))
-        ids_add(call->arena, &ids, row_id(&rows, 0));
+        id_list_add(call->arena, &ids, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < ids.count; i++)
         e = fail_interaction(call, ((snowflake *)ids.items)[i], FAILURE_TIMEOUT);
@@ -50,7 +50,7 @@ static const struct job_kind interaction_timeout_job = {
 
 enum err schedule_interaction_timeout(struct call *call, const struct interaction *it)
 {
-    int64_t slice = snowflake_ms(it->id) / SLICE_MS;
+    int64_t slice = snowflake_to_ms(it->id) / SLICE_MS;
     int64_t due_ms = (slice + 1) * SLICE_MS + callback_timeout_ms();
 
     return job_schedule_if_changed(call, &interaction_timeout_job, (snowflake)slice, due_ms * 1000);

@@ -57,7 +57,7 @@ static void encode_object_cached(struct json_writer *j, struct encoded_objects *
     if (known && copy_cached_encoding(j, known, schema, object))
         return;
     encode_object(j, known, schema, object);
-    if (known && !buf_full(j->out))
+    if (known && !buf_is_full(j->out))
         cache_encoding(known, schema, object, at, j->out->n - at);
 }
 
@@ -90,7 +90,7 @@ static void encode_map(struct json_writer *j, struct encoded_objects *known, con
 
     json_begin_object(j);
     for (size_t i = 0; i < list->count; i++, entry += size) {
-        json_escaped_key(j, *(const struct str *)(const void *)entry);
+        json_write_escaped_key(j, *(const struct str *)(const void *)entry);
         encode_item(j, known, of, entry + sizeof(struct str));
     }
     json_end_object(j);
@@ -101,29 +101,29 @@ static void encode_item(struct json_writer *j, struct encoded_objects *known,
 {
     switch (type->kind) {
     case KIND_STRING:
-        json_text(j, *(const struct str *)item);
+        json_write_text(j, *(const struct str *)item);
         break;
     case KIND_INT:
-        json_int(j, *(const int64_t *)item);
+        json_write_int(j, *(const int64_t *)item);
         break;
     case KIND_REAL:
-        json_real(j, *(const double *)item);
+        json_write_real(j, *(const double *)item);
         break;
     case KIND_BOOL:
-        json_bool(j, *(const bool *)item);
+        json_write_bool(j, *(const bool *)item);
         break;
     case KIND_ID:
     case KIND_BITS:
-        json_id(j, *(const uint64_t *)item);
+        json_write_id(j, *(const uint64_t *)item);
         break;
     case KIND_TIME:
-        json_time(j, *(const int64_t *)item);
+        json_write_time(j, *(const int64_t *)item);
         break;
     case KIND_RAW:
         if (type->show)
             type->show(j, *(const struct str *)item);
         else
-            json_raw(j, *(const struct str *)item);
+            json_write_raw(j, *(const struct str *)item);
         break;
     case KIND_ARRAY:
         encode_array(j, known, type->of, item);
@@ -135,7 +135,7 @@ static void encode_item(struct json_writer *j, struct encoded_objects *known,
         encode_object(j, known, type->schema, item);
         break;
     case KIND_IMAGE:
-        json_null(j); /* images are input only */
+        json_write_null(j); /* images are input only */
         break;
     }
 }
@@ -176,11 +176,11 @@ static void encode_field(struct json_writer *j, struct encoded_objects *known,
 
     if (given == ABSENT && !encodes_absent_as_null(f))
         return;
-    json_key(j, f->name);
+    json_write_key(j, f->name);
     if (given == GIVEN)
         encode_value(j, known, f, member);
     else
-        json_null(j);
+        json_write_null(j);
 }
 
 bool schema_encode_field_value(struct json_writer *j, const struct field *f, const void *object)
@@ -205,7 +205,7 @@ static void encode_object(struct json_writer *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object)
 {
     if (!object) {
-        json_null(j);
+        json_write_null(j);
         return;
     }
     json_begin_object(j);

@@ -25,7 +25,7 @@ static inline const char *fast_find_string_end(const struct json_reader *r, cons
     return *p == '"' ? p : find_unescaped_string_end(p, r->end);
 }
 
-static inline bool fast_length_is_valid(const struct decode_plan_step *s, size_t n)
+static inline bool fast_string_length_is_valid(const struct decode_plan_step *s, size_t n)
 {
     return n - s->min_length <= s->range;
 }
@@ -47,8 +47,8 @@ static inline bool is_two_letter_key(uint64_t word)
     return (word & UINT64_C(0xffffffe0e0ff)) == UINT64_C(0x223a22606022);
 }
 
-static bool pairs_contain_key(const struct string_pair *p, const struct string_pair *end,
-                              struct str key)
+static bool string_pairs_contain_key(const struct string_pair *p, const struct string_pair *end,
+                                     struct str key)
 {
     while (p < end && !short_str_eq(p->key, key))
         p++;
@@ -56,8 +56,8 @@ static bool pairs_contain_key(const struct string_pair *p, const struct string_p
 }
 
 /* Returns true if a key occurs twice. A 64-bit filter avoids most comparisons. */
-static __attribute__((noinline)) bool pairs_have_duplicate_key(const struct string_pair *first,
-                                                               const struct string_pair *end)
+static __attribute__((noinline)) bool string_pairs_have_duplicate_key(
+    const struct string_pair *first, const struct string_pair *end)
 {
     uint64_t keys = 0;
 
@@ -66,7 +66,7 @@ static __attribute__((noinline)) bool pairs_have_duplicate_key(const struct stri
         unsigned b = p->key.n ? (unsigned char)p->key.p[p->key.n - 1] : a;
         uint64_t bit = UINT64_C(1) << (a * 5 + b) % 64;
 
-        if (keys & bit && pairs_contain_key(first, p, p->key))
+        if (keys & bit && string_pairs_contain_key(first, p, p->key))
             return true;
         keys |= bit;
     }
@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) const char *fast_decode_text_map(
             in_order = false;
         }
         at = fast_find_string_end(r, text);
-        if (!at || !fast_length_is_valid(s, (size_t)(at - text)) || pair == end)
+        if (!at || !fast_string_length_is_valid(s, (size_t)(at - text)) || pair == end)
             return NULL;
         *pair++ = (struct string_pair){ key, { text, (size_t)(at - text) } };
         if (++at >= r->safe)
@@ -117,9 +117,9 @@ static inline __attribute__((always_inline)) const char *fast_decode_text_map(
     } while (*at == ',');
     size_t count = (size_t)(pair - first);
     if (*at != '}' || count > s->max_entries ||
-        (!in_order && pairs_have_duplicate_key(first, pair)))
+        (!in_order && string_pairs_have_duplicate_key(first, pair)))
         return NULL;
-    *(struct list *)plan_step_value_slot(s, object) = (struct list){ first, count, count };
+    *(struct list *)plan_step_value_address(s, object) = (struct list){ first, count, count };
     a->at = (char *)pair;
     a->used += count * sizeof *pair;
     r->values += (unsigned)count;
@@ -132,9 +132,9 @@ static inline const char *fast_decode_text(const struct json_reader *r,
 {
     const char *text = at + 1, *end = *at == '"' ? fast_find_string_end(r, text) : NULL;
 
-    if (!end || !fast_length_is_valid(s, (size_t)(end - text)))
+    if (!end || !fast_string_length_is_valid(s, (size_t)(end - text)))
         return NULL;
-    *(struct str *)plan_step_value_slot(s, object) = str_slice(text, (size_t)(end - text));
+    *(struct str *)plan_step_value_address(s, object) = str_slice(text, (size_t)(end - text));
     return end + 1;
 }
 
@@ -146,7 +146,7 @@ static inline const char *fast_decode_raw(const struct json_reader *r,
 
     if (!end)
         return NULL;
-    *(struct str *)plan_step_value_slot(s, object) = str_slice(at, (size_t)(end + 1 - at));
+    *(struct str *)plan_step_value_address(s, object) = str_slice(at, (size_t)(end + 1 - at));
     return end + 1;
 }
 
@@ -158,7 +158,7 @@ static inline const char *fast_decode_int(const struct decode_plan_step *s, cons
 
     if (digit > 9 || !(s->digits >> digit & 1) || (at[1] != ',' && at[1] != '}'))
         return NULL;
-    *(int64_t *)plan_step_value_slot(s, object) = digit;
+    *(int64_t *)plan_step_value_address(s, object) = digit;
     return at + 1;
 }
 
@@ -170,7 +170,7 @@ static inline const char *fast_decode_bool(const struct decode_plan_step *s, con
     if (memcmp(at, value ? "true" : "fals", 4) != 0 || (!value && at[4] != 'e'))
         return NULL;
     if (s->value != s->member)
-        plan_step_value_slot(s, object);
+        plan_step_value_address(s, object);
     *(bool *)(object + s->value) = value;
     return at + (value ? 4 : 5);
 }

@@ -37,7 +37,7 @@ enum { FORM_MAX_ERRORS = 1000, FORM_MAX_QUOTED_CHARACTERS = 100 };
 /* Information about the JSON text of the object whose schema check runs; zero at other times. bytes
  * is the length of the text, an upper bound for its contents; plain is true if no string so far had
  * an escape. */
-struct form_text_info {
+struct checked_object_info {
     size_t bytes;
     bool plain;
 };
@@ -47,7 +47,7 @@ struct form {
     struct form_node *root; /* NULL if there are no errors */
     unsigned problems;      /* number of errors in the tree */
     bool dropped;           /* whether errors beyond FORM_MAX_ERRORS were dropped */
-    struct form_text_info text;
+    struct checked_object_info text;
 };
 
 static inline bool form_has_errors(const struct form *f)

@@ -41,7 +41,7 @@ static void parse_decimal(struct str raw, struct decimal *d)
         char c = raw.p[i];
 
         if (c == 'e' || c == 'E') {
-            d->exponent += parse_exponent(str_skip(raw, i + 1));
+            d->exponent += parse_exponent(str_skip_bytes(raw, i + 1));
             break;
         }
         if (c == '.')

@@ -165,7 +165,7 @@ static void plan_publish(struct decode_plan *fresh)
     }
 }
 
-struct decode_plan *decode_plan_of_schema(const struct schema *schema)
+struct decode_plan *schema_get_decode_plan(const struct schema *schema)
 {
     struct decode_plan *p = plan_find(schema), *fresh = NULL;
 

@@ -58,7 +58,7 @@ static inline bool type_is_plain_string(const struct type *type)
 }
 
 /* Returns the plan of a schema, which must never be freed. May be called from any thread. */
-struct decode_plan *decode_plan_of_schema(const struct schema *schema);
+struct decode_plan *schema_get_decode_plan(const struct schema *schema);
 
 /* Returns true if the name at `at` is this field's. word contains the first eight bytes, with the
  * object's brace replaced by a comma. STEP_KEY_BYTES bytes must be readable. */
@@ -90,7 +90,7 @@ struct decode_plan_step *plan_find_step(struct decode_plan *plan, struct decode_
 
 /* Marks an optional member as given and returns the address of its value. In a plain member, mark
  * and value have the same offset, so the caller's value overwrites the mark. */
-static inline void *plan_step_value_slot(const struct decode_plan_step *s, char *object)
+static inline void *plan_step_value_address(const struct decode_plan_step *s, char *object)
 {
     const enum field_presence given = GIVEN;
 

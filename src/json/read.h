@@ -77,7 +77,7 @@ static inline bool json_reader_ok(const struct json_reader *r)
 }
 
 /* Parses the JSON text of an integer, or of a string that contains an integer. */
-bool json_parse_raw_int(struct str raw, int64_t *ret);
+bool json_parse_int_text(struct str raw, int64_t *ret);
 
 bool json_is_valid(struct str text);
 

@@ -16,7 +16,7 @@ static inline bool reader_fail(struct json_reader *r)
     return false;
 }
 
-static inline bool reader_is_at(const struct json_reader *r, char c)
+static inline bool reader_is_at_char(const struct json_reader *r, char c)
 {
     return r->at < r->end && *r->at == c;
 }
@@ -74,7 +74,7 @@ static inline bool reader_read_string(struct json_reader *r, struct str *ret)
 }
 
 /* Enters the array or object at r->at without counting it as a value. */
-static inline bool reader_enter_uncounted(struct json_reader *r, bool object)
+static inline bool reader_enter_container_uncounted(struct json_reader *r, bool object)
 {
     if (r->depth == JSON_MAX_DEPTH)
         return reader_fail(r);
@@ -84,15 +84,15 @@ static inline bool reader_enter_uncounted(struct json_reader *r, bool object)
     return true;
 }
 
-static inline bool reader_count_and_enter(struct json_reader *r, bool object)
+static inline bool reader_count_and_enter_container(struct json_reader *r, bool object)
 {
-    return reader_count_value(r) ? reader_enter_uncounted(r, object) : false;
+    return reader_count_value(r) ? reader_enter_container_uncounted(r, object) : false;
 }
 
 /* Enters the array or object and moves to its first element. */
 static inline bool reader_enter_container(struct json_reader *r, bool object)
 {
-    if (!reader_count_and_enter(r, object))
+    if (!reader_count_and_enter_container(r, object))
         return false;
     r->first = true;
     r->at = skip_json_space(r->at + 1, r->end);
@@ -133,10 +133,11 @@ static inline bool reader_next_element(struct json_reader *r, bool object)
     return true;
 }
 
-/* reader_first_element, reader_enter_first_element and reader_following_element are for loops over
- * one array or object, which need not check the nesting level. reader_first_element moves to the
- * first element after reader_enter_uncounted; returns false if there is none. */
-static inline bool reader_first_element(struct json_reader *r, bool object)
+/* reader_move_to_first_element, reader_enter_to_first_element and reader_move_to_next_element are
+ * for loops over one array or object, which need not check the nesting level.
+ * reader_move_to_first_element moves to the first element after reader_enter_container_uncounted;
+ * returns false if there is none. */
+static inline bool reader_move_to_first_element(struct json_reader *r, bool object)
 {
     const char *p = ++r->at;
 
@@ -148,14 +149,14 @@ static inline bool reader_first_element(struct json_reader *r, bool object)
 }
 
 /* Enters an array or object and moves to its first element; false if there is none. */
-static inline bool reader_enter_first_element(struct json_reader *r, bool object)
+static inline bool reader_enter_to_first_element(struct json_reader *r, bool object)
 {
-    return reader_count_and_enter(r, object) && reader_first_element(r, object);
+    return reader_count_and_enter_container(r, object) && reader_move_to_first_element(r, object);
 }
 
 /* Moves from a value to the next element, but not past white space before it: call
  * reader_skip_space. */
-static inline bool reader_following_element(struct json_reader *r, bool object)
+static inline bool reader_move_to_next_element(struct json_reader *r, bool object)
 {
     const char *p = r->at;
 

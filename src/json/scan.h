@@ -92,7 +92,7 @@ static inline uint64_t mark_bytes_to_escape(uint64_t word)
 }
 
 /* Returns the index of the first byte whose top bit is set in marks. marks must not be 0. */
-static inline unsigned first_marked_byte(uint64_t marks)
+static inline unsigned first_marked_byte_index(uint64_t marks)
 {
     return (unsigned)__builtin_ctzll(marks) / 8;
 }
@@ -134,9 +134,9 @@ static inline unsigned scan_plain_prefix(const char *p)
     block = (scan_block)(((block ^ 2) <= zero + 0x20) | (block == zero + '\\'));
     low = load_u64_little_endian((const char *)&block);
     if (low)
-        return first_marked_byte(low);
+        return first_marked_byte_index(low);
     high = load_u64_little_endian((const char *)&block + sizeof low);
-    return high ? sizeof low + first_marked_byte(high) : SCAN_BLOCK;
+    return high ? sizeof low + first_marked_byte_index(high) : SCAN_BLOCK;
 }
 
 /* Returns a mask with only the bit of the first byte that the string parser must examine. */

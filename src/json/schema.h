@@ -20,7 +20,7 @@
 #include "json/form.h"
 #include "json/write.h"
 
-enum kind {
+enum json_type_kind {
     KIND_STRING = 1, /* struct str; never contains U+0000 */
     KIND_INT,        /* int64_t, exact */
     KIND_REAL,       /* double */
@@ -64,7 +64,7 @@ enum type_flags {
 };
 
 struct type {
-    enum kind kind;
+    enum json_type_kind kind;
     unsigned flags;
     /* Strings: length in code points. Arrays and maps: count. Numbers: value. Images: bytes (max
      * only). If both are 0, the default limits apply: 152133 characters, 1521 elements. If max is
@@ -245,11 +245,11 @@ void schema_describe_object(struct json_writer *j, const struct schema *schema);
 
 /* Appends the description of a type in words: "string, 1-32 characters" or
  * "array[Relationship]". */
-void schema_append_phrase(struct buf *out, const struct type *type);
+void schema_append_description(struct buf *out, const struct type *type);
 
 /* Calls visit once for each named schema that a type contains. */
-void schema_visit_all(const struct type *type, void (*visit)(const struct schema *, void *),
-                      void *arg);
+void schema_visit_contained(const struct type *type, void (*visit)(const struct schema *, void *),
+                            void *arg);
 
 /* Appends a zeroed element to a list. Elements move when the list grows. If the list does not own
  * its memory, the elements are copied first. */

@@ -108,7 +108,7 @@ const struct type type_integration_types = { .kind = KIND_MAP,
 
 bool application_can_be_installed(const struct application *a, enum integration_type type)
 {
-    const struct integration_type_item *items = a->integration_types_config.items;
+    const struct integration_type_config_entry *items = a->integration_types_config.items;
 
     for (size_t i = 0; i < a->integration_types_config.count; i++)
         if (str_is(items[i].key, type == INSTALL_GUILD ? "0" : "1"))
@@ -219,23 +219,23 @@ const struct type type_application_with_verification = { .kind = KIND_OBJECT,
                                                          .schema = &described_application_schema };
 
 static const struct field application_ref_fields[] = {
-    { FIELD(struct application_ref, application_id), .type = &type_id },
+    { FIELD(struct user_application_event, application_id), .type = &type_id },
     { 0 },
 };
-const struct schema application_ref_schema = {
+const struct schema user_application_event_schema = {
     .name = "ApplicationRef",
-    .size = sizeof(struct application_ref),
+    .size = sizeof(struct user_application_event),
     .fields = application_ref_fields,
     .doc = "An app that is installed to the receiver's account.",
 };
 
 static const struct field integrations_ref_fields[] = {
-    { FIELD(struct guild_integrations_ref, guild_id), .type = &type_id },
+    { FIELD(struct guild_integrations_event, guild_id), .type = &type_id },
     { 0 },
 };
-const struct schema guild_integrations_ref_schema = {
+const struct schema guild_integrations_event_schema = {
     .name = "IntegrationsRef",
-    .size = sizeof(struct guild_integrations_ref),
+    .size = sizeof(struct guild_integrations_event),
     .fields = integrations_ref_fields,
     .doc = "A guild whose integrations changed.",
 };

@@ -62,7 +62,7 @@ struct integration_type_config {
     const struct install_params *oauth2_install_params; /* NULL if not configured */
 };
 /* Entry of the map integration_types_config. */
-struct integration_type_item {
+struct integration_type_config_entry {
     struct str key; /* enum integration_type as text: "0" or "1" */
     struct integration_type_config config;
 };
@@ -88,7 +88,7 @@ struct application {
     int64_t event_webhooks_status;    /* enum event_webhooks_status */
     struct list event_webhooks_types; /* struct str; stored, but no webhook events are sent */
     const struct install_params *install_params;
-    struct list integration_types_config; /* struct integration_type_item */
+    struct list integration_types_config; /* struct integration_type_config_entry */
     bool integration_public, integration_require_code_grant;
     bool bot_public, bot_require_code_grant; /* older names of the integration_… members */
     int64_t approximate_guild_count, approximate_user_install_count,
@@ -127,15 +127,15 @@ extern const struct type type_install_params, type_integration_types, type_redir
 /* The app in an integration object, without and with role_connections_verification_url. */
 extern const struct type type_integration_application, type_application_with_verification;
 
-struct application_ref {
+struct user_application_event {
     snowflake application_id;
 };
-struct guild_integrations_ref {
+struct guild_integrations_event {
     snowflake guild_id;
 };
 
-extern const struct schema application_ref_schema; /* payload of USER_APPLICATION_* events */
+extern const struct schema user_application_event_schema; /* payload of USER_APPLICATION_* events */
 /* Payload of GUILD_INTEGRATIONS_UPDATE and GUILD_APPLICATION_COMMAND_INDEX_UPDATE. */
-extern const struct schema guild_integrations_ref_schema;
+extern const struct schema guild_integrations_event_schema;
 
 #endif

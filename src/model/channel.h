@@ -25,7 +25,7 @@ bool channel_is_voice(int64_t type);  /* true for voice and stage channels */
 bool channel_has_posts(int64_t type); /* true for forum and media channels */
 bool channel_accepts_messages(int64_t type);
 
-bool channels_contain(const struct list *channels, snowflake id);
+bool channel_list_contains_id(const struct list *channels, snowflake id);
 
 enum channel_flags {
     CHANNEL_PINNED = 1 << 1,      /* pinned thread of a forum */
@@ -77,7 +77,7 @@ struct channel {
     struct opt_bool nsfw, managed, is_message_request;
     struct opt_list permission_overwrites; /* struct overwrite */
     struct opt_list recipients; /* struct user: the other members of the private channel */
-    struct opt_list nicks;      /* struct channel_nick: nicknames of a group's members */
+    struct opt_list nicks;      /* struct channel_nickname: nicknames of a group's members */
     const struct thread_metadata *thread_metadata;
     int64_t flags;
     struct opt_id permissions;         /* permissions of the caller, if requested */
@@ -101,7 +101,7 @@ struct channel {
     struct opt_list available_tags;           /* struct forum_tag */
 };
 
-struct channel_nick {
+struct channel_nickname {
     snowflake id;
     struct str nick;
 };
@@ -109,7 +109,7 @@ struct thread_delete_event {
     snowflake id, guild_id, parent_id;
     int64_t type;
 };
-struct recipient_event {
+struct channel_recipient_event {
     snowflake channel_id;
     const struct user *user;
     struct opt_str nick;
@@ -117,7 +117,8 @@ struct recipient_event {
 
 extern const struct schema channel_schema, overwrite_schema;
 extern const struct schema thread_delete_event_schema; /* payload of THREAD_DELETE */
-extern const struct schema recipient_event_schema;     /* CHANNEL_RECIPIENT_ADD, _REMOVE payload */
+extern const struct schema
+    channel_recipient_event_schema; /* CHANNEL_RECIPIENT_ADD, _REMOVE payload */
 extern const struct type type_channel, type_channels, type_overwrite, type_overwrites;
 extern const struct schema forum_tag_schema, default_reaction_schema;
 extern const struct type type_forum_tag, type_forum_tags, type_default_reaction;
@@ -125,9 +126,9 @@ extern const struct type type_channel_name, type_topic, type_archive_minutes;
 enum { CHANNEL_TOPIC_MAX = 1024, FORUM_TOPIC_MAX = 4096 };
 
 /* Returns true if both lists, sorted by id, have the same targets with the same permissions. */
-bool overwrites_equal(const struct list *a, const struct list *b);
+bool overwrite_lists_are_equal(const struct list *a, const struct list *b);
 /* Returns the overwrite of a role or member, or NULL if there is none. */
-const struct overwrite *overwrite_find(const struct list *overwrites, snowflake id);
+const struct overwrite *overwrite_list_find(const struct list *overwrites, snowflake id);
 
 void channel_omit_inapplicable_fields(struct channel *c);
 

@@ -15,7 +15,7 @@ enum command_handler {
     COMMAND_LAUNCH_ACTIVITY = 2,
     COMMAND_APP_HANDLER_LAUNCH = 3, /* the app must respond by launching its activity */
 };
-enum option_type {
+enum command_option_type {
     OPTION_SUB_COMMAND = 1,
     OPTION_SUB_COMMAND_GROUP = 2,
     OPTION_STRING = 3,

@@ -75,7 +75,7 @@ struct gateway_guild {
         activity_instances;
 };
 
-struct guild_ref {
+struct guild_delete_event {
     snowflake id;
 };
 struct guild_role_event {
@@ -93,7 +93,7 @@ struct guild_user_event {
 
 extern const struct schema guild_schema, gateway_guild_schema;
 extern const struct schema guild_per_recipient_schema; /* fields that depend on the recipient */
-extern const struct schema guild_ref_schema;           /* payload of GUILD_DELETE */
+extern const struct schema guild_delete_event_schema;  /* payload of GUILD_DELETE */
 extern const struct schema guild_role_event_schema; /* payload of GUILD_ROLE_CREATE and _UPDATE */
 extern const struct schema guild_role_delete_event_schema; /* payload of GUILD_ROLE_DELETE */
 extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* payload */

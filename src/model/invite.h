@@ -9,7 +9,7 @@ enum invite_type { INVITE_GUILD = 0, INVITE_GROUP = 1, INVITE_FRIEND = 2 };
 enum invite_flags { INVITE_GUEST = 1 << 0, INVITE_BYPASSES_VERIFICATION_FORM = 1 << 3 };
 enum invite_target_type { INVITE_TO_STREAM = 1, INVITE_TO_ACTIVITY = 2 };
 
-struct invite_application {
+struct invite_target_application {
     snowflake id;
     struct str name, description;
     struct opt_str icon;
@@ -21,7 +21,7 @@ struct invite {
     const struct channel *channel; /* NULL for a friend invite */
     const struct guild *guild;
     const struct user *inviter, *target_user;
-    const struct invite_application *target_application;
+    const struct invite_target_application *target_application;
     struct opt_id guild_id, channel_id;
     struct opt_int target_type, expires_at;
     struct opt_int approximate_member_count, approximate_presence_count;

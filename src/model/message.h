@@ -73,7 +73,7 @@ struct message_reference {
 };
 
 /* A mentioned user; the member is set for messages in guilds and in events. */
-struct mention {
+struct mentioned_user {
     struct user user; /* first member, so that the JSON fields of a user apply */
     const struct member *member;
 };
@@ -85,7 +85,7 @@ struct message {
     int64_t timestamp, type, flags;
     struct opt_int edited_timestamp;
     bool tts, mention_everyone, pinned;
-    struct list mentions;          /* struct mention */
+    struct list mentions;          /* struct mentioned_user */
     struct list mention_roles;     /* snowflakes */
     struct list attachments;       /* struct attachment */
     struct str embeds, components; /* JSON arrays as text */

@@ -10,7 +10,7 @@ struct reaction_emoji {
     struct str name;
     struct opt_bool animated;
 };
-struct reaction_details {
+struct reaction_count_details {
     int64_t normal, burst;
 };
 /* A reaction in a message object; its JSON is encoded from the text in the message's row
@@ -18,7 +18,7 @@ struct reaction_details {
 struct reaction {
     const struct reaction_emoji *emoji;
     int64_t count;
-    const struct reaction_details *count_details;
+    const struct reaction_count_details *count_details;
     bool me, me_burst;
     struct list burst_colors; /* always empty */
 };

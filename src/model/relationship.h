@@ -54,7 +54,7 @@ extern const struct type type_game_relationships;
 
 enum { SUGGESTION_EXTERNAL_FRIEND = 1 };
 
-struct suggestion_reason {
+struct friend_suggestion_reason {
     int64_t type;
     struct str platform, platform_type; /* always equal; the API has two names */
     struct str name;
@@ -62,7 +62,7 @@ struct suggestion_reason {
 
 struct friend_suggestion {
     const struct user *suggested_user;
-    struct list reasons; /* struct suggestion_reason */
+    struct list reasons; /* struct friend_suggestion_reason */
     struct opt_bool from_suggested_user_contacts;
     struct opt_int mutual_friends_count;
     struct opt_list contact_names; /* struct str */

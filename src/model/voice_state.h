@@ -46,8 +46,8 @@ struct relay_voice_state {
     uint64_t claim; /* number of the voice connection that this state authenticates, or 0 */
 };
 /* Voice changes of a transaction, in order. */
-struct voice_change {
-    struct voice_change *next;
+struct voice_state_change {
+    struct voice_state_change *next;
     struct relay_voice_state state;
 };
 

@@ -150,7 +150,8 @@ static bool create_certificate(const char *certificate_path, const char *key_pat
     return ok;
 }
 
-enum err tls_context_self_signed(const char *folder, const char *host, struct tls_context **ret)
+enum err tls_context_open_self_signed(const char *folder, const char *host,
+                                      struct tls_context **ret)
 {
     char certificate[4000], key[4000];
 

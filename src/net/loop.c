@@ -75,7 +75,7 @@ static void run_messages(uv_async_t *wake)
     struct loop *l = container_of(wake, struct loop, wake);
     int64_t until = clock_monotonic_ns() + MAX_MESSAGES_NS;
 
-    loop_begin_part("posts");
+    loop_begin_measured_part("posts");
     collect_messages(l);
     while (l->waiting && (l->stops || clock_monotonic_ns() < until)) {
         struct loop_message *p = l->waiting;
@@ -153,12 +153,12 @@ void loop_free_buf(struct loop *l, struct buf *b)
     buf_clear(b);
 }
 
-void loop_add_iteration_end(struct loop *l, struct iteration_end *t)
+void loop_add_iteration_callback(struct loop *l, struct loop_iteration_callback *t)
 {
     links_append(&l->iteration_ends, &t->link);
 }
 
-void loop_remove_iteration_end(struct iteration_end *t)
+void loop_remove_iteration_callback(struct loop_iteration_callback *t)
 {
     link_remove(&t->link);
 }
@@ -168,11 +168,11 @@ static void on_iteration_end(uv_prepare_t *prepare)
     struct loop *l = container_of(prepare, struct loop, prepare);
     struct link *at = l->iteration_ends.next;
 
-    loop_begin_part("end_of_turn");
+    loop_begin_measured_part("end_of_turn");
     if (l->all->on_iteration_end)
         l->all->on_iteration_end(l, l->all->arg);
     while (at != &l->iteration_ends) {
-        struct iteration_end *t = container_of(at, struct iteration_end, link);
+        struct loop_iteration_callback *t = container_of(at, struct loop_iteration_callback, link);
 
         at = at->next;
         t->run(t);
@@ -192,7 +192,7 @@ void loop_remove_end_callback(struct loop_end_callback *e)
 
 static void run_loop_end_callbacks(struct loop *l)
 {
-    while (!links_empty(&l->ends)) {
+    while (!links_are_empty(&l->ends)) {
         struct loop_end_callback *e = container_of(l->ends.next, struct loop_end_callback, link);
 
         link_remove(&e->link);
@@ -294,7 +294,7 @@ unsigned loop_index(const struct loop *l)
     return l->index;
 }
 
-uv_loop_t *loop_uv(struct loop *l)
+uv_loop_t *loop_get_uv_loop(struct loop *l)
 {
     return &l->uv;
 }
@@ -304,7 +304,7 @@ struct loop *loop_current(void)
     return current;
 }
 
-void loop_begin_part(const char *name)
+void loop_begin_measured_part(const char *name)
 {
     if (current)
         stall_meter_begin_part(&current->meter, name);

@@ -29,12 +29,12 @@ unsigned loops_count(const struct loops *ls);
 struct loop *loops_get(const struct loops *ls, unsigned i);
 
 unsigned loop_index(const struct loop *l);
-uv_loop_t *loop_uv(struct loop *l);
+uv_loop_t *loop_get_uv_loop(struct loop *l);
 struct loop *loop_current(void);
 
 /* Attributes the loop's time from now on to the part `name` (a string literal) of the work, for
  * /metrics. Has no effect on other threads. */
-void loop_begin_part(const char *name);
+void loop_begin_measured_part(const char *name);
 
 /* A message to a loop, embedded in the object that it concerns. Any thread may send messages; those
  * from one thread arrive in order. Any number of pending messages needs one wake-up. A loop
@@ -55,12 +55,12 @@ void loop_free_buf(struct loop *l, struct buf *b);
 
 /* A callback at the end of every loop iteration, after the callback of loops_start. Add and remove
  * it on the loop's thread. */
-struct iteration_end {
+struct loop_iteration_callback {
     struct link link;
-    void (*run)(struct iteration_end *t);
+    void (*run)(struct loop_iteration_callback *t);
 };
-void loop_add_iteration_end(struct loop *l, struct iteration_end *t);
-void loop_remove_iteration_end(struct iteration_end *t);
+void loop_add_iteration_callback(struct loop *l, struct loop_iteration_callback *t);
+void loop_remove_iteration_callback(struct loop_iteration_callback *t);
 
 /* A callback when the loop stops, to close handles that no other object closes. Call on the
  * loop. */

@@ -77,14 +77,14 @@ static void on_cluster_message(void *arg, enum cluster_topic topic, struct str m
     if (topic == CLUSTER_SESSIONS)
         gateway_on_directory_message(g->gateway, message);
     else if (topic == CLUSTER_COUNTS)
-        api_receive_rate_counts(g->api, message);
+        api_receive_rate_limit_counts(g->api, message);
     else if (topic == CLUSTER_LEDGERS)
         gateway_on_replica_message(g->gateway, message);
 }
 
 static void on_publish_limit_counts(void *arg)
 {
-    api_publish_rate_counts(((struct guildhall *)arg)->api);
+    api_publish_rate_limit_counts(((struct guildhall *)arg)->api);
 }
 
 static void on_log_caught_up(void *arg)

@@ -19,7 +19,7 @@ struct workbench;
 
 /* Last row counts of row_counts.c. Written on one loop, read by any thread that writes metrics. */
 enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
-struct row_counts {
+struct server_row_counts {
     _Atomic int64_t rows[INVENTORY_TABLES];
     _Atomic int64_t bytes, again_at; /* again_at: time of the next count (clock_monotonic_ns) */
     _Atomic bool known, counting;
@@ -38,22 +38,22 @@ struct guildhall {
     struct auth *auth;
     struct cluster *cluster; /* NULL if the server is not part of a cluster */
     struct api *api;
-    struct http_server_app api_app;
+    struct http_server_callbacks api_app;
     struct gateway *gateway;
     struct voice_service *voice;
     struct relay *relay;      /* NULL if the server has no voice relay */
     char voice_endpoint[300]; /* endpoint of the relay that clients get */
     struct loops *loops;
     struct tls_context *tls;
-    struct proxy_networks proxies;
-    struct web web;
+    struct trusted_proxy_networks proxies;
+    struct web_options web;
     struct http_server *server;
     struct http_server *metrics_server; /* NULL if there is no separate listener for metrics */
     struct mailer *mailer;              /* NULL if the server sends no mail */
     struct workbench *workbench;
     struct control *control;   /* NULL if there is no control socket */
     char journal_folder[4096]; /* folder of the session journal */
-    struct row_counts inventory;
+    struct server_row_counts inventory;
 };
 
 /* Return the number of threads from the configuration, otherwise from the number of cores. */
@@ -96,6 +96,6 @@ void check_clock_against_store(struct guildhall *g);
 void append_server_metrics(void *arg, struct buf *out);
 
 /* Commands of the control socket. */
-extern const struct control_row control_socket_commands[];
+extern const struct control_command control_socket_commands[];
 
 #endif

@@ -50,7 +50,7 @@ void guildhall_init(const struct config *config)
     }
     log_init(STDERR_FILENO, log_level_from_name(config->log_level), json);
     hash_init_random_key();
-    snowflake_init((unsigned)config->node);
+    snowflake_set_node((unsigned)config->node);
     signal(SIGPIPE, SIG_IGN);
     configure_name_lookup();
     raise_descriptor_limit();

@@ -87,7 +87,7 @@ static enum err run_row_counts(struct call *call)
 static void on_row_counts_done(struct call *call, enum err e, void *arg)
 {
     const struct inventory_count *c = call_passed_data(call, "inventory_count");
-    struct row_counts *v = arg;
+    struct server_row_counts *v = arg;
     int64_t now = clock_monotonic_ns(), took = now - v->began;
     int64_t pause = took * PAUSE_PER_COUNT_TIME, least = MIN_PAUSE_S * INT64_C(1000000000);
 
@@ -104,7 +104,7 @@ static void on_row_counts_done(struct call *call, enum err e, void *arg)
 
 static void start_row_counts(struct loop_message *p)
 {
-    struct row_counts *v = container_of(p, struct row_counts, post);
+    struct server_row_counts *v = container_of(p, struct server_row_counts, post);
     struct inventory_count c = { .bytes = -1 };
 
     if (api_is_draining(v->api)) {
@@ -125,7 +125,7 @@ static void start_row_counts(struct loop_message *p)
 
 static void refresh_row_counts_if_old(struct guildhall *g)
 {
-    struct row_counts *v = &g->inventory;
+    struct server_row_counts *v = &g->inventory;
 
     if (v->again_at > clock_monotonic_ns() || api_is_draining(g->api) ||
         atomic_exchange(&v->counting, true))
@@ -145,7 +145,7 @@ void append_row_count_metrics(struct guildhall *g, struct buf *out)
         [INVENTORY_GUILDS] = { "guildhall_guilds", "Guilds." },
         [INVENTORY_MESSAGES] = { "guildhall_messages", "Messages." },
     };
-    const struct row_counts *v = &g->inventory;
+    const struct server_row_counts *v = &g->inventory;
 
     refresh_row_counts_if_old(g);
     if (!v->known)

@@ -28,7 +28,7 @@ static const char *voice_bind_address(const struct guildhall *g)
 
     if (!address)
         return g->host;
-    if (str_starts(str_of(address), STR("127.")))
+    if (str_starts_with(str_of(address), STR("127.")))
         return address;
     return strchr(g->host, ':') ? "::" : "0.0.0.0";
 }
@@ -121,5 +121,5 @@ enum err set_voice_relay_endpoint(struct guildhall *g)
             "name");
         return ERR_INTERNAL;
     }
-    return voice_open_rooms(g->voice, g->voice_endpoint);
+    return voice_start_accepting_rooms(g->voice, g->voice_endpoint);
 }

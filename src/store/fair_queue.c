@@ -60,7 +60,7 @@ static void owner_queue_push(struct fair_queue_priority *k, struct work_item *w)
 /* Removes the oldest read of the first owner and moves that owner to the end; NULL if none. */
 static struct work_item *pop_from_next_owner(struct fair_queue_priority *k)
 {
-    if (links_empty(&k->round_robin))
+    if (links_are_empty(&k->round_robin))
         return NULL;
 
     struct owner_queue *worker = container_of(k->round_robin.next, struct owner_queue, round_robin);

@@ -61,9 +61,9 @@ static enum migration_phase parse_migration_phase(const struct migration *m)
 {
     struct str sql = str_of(m->sql);
 
-    if (str_starts(sql, STR("-- expand: ")))
+    if (str_starts_with(sql, STR("-- expand: ")))
         return MIGRATION_EXPAND;
-    return str_starts(sql, STR("-- contract: ")) ? MIGRATION_CONTRACT : MIGRATION_ALONE;
+    return str_starts_with(sql, STR("-- contract: ")) ? MIGRATION_CONTRACT : MIGRATION_ALONE;
 }
 
 /* --- applied migrations --------------------------------------------------------------- */
@@ -138,7 +138,7 @@ static bool parse_engine_heading(struct str line, struct str *ret_engine)
 {
     static const char *const engines[] = { "sqlite", "postgres", "both" };
 
-    if (!str_starts(line, STR("-- ")) || line.p[line.n - 1] != ':')
+    if (!str_starts_with(line, STR("-- ")) || line.p[line.n - 1] != ':')
         return false;
     struct str name = str_slice(line.p + 3, line.n - 4);
     for (size_t i = 0; i < COUNT_OF(engines); i++) {
@@ -150,20 +150,21 @@ static bool parse_engine_heading(struct str line, struct str *ret_engine)
     return false;
 }
 
-static void append_translated_line(const struct engine *engine, struct str line, struct buf *out)
+static void append_translated_line(const struct store_engine *engine, struct str line,
+                                   struct buf *out)
 {
     struct str id = STR("{id}"), clustered = STR("{clustered}");
 
     while (line.n) {
-        if (str_starts(line, id)) {
+        if (str_starts_with(line, id)) {
             buf_add_str(out, str_of(engine->id_sql));
-            line = str_skip(line, id.n);
-        } else if (str_starts(line, clustered)) {
+            line = str_skip_bytes(line, id.n);
+        } else if (str_starts_with(line, clustered)) {
             buf_add_str(out, str_of(engine->clustered_sql));
-            line = str_skip(line, clustered.n);
+            line = str_skip_bytes(line, clustered.n);
         } else {
             buf_add_char(out, line.p[0]);
-            line = str_skip(line, 1);
+            line = str_skip_bytes(line, 1);
         }
     }
     buf_add_char(out, '\n');
@@ -172,7 +173,7 @@ static void append_translated_line(const struct engine *engine, struct str line,
 /* Returns the SQL of the sections for this engine, with {id} and {clustered} replaced. */
 static char *translate_migration_sql(struct tx *tx, const char *sql)
 {
-    const struct engine *engine = tx->store->engine;
+    const struct store_engine *engine = tx->store->engine;
     struct str rest = str_of(sql), engine_name = STR("both");
     struct buf b;
 
@@ -184,7 +185,7 @@ static char *translate_migration_sql(struct tx *tx, const char *sql)
             (str_is(engine_name, "both") || str_is(engine_name, engine->name)))
             append_translated_line(engine, line, &b);
     }
-    char *translated = buf_full(&b) ? NULL : str_dup_cstring(tx_arena(tx), buf_str(&b));
+    char *translated = buf_is_full(&b) ? NULL : str_dup_cstring(tx_arena(tx), buf_str(&b));
     buf_clear(&b);
     return translated;
 }
@@ -212,7 +213,7 @@ static enum err insert_applied_migration(struct tx *tx, const struct migration *
  * skipped. */
 static enum err check_older_servers(struct tx *tx, struct pending_migration *step)
 {
-    const struct engine *engine = tx->store->engine;
+    const struct store_engine *engine = tx->store->engine;
     enum migration_phase phase = parse_migration_phase(step->migration);
     enum err e = OK;
 

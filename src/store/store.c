@@ -43,7 +43,7 @@ enum err store_open(const struct store_options *options, struct store **ret)
 {
     if (options->postgres && check_database_address(options->postgres))
         return ERR_UNAVAILABLE;
-    const struct engine *engine = options->postgres ? &postgres_engine : &sqlite_engine;
+    const struct store_engine *engine = options->postgres ? &postgres_engine : &sqlite_engine;
     struct store *s = NULL;
     enum err e = engine->open(options, &s);
 
@@ -63,8 +63,8 @@ void store_close(struct store *s)
         s->engine->close(s);
 }
 
-void store_on_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
-                               void *arg)
+void store_on_log_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
+                                   void *arg)
 {
     s->position_aborted = aborted;
     s->position_aborted_arg = arg;
@@ -95,7 +95,7 @@ bool store_is_reachable(struct store *s)
     return s->engine->ready(s);
 }
 
-void store_iteration_end(struct store *s, struct loop *loop)
+void store_on_loop_iteration_end(struct store *s, struct loop *loop)
 {
     s->engine->iteration_end(s, loop);
 }

@@ -11,7 +11,7 @@ enum { DEMO_ACCOUNTS = 3, HELPER_INDEX = 2 };
 static const char *const demo_usernames[DEMO_ACCOUNTS] = { "ada", "bob", "helper" };
 
 struct demo_state {
-    struct token_request requests[DEMO_ACCOUNTS];
+    struct account_token_request requests[DEMO_ACCOUNTS];
     struct demo_ids ids;
     const struct config *config;
     struct demo_bot *bot; /* set once the server runs */
@@ -20,15 +20,15 @@ struct demo_state {
 /* Fills an empty database with the example data; leaves other data unchanged. */
 static enum err fill_demo_world(const struct config *config, struct store *store)
 {
-    struct world_report report;
-    struct gifs_report gifs;
+    struct world_file_import_report report;
+    struct gifs_import_report gifs;
     bool empty;
-    enum err e = world_is_empty(store, &empty);
+    enum err e = store_has_no_accounts(store, &empty);
 
     if (e || !empty)
         return e;
     struct arena *arena = arena_new();
-    e = import_world_text(config, store, str_of(world_demo), false, arena, &report);
+    e = import_world_file_text(config, store, str_of(world_demo), false, arena, &report);
     arena_free(arena);
     return e ? e : gifs_import_demo(store, &gifs);
 }
@@ -43,15 +43,15 @@ static enum err prepare_demo(const struct config *config, struct demo_state *t)
     if (!e)
         e = fill_demo_world(config, store);
     if (!e)
-        e = world_read_demo_ids(store, &t->ids);
+        e = demo_ids_read(store, &t->ids);
     if (!e)
         e = auth_new(config->data, store, &auth);
     for (int i = 0; i < DEMO_ACCOUNTS && !e; i++) {
-        t->requests[i] = (struct token_request){ .auth = auth,
-                                                 .username = str_of(demo_usernames[i]),
-                                                 .purpose = STR("guildhall demo"),
-                                                 .lasts = true };
-        e = world_issue_account_token(store, &t->requests[i]);
+        t->requests[i] = (struct account_token_request){ .auth = auth,
+                                                         .username = str_of(demo_usernames[i]),
+                                                         .purpose = STR("guildhall demo"),
+                                                         .lasts = true };
+        e = issue_account_token(store, &t->requests[i]);
     }
     auth_free(auth);
     store_close(store);

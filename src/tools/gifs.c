@@ -67,7 +67,7 @@ static void start_gif_download(struct loop *loop, void *arg)
 
     if (!f->fetcher)
         f->fetcher = fetcher_new(loop, &(struct fetch_options){ 0 });
-    fetcher_start(f->fetcher, &request);
+    fetcher_start_request(f->fetcher, &request);
 }
 
 static bool download_gif(void *arg, const char *url, struct buf *ret, const char **ret_problem)
@@ -123,7 +123,7 @@ static int import_gifs(const struct config *config, const char *path, const char
 {
     struct gif_download fetching = { .lock = PTHREAD_MUTEX_INITIALIZER,
                                      .ended = PTHREAD_COND_INITIALIZER };
-    struct gifs_report report;
+    struct gifs_import_report report;
     struct store *store;
     struct buf text;
     int status = 1;
@@ -159,7 +159,7 @@ int tool_gifs(const struct command_settings *s, char **arguments)
         (arguments[2] && arguments[3]))
         return print_usage_error(
             "gifs import FILE [FOLDER]; files are searched next to FILE, or in FOLDER");
-    char *path = mem_dupz(arguments[1]);
+    char *path = mem_dup_cstring(arguments[1]);
     int status = import_gifs(&s->config, arguments[1], arguments[2] ? arguments[2] : dirname(path));
     mem_free(path);
     return status;

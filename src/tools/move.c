@@ -70,7 +70,7 @@ int tool_move(const struct command_settings *s, char **arguments)
     struct move_options o = {
         .from = { s->config.data, s->config.store, s->config.store && inside },
         .to = { to, NULL, false },
-        .keys = snapshot_keys,
+        .keys = snapshot_key_files,
         .on_progress = on_move_progress,
         .arg = &meter,
         .rebuild = gifs_reindex,

@@ -18,7 +18,7 @@ extern const struct program_command program_commands[];
 const struct program_command *program_find_command(const char *name);
 
 /* Returns the most similar command name, for error messages; NULL if none is similar. */
-const char *find_similar_command(const char *name);
+const char *find_similar_command_name(const char *name);
 
 /* Prints the help of one command; with `all` also the server's options. */
 int print_command_help(const struct program_command *c, bool all);
@@ -29,9 +29,9 @@ int tool_completion(const struct command_settings *s, char **arguments);
 
 /* Reads arguments, environment and configuration file. ret->commands must be set, because the
  * environment may contain options of other commands. `rest` gets the remaining arguments. */
-bool read_command_settings(const struct program_command *c, struct arena *arena, char **argv,
-                           struct command_settings *ret, char **rest, const char **ret_problem);
+bool read_settings_of_command(const struct program_command *c, struct arena *arena, char **argv,
+                              struct command_settings *ret, char **rest, const char **ret_problem);
 
-void print_and_free(struct buf *out);
+void print_and_free_buf(struct buf *out);
 
 #endif

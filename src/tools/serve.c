@@ -103,7 +103,7 @@ static void print_first_account_help(const struct guildhall *g, const struct con
 {
     bool empty;
 
-    if (world_is_empty(guildhall_store(g), &empty) || !empty)
+    if (store_has_no_accounts(guildhall_store(g), &empty) || !empty)
         return;
     printf("guildhall: there are no accounts yet. Create the first one on this machine:\n  "
            "guildhall user add NAME --data %s\n  guildhall user passwd NAME --data %s\n",
@@ -135,7 +135,7 @@ static int run_server_until_signal(struct served_instance *s,
                                            .reload_arg = s };
     struct guildhall *g;
 
-    if (!snapshot_complete_exchange(config->data) || guildhall_start(config, &hooks, &g))
+    if (!snapshot_complete_restore(config->data) || guildhall_start(config, &hooks, &g))
         return 0;
     format_server_url(g, config, listen, 300);
     printf("guildhall: listening on %s\n", listen);
@@ -158,7 +158,7 @@ static int run_server_until_signal(struct served_instance *s,
 
 static void import_waiting_world(const struct config *config)
 {
-    struct world_options options = {
+    struct world_file_import_options options = {
         .domains = guildhall_domains,
         .password_ops = (unsigned long long)config->password_passes,
         .password_memory = (size_t)config->password_memory_mib * 1024 * 1024,
@@ -167,9 +167,9 @@ static void import_waiting_world(const struct config *config)
 
     if (!guildhall_open_store(config, false, &store) && !store_lock_exclusive(store) &&
         !auth_new(config->data, store, &options.auth))
-        world_import_run_queued(store, &options);
+        world_file_import_run_queued(store, &options);
     else
-        world_import_record_failure();
+        world_file_import_record_failure();
     auth_free(options.auth);
     store_close(store);
 }
@@ -196,7 +196,7 @@ int serve_until_stopped(const struct config *config, const struct command_settin
     while (sig == SNAPSHOT_SIGNAL) {
         /* If both were requested, restore the snapshot first, then import the world file. */
         snapshot_restore_requested(config->data);
-        if (world_import_is_queued())
+        if (world_file_import_is_queued())
             import_waiting_world(config);
         /* The restarted server uses the configuration of the last reload. */
         if (s.arena)
@@ -215,7 +215,7 @@ int tool_reload(const struct command_settings *s, char **arguments)
     if (*arguments)
         return print_usage_error("reload accepts no arguments");
     buf_init(&reply, SIZE_MAX);
-    enum err e = control_request_all(s->config.data, "reload", &reply);
+    enum err e = control_send_request_to_all(s->config.data, "reload", &reply);
     if (e)
         fprintf(stderr, "guildhall: %s '%s'\n",
                 e == ERR_FORBIDDEN

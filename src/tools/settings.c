@@ -73,8 +73,8 @@ static bool check_environment_names(const struct program_command *commands, stru
                                      arena, ret_problem);
 }
 
-bool read_command_settings(const struct program_command *c, struct arena *arena, char **argv,
-                           struct command_settings *ret, char **rest, const char **ret_problem)
+bool read_settings_of_command(const struct program_command *c, struct arena *arena, char **argv,
+                              struct command_settings *ret, char **rest, const char **ret_problem)
 {
     struct option_source source = config_option_source;
 
@@ -97,6 +97,6 @@ bool reread_settings(const struct command_settings *s, struct arena *arena,
     while (strcmp(c->name, s->argv[0]) != 0)
         c++;
     *ret = (struct command_settings){ .commands = s->commands };
-    return read_command_settings(c, arena, s->argv, ret, arena_array(arena, char *, count + 1),
-                                 ret_problem);
+    return read_settings_of_command(c, arena, s->argv, ret, arena_array(arena, char *, count + 1),
+                                    ret_problem);
 }

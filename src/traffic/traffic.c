@@ -175,7 +175,7 @@ static uint64_t ring_oldest(const struct traffic_ring *t)
     return ring_contains(t, low) ? low : 0;
 }
 
-void traffic_read_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest)
+void traffic_read_number_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest)
 {
     pthread_mutex_lock(&t->lock);
     *ret_newest = t->newest;

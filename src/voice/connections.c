@@ -68,7 +68,7 @@ static enum err refuse_room_of_other_node(struct call *call, snowflake room_id,
                                           enum relay_close_code *ret)
 {
     bool here;
-    enum err e = room_is_owned_here(call, room_id, &here);
+    enum err e = room_is_owned_by_this_node(call, room_id, &here);
 
     *ret = e ? RELAY_UNKNOWN_ERROR : here ? 0 : RELAY_SERVER_NOT_FOUND;
     return e ? e : here ? OK : ERR_UNKNOWN_VOICE_STATE;
@@ -89,7 +89,7 @@ static enum err connect_state(struct call *call, struct pending_identify *c, str
     if (e || !admits)
         return e;
     s->live = true;
-    e = voice_state_write(call->tx, s);
+    e = voice_state_write_row(call->tx, s);
     return e ? e : accept_identify(call, c, voice_state_channel_id(s), relay_voice_state_from(s));
 }
 
@@ -215,7 +215,7 @@ static enum err update_connection(struct call *call)
     bool asked = !c->active && state_awaits_server_update(&s);
     if (asked)
         s.requested_again_at = 0;
-    e = voice_state_write(call->tx, &s);
+    e = voice_state_write_row(call->tx, &s);
     return e || !asked ? e : emit_voice_server_update(call, &s);
 }
 

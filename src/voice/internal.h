@@ -28,7 +28,7 @@ struct session_opcode {
     bool server_update_sent, server_update_delayed;
 
     /* private to session_opcodes.c */
-    const struct voice_opcode *row;
+    const struct voice_opcode_handler *row;
     struct voice_service *voice;
     struct loop *loop;
     struct arena *arena;
@@ -38,7 +38,7 @@ struct session_opcode {
 };
 
 /* A gateway opcode that voice/ handles. */
-struct voice_opcode {
+struct voice_opcode_handler {
     int op;
     const struct type *type; /* type of the payload */
     /* Runs in a write transaction, which may be repeated. */
@@ -47,11 +47,11 @@ struct voice_opcode {
     void (*set_join_target)(struct session_opcode *o);
 };
 
-extern const struct voice_opcode voice_opcodes[]; /* the last row has .type == NULL */
+extern const struct voice_opcode_handler voice_opcodes[]; /* the last row has .type == NULL */
 
 /* Call when it is known whether a resumed session has voice states from before a restart. If found
  * is false, frees the session's queue. */
-void session_queue_states_known(struct voice_service *v, uint64_t session, bool found);
+void session_queue_finish_restore(struct voice_service *v, uint64_t session, bool found);
 
 static inline bool opcode_is_from_bot(const struct session_opcode *o)
 {

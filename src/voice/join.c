@@ -89,8 +89,8 @@ static enum err check_private_call(struct call *call, const struct session_opcod
     enum err e;
 
     in->permissions = PERMISSIONS_ALL;
-    *ret_open =
-        channel_is_recipient(call->tx, in->channel.id, o->caller.id, &e) && !opcode_is_from_bot(o);
+    *ret_open = user_is_channel_recipient(call->tx, in->channel.id, o->caller.id, &e) &&
+                !opcode_is_from_bot(o);
     return e;
 }
 
@@ -123,7 +123,7 @@ static enum err check_user_limit(struct call *call, const struct session_opcode 
 
     *ret_full = false;
     if (!in->guild_id)
-        return direct_channel_is_barred(call->tx, &in->channel, o->caller.id, ret_full);
+        return direct_channel_write_is_refused(call->tx, &in->channel, o->caller.id, ret_full);
     if (limit <= 0 || in->permissions & PERMISSION(MOVE_MEMBERS))
         limit = VOICE_ROOM_MAX;
     return channel_has_participants(call->tx, in->channel.id, limit, ret_full);
@@ -145,14 +145,15 @@ static enum err find_present_state(struct call *call, const struct session_opcod
 
 static void compare_with_present_state(const struct session_opcode *o,
                                        const struct requested_channel *in,
-                                       const struct voice_state *was, struct voice_request_facts *f)
+                                       const struct voice_state *was,
+                                       struct voice_request_conditions *f)
 {
     const struct voice_state_request *request = o->d;
 
     if (!f->present)
         return;
     f->own_session = str_eq(was->session_id, o->session_id);
-    f->on_this_node = was->node == snowflake_node();
+    f->on_this_node = was->node == snowflake_get_node();
     f->live = was->live;
     f->same_channel = voice_state_channel_id(was) == o->target;
     f->same_guild = in->guild_id ? voice_state_guild_id(was) == in->guild_id : f->same_channel;
@@ -173,7 +174,7 @@ static struct str choose_preferred_region(const struct session_opcode *o, bool v
     for (size_t i = 0; i < in->preferred_regions.value.count; i++)
         if (voice_region_is_usable(more[i], vip))
             return more[i];
-    return voice_region_optimal(o->address, vip);
+    return voice_region_find_optimal(o->address, vip);
 }
 
 /* Resets the fields of the voice state that belonged to the previous channel. */
@@ -182,7 +183,7 @@ static enum err reset_for_new_channel(struct call *call, const struct session_op
 {
     s->guild_id = opt_id_or_null(in->guild_id);
     s->channel_id = opt_id_or_null(in->channel.id);
-    s->connected_at = opt_int_of(clock_s());
+    s->connected_at = opt_int_given(clock_s());
     s->request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     s->suppress = in->channel.type == CHANNEL_STAGE;
     return choose_room_region(call->tx, &in->channel, choose_preferred_region(o, in->vip),
@@ -194,7 +195,8 @@ static struct opt_int platform_of_client(const struct session_opcode *o)
 {
     if (opcode_is_from_bot(o) || o->client == CLIENT_WEB)
         return (struct opt_int){ GIVEN_NULL, 0 };
-    return opt_int_of(o->client == CLIENT_MOBILE ? VOICE_PLATFORM_MOBILE : VOICE_PLATFORM_DESKTOP);
+    return opt_int_given(o->client == CLIENT_MOBILE ? VOICE_PLATFORM_MOBILE
+                                                    : VOICE_PLATFORM_DESKTOP);
 }
 
 /* Assigns the voice state to this session. A new salt invalidates earlier tokens. */
@@ -204,8 +206,8 @@ static void assign_state_to_session(struct call *call, const struct session_opco
     s->user_id = o->caller.id;
     s->session_id = str_dup(call->arena, o->session_id);
     s->session = o->session;
-    s->node = snowflake_node();
-    s->salt = voice_salt_new(call->arena);
+    s->node = snowflake_get_node();
+    s->salt = voice_token_salt_new(call->arena);
     s->live = s->self_stream = false;
     s->platform = platform_of_client(o);
 }
@@ -276,7 +278,7 @@ static enum err join_or_change_channel(struct call *call, struct session_opcode 
     if (outcome != VOICE_OUTCOME_CHANGE_FLAGS)
         e = send_or_delay_server_update(call, o, &s);
     if (!e && !stays)
-        e = room_on_join(call, &s);
+        e = voice_room_on_join(call, &s);
     if (!e && was && outcome >= VOICE_OUTCOME_TAKE_OVER)
         e = hook_voice_left(call, was);
     return e || !in->afk_channel_id ? e : afk_schedule_move(call, &s);
@@ -284,7 +286,7 @@ static enum err join_or_change_channel(struct call *call, struct session_opcode 
 
 enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
 {
-    struct voice_request_facts f = { .leaves = !o->target };
+    struct voice_request_conditions f = { .leaves = !o->target };
     struct voice_state was = { 0 };
     struct requested_channel in = { 0 };
     enum err e = find_present_state(call, o, &was, &f.present);
@@ -297,7 +299,7 @@ enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
     if (e)
         return e;
     compare_with_present_state(o, &in, &was, &f);
-    enum voice_outcome outcome = decide_voice_outcome(&f);
+    enum voice_outcome outcome = decide_voice_request_outcome(&f);
     if (outcome == VOICE_OUTCOME_IGNORE)
         return OK;
     if (outcome == VOICE_OUTCOME_LEAVE || (outcome == VOICE_OUTCOME_JOIN && f.present))

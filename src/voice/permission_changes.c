@@ -84,7 +84,7 @@ static enum err update_state_permissions(struct call *call, struct permission_up
 
 /* Updates the voice states of one step. States and members are ordered by user id. */
 static enum err update_states_of_step(struct call *call, struct permission_update *r,
-                                      const struct voice_room_step *c, const struct list *states)
+                                      const struct large_room_step *c, const struct list *states)
 {
     struct voice_state *s = states->items;
     struct list members;
@@ -109,11 +109,11 @@ static enum err read_guild_with_roles(struct tx *tx, snowflake guild_id,
     return e ? e : guild_read_roles(tx, &ret->guild);
 }
 
-static enum err run_permission_step(struct call *call, const struct voice_room_step *c)
+static enum err run_permission_step(struct call *call, const struct large_room_step *c)
 {
     struct permission_update r = { 0 };
     struct list states;
-    enum err e = list_states_of_step(call->tx, c, &states);
+    enum err e = list_voice_states_of_step(call->tx, c, &states);
 
     if (!e && states.count)
         e = read_guild_with_roles(call->tx, c->guild_id, &r);
@@ -124,8 +124,8 @@ static enum err run_permission_step(struct call *call, const struct voice_room_s
 
 static enum err run_permission_job(struct call *call, const struct job *job)
 {
-    struct voice_room_step c;
-    enum err e = voice_room_step_from_job(job, &c) ? run_permission_step(call, &c) : OK;
+    struct large_room_step c;
+    enum err e = large_room_step_from_job(job, &c) ? run_permission_step(call, &c) : OK;
 
     return e == ERR_UNKNOWN_GUILD ? OK : e;
 }
@@ -142,7 +142,7 @@ enum err voice_on_permission_change(struct call *call, const struct permission_c
 
     if (c && !channel_is_voice(c->type))
         return OK;
-    return run_permission_step(call, &(struct voice_room_step){ .guild_id = where->guild_id,
+    return run_permission_step(call, &(struct large_room_step){ .guild_id = where->guild_id,
                                                                 .channel_id = c ? c->id : 0 });
 }
 

@@ -26,7 +26,7 @@ static struct room_owner_watch *watch_of_call(const struct call *call)
     return call_passed_data(call, "room_owner_watch");
 }
 
-static void start_call(struct room_owner_watch *w, enum route_store store,
+static void start_call(struct room_owner_watch *w, enum route_transaction_kind store,
                        enum err (*run)(struct call *call),
                        void (*done)(struct call *call, enum err e, void *arg))
 {
@@ -103,7 +103,7 @@ static void on_rooms_reassigned(struct call *call, enum err e, void *arg)
 
 static enum err read_missing_owners(struct call *call)
 {
-    return room_owners_find_missing(call, &watch_of_call(call)->more);
+    return read_has_rooms_without_owner(call, &watch_of_call(call)->more);
 }
 
 static void on_missing_owners_read(struct call *call, enum err e, void *arg)

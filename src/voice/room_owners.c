@@ -37,7 +37,7 @@ static bool rooms_have_owners(const struct call *call)
 
 static uint32_t identity_of_this_node(const struct call *call)
 {
-    return cluster_identity(api_options(call->api)->cluster);
+    return cluster_node_identity(api_options(call->api)->cluster);
 }
 
 /* --- nodes that carry voice ----------------------------------------------------------- */
@@ -166,12 +166,13 @@ enum err room_owner_endpoint(struct call *call, snowflake room_id, struct str re
         return OK;
     }
     enum err e = find_or_assign_owner(call, room_id, &owner);
-    *ret = owner.endpoint.p ? voice_region_fill_pattern(call->arena, owner.endpoint, region)
-                            : owner.endpoint;
+    *ret = owner.endpoint.p
+               ? voice_region_fill_endpoint_pattern(call->arena, owner.endpoint, region)
+               : owner.endpoint;
     return e;
 }
 
-enum err room_is_owned_here(struct call *call, snowflake room_id, bool *ret)
+enum err room_is_owned_by_this_node(struct call *call, snowflake room_id, bool *ret)
 {
     uint32_t identity = 0;
     enum err e = OK;
@@ -275,7 +276,7 @@ enum err room_owners_reassign(struct call *call, bool *ret_more)
     return e;
 }
 
-enum err room_owners_find_missing(struct call *call, bool *ret)
+enum err read_has_rooms_without_owner(struct call *call, bool *ret)
 {
     struct list carriers, rooms = { 0 };
     enum err e = list_voice_nodes(call->tx, &carriers);

@@ -15,7 +15,7 @@
 enum err room_owner_endpoint(struct call *call, snowflake room_id, struct str region,
                              struct str *ret);
 /* Reads whether this node owns the room. */
-enum err room_is_owned_here(struct call *call, snowflake room_id, bool *ret);
+enum err room_is_owned_by_this_node(struct call *call, snowflake room_id, bool *ret);
 /* Deletes the owner row of an empty room. */
 enum err room_owner_delete(struct call *call, snowflake room_id);
 /* Hook: deletes the room's owner row if the last participant has left. */
@@ -40,7 +40,7 @@ void room_owner_watch_close(struct room_owner_watch *w);
  * their participants. *ret_more is true if there may be more such rooms. */
 enum err room_owners_reassign(struct call *call, bool *ret_more);
 /* Reads whether there are rooms without a live owner node. */
-enum err room_owners_find_missing(struct call *call, bool *ret);
+enum err read_has_rooms_without_owner(struct call *call, bool *ret);
 /* Publishes the endpoint of this node to other nodes; empty if this node carries no rooms. */
 enum err node_publish_voice_endpoint(struct call *call, struct str endpoint);
 

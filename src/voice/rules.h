@@ -14,7 +14,7 @@ enum voice_outcome {
     VOICE_OUTCOME_JOIN,         /* joins, after leaving the previous channel */
 };
 
-struct voice_request_facts {
+struct voice_request_conditions {
     bool leaves;       /* the request has no channel id */
     bool present;      /* the account is in voice; for a bot, in voice in that guild */
     bool own_session;  /* the voice state belongs to this session */
@@ -27,6 +27,6 @@ struct voice_request_facts {
 };
 
 /* Returns the outcome of the first matching rule. */
-enum voice_outcome decide_voice_outcome(const struct voice_request_facts *f);
+enum voice_outcome decide_voice_request_outcome(const struct voice_request_conditions *f);
 
 #endif

@@ -63,7 +63,7 @@ static struct session_opcode *first_opcode(const struct link *list)
 
 static void free_opcodes(struct link *list)
 {
-    while (!links_empty(list)) {
+    while (!links_are_empty(list)) {
         struct session_opcode *o = first_opcode(list);
 
         link_remove(&o->link);
@@ -143,8 +143,8 @@ static enum err leave_all_of_session(struct call *call, struct session_opcode *o
     return e ? e : voice_states_leave_all(call, &states);
 }
 
-static const struct voice_opcode resend_opcode = { .run = resend_voice_server_update };
-static const struct voice_opcode leave_opcode = { .run = leave_all_of_session };
+static const struct voice_opcode_handler resend_opcode = { .run = resend_voice_server_update };
+static const struct voice_opcode_handler leave_opcode = { .run = leave_all_of_session };
 
 /* Schedules the VOICE_SERVER_UPDATE that the rate limit delays. */
 static void schedule_delayed_update(struct session_queue *l, const struct session_opcode *o)
@@ -262,9 +262,9 @@ static void run_next_opcode(struct voice_service *v, uint64_t session)
         pthread_mutex_unlock(&v->lock);
         return;
     }
-    if (links_empty(&l->waiting)) {
+    if (links_are_empty(&l->waiting)) {
         l->busy = false;
-        if (l->ended && links_empty(&l->delayed_updates) && !l->pending_restores) {
+        if (l->ended && links_are_empty(&l->delayed_updates) && !l->pending_restores) {
             map_remove(&v->queues, session);
             session_queue_free(l);
         }
@@ -310,7 +310,7 @@ static void on_delay_over(struct deadline *d)
 /* --- calls from the gateway ----------------------------------------------------------- */
 
 static struct session_opcode *opcode_new(struct voice_service *v, const struct gateway_caller *who,
-                                         const struct voice_opcode *row)
+                                         const struct voice_opcode_handler *row)
 {
     struct arena *arena = arena_new();
     struct session_opcode *o = arena_alloc(arena, sizeof *o);
@@ -327,9 +327,9 @@ static struct session_opcode *opcode_new(struct voice_service *v, const struct g
     return o;
 }
 
-static const struct voice_opcode *find_opcode(int op)
+static const struct voice_opcode_handler *find_opcode(int op)
 {
-    for (const struct voice_opcode *r = voice_opcodes; r->type; r++)
+    for (const struct voice_opcode_handler *r = voice_opcodes; r->type; r++)
         if (r->op == op)
             return r;
     return NULL;
@@ -338,7 +338,7 @@ static const struct voice_opcode *find_opcode(int op)
 bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,
                          struct str d)
 {
-    const struct voice_opcode *row = find_opcode(op);
+    const struct voice_opcode_handler *row = find_opcode(op);
 
     if (!v || !row || api_is_draining(v->api))
         return true;
@@ -378,7 +378,7 @@ static void session_queue_open(struct voice_service *v, uint64_t session)
     pthread_mutex_unlock(&v->lock);
 }
 
-void session_queue_states_known(struct voice_service *v, uint64_t session, bool found)
+void session_queue_finish_restore(struct voice_service *v, uint64_t session, bool found)
 {
     pthread_mutex_lock(&v->lock);
     struct session_queue *l = map_get(&v->queues, session);
@@ -459,13 +459,13 @@ static void on_second_tick(void *arg)
     room_owner_watch_tick(v->room_owner_watch);
 }
 
-enum err voice_open_rooms(struct voice_service *v, const char *endpoint)
+enum err voice_start_accepting_rooms(struct voice_service *v, const char *endpoint)
 {
     voice_set_relay_endpoint(endpoint);
     return v->room_owner_watch ? room_owner_watch_open(v->room_owner_watch, endpoint) : OK;
 }
 
-void voice_close_rooms(struct voice_service *v)
+void voice_stop_accepting_rooms(struct voice_service *v)
 {
     if (v && v->room_owner_watch)
         room_owner_watch_close(v->room_owner_watch);

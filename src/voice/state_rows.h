@@ -9,30 +9,31 @@
 /* Node number of voice states that wait for RESUME after a restart, at most until held_until. */
 enum { VOICE_NODE_AWAITING_RESUME = -1 };
 
-enum err voice_state_write(struct tx *tx, const struct voice_state *s);
-enum err voice_state_delete(struct tx *tx, const struct voice_state *s);
+enum err voice_state_write_row(struct tx *tx, const struct voice_state *s);
+enum err voice_state_delete_row(struct tx *tx, const struct voice_state *s);
 /* Marks all voice states of a channel as disconnected and sets the same salt. Tokens differ,
  * because they also depend on the user. */
-enum err voice_states_renew_salts(struct tx *tx, snowflake channel_id, struct str salt);
+enum err voice_states_renew_token_salts(struct tx *tx, snowflake channel_id, struct str salt);
 
 /* A channel or guild may have 10,000 voice states. A change of all of them handles LARGE_ROOM_STEP
  * in its own transaction and the others in steps of a job, so that other writers do not wait. */
 enum { LARGE_ROOM_STEP = 64 };
-struct voice_room_step {
+struct large_room_step {
     snowflake guild_id, channel_id; /* channel_id 0 means the whole guild */
     snowflake after;                /* last user id that was handled */
 };
 /* Lists the next LARGE_ROOM_STEP voice states (struct voice_state). */
-enum err list_states_of_step(struct tx *tx, const struct voice_room_step *c, struct list *ret);
+enum err list_voice_states_of_step(struct tx *tx, const struct large_room_step *c,
+                                   struct list *ret);
 
 /* --- large_rooms.c: jobs for large rooms ---------------------------------------------- */
 
 /* Schedules the job `kind` for the voice states after the list `done`, if there may be more;
- * voice_room_step_from_job reads the step in the job. A job applies the data at the time when it
+ * large_room_step_from_job reads the step in the job. A job applies the data at the time when it
  * runs, so an outdated job is harmless. */
 enum err schedule_next_room_step(struct call *call, const struct job_kind *kind,
-                                 const struct voice_room_step *c, const struct list *done);
-bool voice_room_step_from_job(const struct job *job, struct voice_room_step *ret);
+                                 const struct large_room_step *c, const struct list *done);
+bool large_room_step_from_job(const struct job *job, struct large_room_step *ret);
 
 /* --- state_changes.c ------------------------------------------------------------------ */
 

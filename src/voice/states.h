@@ -65,7 +65,7 @@ enum err choose_room_region(struct tx *tx, const struct channel *c, struct str w
                             struct str *ret);
 
 /* Returns a new random salt, which invalidates the existing tokens of a voice state. */
-struct str voice_salt_new(struct arena *arena);
+struct str voice_token_salt_new(struct arena *arena);
 /* Derives the token of a voice connection from the salt of the voice state. */
 enum { VOICE_TOKEN_SIZE = 16 };
 void voice_token_derive(const struct api *api, const struct voice_state *s,
@@ -78,7 +78,7 @@ enum err emit_voice_server_update(struct call *call, const struct voice_state *s
 /* Hooks: delete the voice states of a member, recipient, channel or guild. For a guild no event is
  * sent, because GUILD_DELETE was sent. */
 enum err voice_on_member_leave(struct call *call, const struct member_leave *leave);
-enum err voice_on_recipient_remove(struct call *call, const struct recipient_change *c);
+enum err voice_on_recipient_remove(struct call *call, const struct group_recipient_change *c);
 enum err voice_on_channel_delete(struct call *call, const struct channel *c);
 enum err voice_on_guild_delete(struct call *call, snowflake guild_id);
 extern const struct job_kind voice_removal_job; /* continues in steps for a large room */
@@ -91,7 +91,7 @@ enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct
 
 /* Emit VOICE_SERVER_UPDATE to all participants after a change of the voice region of a private call
  * or guild channel. */
-enum err call_change_region(struct call *call, snowflake channel_id, struct str region);
+enum err voice_call_change_region(struct call *call, snowflake channel_id, struct str region);
 enum err voice_on_channel_region_change(struct call *call, const struct channel *c);
 extern const struct job_kind voice_region_job; /* continues in steps for a large room */
 
@@ -120,7 +120,7 @@ extern const struct job_kind afk_move_job, afk_reschedule_job;
 enum err stage_schedule_close_if_silent(struct call *call, snowflake channel_id);
 enum err stage_on_voice_leave(struct call *call, const struct voice_state *was);
 /* Closes the open stage of the channel, if any, and emits STAGE_INSTANCE_DELETE. */
-enum err stage_close(struct call *call, snowflake channel_id);
+enum err stage_instance_close(struct call *call, snowflake channel_id);
 extern const struct job_kind stage_silence_job;
 
 /* Adds the open stages of the guild's visible channels to ret. */
@@ -136,6 +136,6 @@ enum err read_visible_voice_rooms(struct tx *tx, const struct permission_input *
                                   const struct list *channels, struct list *ret);
 
 extern const struct domain stages_domain;
-extern const struct world_parts stages_world;
+extern const struct world_file_fields stages_world;
 
 #endif

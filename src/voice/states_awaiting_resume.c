@@ -109,13 +109,13 @@ static enum err restore_state(struct call *call, const struct state_restore *r,
 {
     enum err e;
 
-    s->node = snowflake_node();
+    s->node = snowflake_get_node();
     s->session = r->session;
     if (r->resumed) {
-        e = voice_state_write(call->tx, s);
+        e = voice_state_write_row(call->tx, s);
     } else {
         s->session_id = str_of(r->session_id);
-        s->salt = voice_salt_new(call->arena);
+        s->salt = voice_token_salt_new(call->arena);
         e = voice_state_save(call, s, voice_state_channel_id(s));
     }
     return e || s->live ? e : emit_voice_server_update(call, s);
@@ -140,7 +140,7 @@ static void on_states_restored(struct call *call, enum err e, void *arg)
     if (e && e != ERR_UNKNOWN_VOICE_STATE)
         log_warn("voice: cannot restore the voice states of session %s: %s", r->session_id,
                  error_info(e)->message);
-    session_queue_states_known(r->voice, r->session, !e);
+    session_queue_finish_restore(r->voice, r->session, !e);
 }
 
 static void start_restore(struct voice_service *v, struct api *api,

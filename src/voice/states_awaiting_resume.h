@@ -12,7 +12,7 @@ bool refused_resumes_has(const struct map *refusals, snowflake user_id);
 void refused_resumes_remove(struct map *refusals, bool all); /* removes expired entries or all */
 
 /* Restore the voice states of a resumed session, or the account's voice state in a guild. Call on a
- * loop after the session's queue was created; at the end session_queue_states_known is called. */
+ * loop after the session's queue was created; at the end session_queue_finish_restore is called. */
 void restore_states_of_resumed_session(struct voice_service *v, struct api *api,
                                        const struct gateway_caller *who);
 void restore_state_of_new_session(struct voice_service *v, struct api *api,

@@ -43,8 +43,8 @@ struct relay_source voice_relay_source(struct api *api);
 void voice_set_relay_endpoint(const char *endpoint);
 /* In a cluster: lets this node carry voice rooms, or moves its rooms to other nodes. Both block, so
  * do not call them on a loop. */
-enum err voice_open_rooms(struct voice_service *v, const char *endpoint);
-void voice_close_rooms(struct voice_service *v);
+enum err voice_start_accepting_rooms(struct voice_service *v, const char *endpoint);
+void voice_stop_accepting_rooms(struct voice_service *v);
 
 /* For gateway_hooks; v may be NULL. Returns false if the payload does not match the opcode. */
 bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,

@@ -9,13 +9,13 @@
 
 #include "api/call.h"
 
-struct web {
+struct web_options {
     const char *folder; /* development: folder to read files from; NULL means embedded files */
     bool operator_only; /* serve only the workbench, not the chat */
 };
 
 /* Replies to a GET request that matches no route with a page or a file of the pages. Returns false
- * if there is no such file. arg is a struct web. */
-bool web_reply(void *arg, struct call *call);
+ * if there is no such file. arg is a struct web_options. */
+bool web_reply_with_page(void *arg, struct call *call);
 
 #endif

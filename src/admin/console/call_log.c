@@ -75,7 +75,7 @@ static void read_new_records(struct call_log *l)
 
     if (l->reading)
         return;
-    traffic_read_range(l->workbench->traffic, &oldest, &newest);
+    traffic_read_number_range(l->workbench->traffic, &oldest, &newest);
     if (newest <= l->page.after) {
         if (l->ending)
             uv_close((uv_handle_t *)&l->timer, on_log_timer_closed);
@@ -104,7 +104,7 @@ static void start_log_timer(struct loop *loop, void *arg)
 {
     struct call_log *l = arg;
 
-    uv_timer_init(loop_uv(loop), &l->timer);
+    uv_timer_init(loop_get_uv_loop(loop), &l->timer);
     l->timer.data = l;
     uv_timer_start(&l->timer, on_log_timer, LOG_TICK_MS, LOG_TICK_MS);
 }

@@ -130,7 +130,7 @@ const struct domain console_clock_domain = {
     .routes = clock_routes,
 };
 
-static const struct resolver fault_resolvers[] = {
+static const struct path_resolver fault_resolvers[] = {
     { .name = "fault.id", .field = "fault_id", .doc = "The fault's id." },
     { 0 },
 };
@@ -178,7 +178,7 @@ const struct domain console_faults_domain = {
     .resolvers = fault_resolvers,
 };
 
-static const struct resolver session_resolvers[] = {
+static const struct path_resolver session_resolvers[] = {
     { .name = "console.session",
       .field = "session_id",
       .is_text = true,
@@ -234,7 +234,7 @@ static const struct type type_snapshot_name = { .kind = KIND_OBJECT,
 static const struct rate_limit limit_snapshots = {
     .name = "console snapshots", .count = 10, .window_s = 10, .by_address = true
 };
-static const struct resolver snapshot_resolvers[] = {
+static const struct path_resolver snapshot_resolvers[] = {
     { .name = "snapshot.name", .field = "name", .is_text = true, .doc = "The snapshot's name." },
     { 0 },
 };

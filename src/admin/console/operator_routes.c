@@ -110,7 +110,7 @@ static enum err write_with_operator_command(struct call *call)
     return run_command(call, &o);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "operator.noun",
       .field = "noun",
       .is_text = true,

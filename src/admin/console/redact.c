@@ -44,7 +44,7 @@ static void append_valid_utf8(struct buf *out, struct str s)
             buf_add(out, s.p, n);
         else
             buf_add_lit(out, "\xef\xbf\xbd");
-        s = str_skip(s, n ? n : 1);
+        s = str_skip_bytes(s, n ? n : 1);
     }
 }
 
@@ -72,7 +72,7 @@ static void append_redacted_message(struct buf *out, struct str text, struct str
     append_valid_utf8(out, str_slice(last, (size_t)(end - last)));
 }
 
-void redact_problem(struct str text, const char *location, struct buf *out)
+void redact_error_text(struct str text, const char *location, struct buf *out)
 {
     struct str rest = text, key = str_cut(&rest, ':');
 
@@ -244,7 +244,7 @@ static bool is_secret_segment(struct str segment, size_t left, const char *locat
     return str_ends(str_cut(&row, '/'), STR("token}"));
 }
 
-void redact_target(struct str target, const char *location, struct buf *out)
+void redact_request_target(struct str target, const char *location, struct buf *out)
 {
     struct str query = target, path = str_cut(&query, '?');
     const char *end = path.p + path.n;
@@ -270,7 +270,7 @@ static bool str_ends_nocase(struct str s, const char *end)
 {
     size_t n = strlen(end);
 
-    return s.n >= n && str_eq_nocase(str_skip(s, s.n - n), str_slice(end, n));
+    return s.n >= n && str_eq_nocase(str_skip_bytes(s, s.n - n), str_slice(end, n));
 }
 
 static bool is_secret_header(struct str name)
@@ -312,7 +312,7 @@ static void redact_url(struct str address, const char *location, struct buf *out
 {
     struct str fragment = address, rest = str_cut(&fragment, '#');
 
-    redact_target(rest, location, out);
+    redact_request_target(rest, location, out);
     if (fragment.n)
         buf_add_lit(out, "#***");
 }
@@ -329,7 +329,7 @@ void redact_headers(struct str lines, const char *location, struct buf *out)
             continue;
         name = str_cut(&value, ':');
         while (value.n && (*value.p == ' ' || *value.p == '\t'))
-            value = str_skip(value, 1);
+            value = str_skip_bytes(value, 1);
         append_valid_utf8(out, name);
         buf_add_lit(out, ": ");
         if (is_secret_header(name))

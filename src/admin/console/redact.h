@@ -10,10 +10,10 @@
 /* Redacts a JSON or form body. location: the route's path, such as "/oauth2/token", or NULL. */
 void redact_body(struct str text, const char *location, struct buf *out);
 /* Redacts the reason of a rejected call, such as "password: Must be 8 or more in length." */
-void redact_problem(struct str text, const char *location, struct buf *out);
+void redact_error_text(struct str text, const char *location, struct buf *out);
 /* Redacts header lines, each ended by a line feed. */
 void redact_headers(struct str lines, const char *location, struct buf *out);
 /* Redacts a path with its query string. */
-void redact_target(struct str target, const char *location, struct buf *out);
+void redact_request_target(struct str target, const char *location, struct buf *out);
 
 #endif

@@ -30,7 +30,7 @@ static const char FILE_NAME[] = "control";
 
 struct control {
     char name[32];
-    const struct control_row *rows;
+    const struct control_command *rows;
     void *arg;
     int folder, listener, stop; /* file descriptors, or -1 */
     bool running;
@@ -71,7 +71,7 @@ static bool send_all_bytes(int fd, struct str bytes)
             continue;
         if (sent <= 0)
             return false;
-        bytes = str_skip(bytes, (size_t)sent);
+        bytes = str_skip_bytes(bytes, (size_t)sent);
     }
     return true;
 }
@@ -109,12 +109,12 @@ static void serve_control_request(const struct control *c, int fd)
     set_socket_timeouts(fd, CLIENT_TIMEOUT_S);
     buf_init(&out, REPLY_MAX_BYTES);
     struct str rest = read_request_line(fd, room), word = str_cut(&rest, ' ');
-    const struct control_row *row = c->rows;
+    const struct control_command *row = c->rows;
     while (row->word && !str_is(word, row->word))
         row++;
     if (row->word)
         row->write_reply(c->arg, read_client_uid(fd), rest, &out);
-    if (buf_full(&out))
+    if (buf_is_full(&out))
         log_warn("control: a reply to a command exceeds the size limit and was not sent");
     else
         send_all_bytes(fd, buf_str(&out));
@@ -157,8 +157,8 @@ static bool open_control_listener(struct control *c, const char *path)
            fchmodat(c->folder, c->name, 0600, 0) == 0 && listen(c->listener, 8) == 0;
 }
 
-enum err control_open(const char *folder, int node, const struct control_row *rows, void *arg,
-                      struct control **ret)
+enum err control_socket_open(const char *folder, int node, const struct control_command *rows,
+                             void *arg, struct control **ret)
 {
     struct control *c = mem_new(sizeof *c);
 
@@ -171,7 +171,7 @@ enum err control_open(const char *folder, int node, const struct control_row *ro
     c->stop = eventfd(0, EFD_CLOEXEC);
     if (c->folder < 0 || c->stop < 0 || !open_control_listener(c, folder)) {
         log_warn("control: no socket for operator commands in '%s': %s", folder, strerror(errno));
-        control_close(c);
+        control_socket_close(c);
         return ERR_UNAVAILABLE;
     }
     c->running = pthread_create(&c->thread, NULL, control_thread, c) == 0;
@@ -185,7 +185,7 @@ static void close_if_open(int fd)
         close(fd);
 }
 
-void control_close(struct control *c)
+void control_socket_close(struct control *c)
 {
     if (!c)
         return;
@@ -275,12 +275,12 @@ static enum err request_from_servers(const char *folder, const char *question, i
     return e;
 }
 
-enum err control_request(const char *folder, const char *question, struct buf *out)
+enum err control_send_request(const char *folder, const char *question, struct buf *out)
 {
     return request_from_servers(folder, question, REPLY_TIMEOUT_S, false, out);
 }
 
-enum err control_request_all(const char *folder, const char *question, struct buf *out)
+enum err control_send_request_to_all(const char *folder, const char *question, struct buf *out)
 {
     return request_from_servers(folder, question, REPLY_TIMEOUT_S, true, out);
 }

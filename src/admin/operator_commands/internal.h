@@ -37,8 +37,8 @@ void operator_command_write_reply(const struct operator_command *o, struct buf *
  * operator_command_row.columns. */
 void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values);
 /* Adds a row to the output of the command. */
-void operator_row_add(struct operator_command *o, const struct value *values);
-#define OPERATOR_ROW(o, ...) operator_row_add(o, (const struct value[]){ __VA_ARGS__ })
+void operator_command_add_row(struct operator_command *o, const struct value *values);
+#define OPERATOR_ROW(o, ...) operator_command_add_row(o, (const struct value[]){ __VA_ARGS__ })
 
 static inline struct value v_cstr(const char *text)
 {
@@ -102,22 +102,22 @@ enum err operator_announcement_clear(struct call *call, struct operator_command 
 enum err operator_invite_create(struct call *call, struct operator_command *o);
 enum err operator_invite_list(struct call *call, struct operator_command *o);
 enum err operator_invite_revoke(struct call *call, struct operator_command *o);
-enum err operator_stats(struct call *call, struct operator_command *o);
+enum err operator_stats_show(struct call *call, struct operator_command *o);
 /* --- clock.c, faults.c, sessions.c, snapshots.c --------------------------------------- */
 
 extern const struct type operator_clock_type, operator_fault_type, operator_session_action_type;
-enum err operator_health(struct call *call, struct operator_command *o); /* health_stats.c */
-enum err operator_clock(struct call *call, struct operator_command *o);
+enum err operator_health_show(struct call *call, struct operator_command *o); /* health_stats.c */
+enum err operator_clock_show(struct call *call, struct operator_command *o);
 enum err operator_clock_move(struct call *call, struct operator_command *o);
 enum err operator_fault_list(struct call *call, struct operator_command *o);
 enum err operator_fault_add(struct call *call, struct operator_command *o);
 enum err operator_fault_clear(struct call *call, struct operator_command *o);
-enum err operator_sessions(struct operator_command *o);
-enum err operator_sessions_voice(struct operator_command *o);
-enum err operator_session_action(struct call *call, struct operator_command *o);
+enum err operator_sessions_list(struct operator_command *o);
+enum err operator_voice_sessions_list(struct operator_command *o);
+enum err operator_session_run_action(struct call *call, struct operator_command *o);
 enum err operator_snapshot_list(struct operator_command *o);
 enum err operator_snapshot_count(struct operator_command *o);
-enum err operator_snapshot_make(struct operator_command *o);
+enum err operator_snapshot_create(struct operator_command *o);
 enum err operator_snapshot_restore(struct operator_command *o);
 enum err operator_snapshot_delete(struct operator_command *o);
 

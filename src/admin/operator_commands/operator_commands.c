@@ -131,21 +131,21 @@ const struct operator_command_row operator_command_rows[] = {
       1, 2, .writes = true, .run = operator_announcement_set, .columns = COLUMNS_ANNOUNCEMENT },
     { "announcement", "clear", "", "Remove the announcement", 0, 0, .writes = true,
       .run = operator_announcement_clear, .columns = "$state" },
-    { "stats", NULL, "", "Show the number of users, guilds, sessions and so on", 0, 0, .run = operator_stats,
+    { "stats", NULL, "", "Show the number of users, guilds, sessions and so on", 0, 0, .run = operator_stats_show,
       .columns = "$version\t$store\t#people\t#bots\t#disabled\t#guilds\t#apps\t#tokens\t"
           "#file_bytes\t#sessions\t#connected" },
-    { "sessions", NULL, "", "List gateway sessions", 0, 0, .run_blocking = operator_sessions },
-    { "sessions", "voice", "", "List voice connections", 0, 0, .run_blocking = operator_sessions_voice },
+    { "sessions", NULL, "", "List gateway sessions", 0, 0, .run_blocking = operator_sessions_list },
+    { "sessions", "voice", "", "List voice connections", 0, 0, .run_blocking = operator_voice_sessions_list },
     { "sessions", "drop", "NAME|ID [CODE]", "Close the socket of a session", 1, 2,
-      .run = operator_session_action },
-    { "sessions", "reconnect", "NAME|ID", "Ask the client to reconnect (opcode 7)", 1, 2, .run = operator_session_action },
-    { "sessions", "invalidate", "NAME|ID", "Invalidate a session (opcode 9)", 1, 2, .run = operator_session_action },
+      .run = operator_session_run_action },
+    { "sessions", "reconnect", "NAME|ID", "Ask the client to reconnect (opcode 7)", 1, 2, .run = operator_session_run_action },
+    { "sessions", "invalidate", "NAME|ID", "Invalidate a session (opcode 9)", 1, 2, .run = operator_session_run_action },
     { "sessions", "resumable", "NAME|ID", "Send opcode 9 with true: the client may resume", 1, 2,
-      .run = operator_session_action },
+      .run = operator_session_run_action },
     { "sessions", "push", "WHO JSON", NULL, 2, 2, .body = &operator_session_action_type,
-      .run = operator_session_action },
-    { "health", NULL, "", "Show statistics of the last hour", 0, 0, .run = operator_health },
-    { "clock", NULL, "", "Show the time that the server uses", 0, 0, .run = operator_clock,
+      .run = operator_session_run_action },
+    { "health", NULL, "", "Show statistics of the last hour", 0, 0, .run = operator_health_show },
+    { "clock", NULL, "", "Show the time that the server uses", 0, 0, .run = operator_clock_show,
       .columns = COLUMNS_CLOCK },
     { "clock", "move", "JSON", NULL, 1, 1, .for_tests = true, .body = &operator_clock_type,
       .run = operator_clock_move, .columns = COLUMNS_CLOCK },
@@ -157,7 +157,7 @@ const struct operator_command_row operator_command_rows[] = {
       .run = operator_fault_clear },
     { "snapshot", NULL, "", "List snapshots by name", 0, 0, .run_blocking = operator_snapshot_list,
       .columns = "$name\t#bytes\t@made_at" },
-    { "snapshot", "make", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_make, .columns = "$answer" },
+    { "snapshot", "make", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_create, .columns = "$answer" },
     { "snapshot", "restore", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_restore,
       .columns = "$answer" },
     { "snapshot", "restored", "", NULL, 0, 0, .run_blocking = operator_snapshot_count,
@@ -226,7 +226,7 @@ static const char *parse_operator_command(struct operator_command *o, struct str
 /* Moves the command's output to the arena. */
 static enum err move_output_to_arena(struct operator_command *o, enum err e)
 {
-    if (!e && buf_full(&o->out))
+    if (!e && buf_is_full(&o->out))
         e = ERR_ANSWER_TOO_LARGE;
     if (!e)
         o->output = buf_move_to_arena(&o->out, o->arena);
@@ -353,8 +353,8 @@ static enum err execute_operator_command(struct operator_call *w)
     return e ? e : run_on_loop_and_wait(w);
 }
 
-void operator_command_run(const struct operator_server *server, unsigned uid, struct str question,
-                          bool as_json, struct buf *out)
+void operator_command_run(const struct operator_command_server *server, unsigned uid,
+                          struct str question, bool as_json, struct buf *out)
 {
     struct operator_call w = { .loop = server->loop };
     struct operator_command *o = &w.command;

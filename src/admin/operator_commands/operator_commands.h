@@ -59,7 +59,7 @@ static inline bool operator_command_is_listed(const struct operator_command_row 
     return row->verb && row->help && strcmp(row->noun, noun) == 0;
 }
 
-struct operator_server {
+struct operator_command_server {
     struct api *api;
     struct loop *loop;
     struct relay *relay; /* NULL if this server has no voice relay */
@@ -69,7 +69,7 @@ struct operator_server {
  * The reply is "ok", then a line of column names and a line per row, or with as_json the JSON of
  * the console route. On failure the reply is "error", the HTTP status of the route, and a
  * sentence. */
-void operator_command_run(const struct operator_server *server, unsigned uid, struct str question,
-                          bool as_json, struct buf *out);
+void operator_command_run(const struct operator_command_server *server, unsigned uid,
+                          struct str question, bool as_json, struct buf *out);
 
 #endif

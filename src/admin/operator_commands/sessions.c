@@ -19,8 +19,9 @@ struct session_lines {
 static enum err add_username_to_line(struct tx *tx, struct session_lines *l, struct map *seen,
                                      struct str line)
 {
-    struct json_writer named = json_writer_to(&l->named), users = json_writer_to(&l->users);
-    struct str rest = str_skip(line, sizeof SESSION_LINE_PREFIX - 1), id = str_cut(&rest, '"');
+    struct json_writer named = json_writer_to_buf(&l->named), users = json_writer_to_buf(&l->users);
+    struct str rest = str_skip_bytes(line, sizeof SESSION_LINE_PREFIX - 1),
+               id = str_cut(&rest, '"');
     struct rows row;
     snowflake user;
     bool found = false;
@@ -31,12 +32,12 @@ static enum err add_username_to_line(struct tx *tx, struct session_lines *l, str
     if (e)
         return e;
     buf_printf(&l->named, "%s%.*s\",\"name\":", SESSION_LINE_PREFIX, STR_ARGS(id));
-    json_text(&named, found ? row_text(&row, 0) : STR(""));
+    json_write_text(&named, found ? row_text(&row, 0) : STR(""));
     buf_printf(&l->named, "%.*s\n", STR_ARGS(rest));
     if (found && !map_put(seen, user, l)) {
         users.comma = l->users.n > 0;
-        json_key(&users, id);
-        json_text(&users, row_text(&row, 0));
+        json_write_key(&users, id);
+        json_write_text(&users, row_text(&row, 0));
     }
     return OK;
 }
@@ -74,12 +75,12 @@ static enum err add_usernames_to_lines(struct tx *tx, void *arg)
 
 static void write_sessions_json(const struct session_lines *l, struct buf *out)
 {
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     buf_printf(out, "{\"users\":{%.*s},\"sessions\":", STR_ARGS(buf_str(&l->users)));
     json_begin_array(&j);
     for (struct str rest = buf_str(&l->named); rest.n;)
-        json_raw(&j, str_cut(&rest, '\n'));
+        json_write_raw(&j, str_cut(&rest, '\n'));
     json_end_array(&j);
     buf_printf(out, ",\"voice\":[%.*s]}", STR_ARGS(buf_str(&l->voice)));
 }
@@ -98,7 +99,7 @@ static enum err reply_with_session_lines(struct operator_command *o, const struc
         write_sessions_json(&l, &o->out);
     else if (!e)
         buf_add_str(&o->out, buf_str(&l.named));
-    if (!e && (buf_full(session_list) || buf_full(&l.named) || buf_full(&l.users)))
+    if (!e && (buf_is_full(session_list) || buf_is_full(&l.named) || buf_is_full(&l.users)))
         e = ERR_ANSWER_TOO_LARGE;
     buf_clear(&l.named);
     buf_clear(&l.users);
@@ -106,7 +107,7 @@ static enum err reply_with_session_lines(struct operator_command *o, const struc
     return e;
 }
 
-enum err operator_sessions(struct operator_command *o)
+enum err operator_sessions_list(struct operator_command *o)
 {
     struct buf session_list;
 
@@ -117,7 +118,7 @@ enum err operator_sessions(struct operator_command *o)
     return e;
 }
 
-enum err operator_sessions_voice(struct operator_command *o)
+enum err operator_voice_sessions_list(struct operator_command *o)
 {
     struct buf session_list;
 
@@ -167,7 +168,7 @@ static enum err act_on_named_session(struct call *call, struct operator_command 
         return OK;
     enum err e = tx_one(call->tx, "select id from users where username = $1", BIND(v_text(who)),
                         &row, &found);
-    if (!e && (!found || !gateway_act_on_account(g, row_id(&row, 0), what, code)))
+    if (!e && (!found || !gateway_act_on_account_sessions(g, row_id(&row, 0), what, code)))
         e = operator_command_refuse(
             o, ERR_NOT_FOUND,
             str_dup_cstring(o->arena,
@@ -192,7 +193,7 @@ static struct session_action_request parse_session_action(const struct operator_
     return in;
 }
 
-enum err operator_session_action(struct call *call, struct operator_command *o)
+enum err operator_session_run_action(struct call *call, struct operator_command *o)
 {
     static const char *const actions[] = {
         [GATEWAY_ACTION_RECONNECT] = "reconnect",

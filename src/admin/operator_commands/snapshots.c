@@ -41,15 +41,15 @@ static enum err reply_with_sentence(struct operator_command *o, struct buf *sent
 
     if (text.n && text.p[text.n - 1] == '\n')
         text.n--;
-    if (str_starts(text, STR("error: ")))
+    if (str_starts_with(text, STR("error: ")))
         return operator_command_refuse(o, ERR_BAD_REQUEST,
-                                       str_dup_cstring(o->arena, str_skip(text, 7)));
+                                       str_dup_cstring(o->arena, str_skip_bytes(text, 7)));
     if (!o->as_json)
         OPERATOR_ROW(o, v_text(text));
     return OK;
 }
 
-enum err operator_snapshot_make(struct operator_command *o)
+enum err operator_snapshot_create(struct operator_command *o)
 {
     struct buf out;
 

@@ -66,7 +66,7 @@ enum err operator_user_show(struct call *call, struct operator_command *o)
     if (!e)
         OPERATOR_ROW(o, v_id(u.id), v_text(u.username), v_text(u.email.value), v_int(u.bot.value),
                      v_int(u.premium_type), v_cstr(account_state_name(u.disabled, u.deleting)),
-                     v_int(snowflake_ms(u.id) * 1000), row.row[0], row.row[1], row.row[2],
+                     v_int(snowflake_to_ms(u.id) * 1000), row.row[0], row.row[1], row.row[2],
                      row.row[3], row.row[4]);
     return e;
 }
@@ -80,8 +80,8 @@ static enum err add_user_state_row(struct operator_command *o, const struct user
 
 enum err operator_user_add(struct call *call, struct operator_command *o)
 {
-    struct account_draft draft = { .username = o->words[0],
-                                   .bot = o->count > 1 && str_is(o->words[1], "bot") };
+    struct new_account_data draft = { .username = o->words[0],
+                                      .bot = o->count > 1 && str_is(o->words[1], "bot") };
     struct user user;
     struct str token;
 
@@ -203,15 +203,15 @@ enum err operator_user_restore(struct call *call, struct operator_command *o)
 /* Starts an export of the user's data; repeated calls return its progress. */
 enum err operator_user_export(struct call *call, struct operator_command *o)
 {
-    struct export_row row;
+    struct data_export row;
     struct user u;
     enum err e = operator_find_human_user(call, o, &u);
 
     if (!e)
-        e = export_find_or_create(call, u.id, &row);
+        e = data_export_find_or_create(call, u.id, &row);
     if (!e)
         OPERATOR_ROW(o, v_id(u.id), v_text(u.username), v_cstr(row.ready ? "ready" : "running"),
-                     v_int(row.bytes), v_cstr(export_path(call, row.id)));
+                     v_int(row.bytes), v_cstr(data_export_path(call, row.id)));
     return e;
 }
 
@@ -222,7 +222,7 @@ enum err operator_user_erase(struct call *call, struct operator_command *o)
     enum err e = operator_find_human_user(call, o, &u);
 
     if (!e)
-        e = account_owns_anything(call, u.id, &owns);
+        e = account_owns_guild_app_or_team(call, u.id, &owns);
     if (!e && owns)
         return refuse_because_user_owns(o);
     if (!e)

@@ -20,8 +20,8 @@ enum err address_ban_set_read(struct address_ban_set *b, struct store *store);
 
 /* May be called from any thread. */
 bool is_address_banned(struct address_ban_set *b, struct str address);
-void address_ban_set_add(struct address_ban_set *b, const struct network *n);
-void address_ban_set_remove(struct address_ban_set *b, const struct network *n);
+void address_ban_set_add(struct address_ban_set *b, const struct ip_network *n);
+void address_ban_set_remove(struct address_ban_set *b, const struct ip_network *n);
 
 /* --- in a call's transaction ----------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ struct address_ban {
 
 /* Returns ERR_STORE_CONFLICT if the range is already banned, or ERR_RATE_LIMITED if there are
  * already ADDRESS_BANS_MAX ranges. */
-enum err insert_address_ban(struct call *call, const struct network *n, struct str reason,
+enum err insert_address_ban(struct call *call, const struct ip_network *n, struct str reason,
                             struct address_ban *ret);
 /* Returns ERR_NOT_FOUND if there is no ban with this id. */
 enum err delete_address_ban(struct call *call, snowflake id, struct address_ban *ret);

@@ -40,13 +40,14 @@ bool parse_credential_token(enum caller_kind kind, struct str token, struct cred
 
 /* Call before the transaction that looks up the token. The result of the lookup may be cached only
  * if no token is revoked after this call. */
-void auth_begin_lookup(struct auth *a, struct credential *c);
+void auth_begin_token_lookup(struct auth *a, struct credential *c);
 
-/* Authenticate a token: auth_find_cached searches the cache, auth_find_stored the database. The
- * latter returns ERR_UNAUTHORIZED if the token is invalid. */
-bool auth_find_cached(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret);
-enum err auth_find_stored(struct auth *a, struct tx *tx, const struct credential *c,
-                          struct caller *ret);
+/* Authenticate a token: auth_find_cached_token searches the cache, auth_find_stored_token the
+ * database. The latter returns ERR_UNAUTHORIZED if the token is invalid. */
+bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str token,
+                            struct caller *ret);
+enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct credential *c,
+                                struct caller *ret);
 
 /* Returns the tokens of one cache shard that were used since the last call of this function. */
 enum { AUTH_CACHE_SHARDS = 16, AUTH_SHARD_ENTRIES = 1024 };
@@ -77,14 +78,14 @@ enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_gran
                           struct str *ret_token);
 enum err auth_delete_token(struct tx *tx, const unsigned char session[8]);
 
-/* Returns the number of revocations so far. auth_begin_lookup stores it before a lookup. */
+/* Returns the number of revocations so far. auth_begin_token_lookup stores it before a lookup. */
 uint64_t auth_revocation_count(struct auth *a);
 /* Remove tokens from the cache. Return the new number of revocations: lookups that began at this
  * number or later do not find the revoked tokens. */
-uint64_t auth_evict_session(struct auth *a, const unsigned char session[8]);
-uint64_t auth_evict_account(struct auth *a, snowflake user_id);
+uint64_t auth_evict_session_token(struct auth *a, const unsigned char session[8]);
+uint64_t auth_evict_account_tokens(struct auth *a, snowflake user_id);
 /* Removes all tokens of an application from the cache: its bot's tokens and its OAuth2 tokens. */
-uint64_t auth_evict_application(struct auth *a, snowflake application_id);
+uint64_t auth_evict_application_tokens(struct auth *a, snowflake application_id);
 
 /* Derives up to 64 bytes from the pepper, a purpose (`word`), an id and a salt, for webhook tokens
  * and signing keys. A copy of the database without the pepper is not enough to compute them. */
@@ -92,6 +93,6 @@ void auth_derive_key(const struct auth *a, const char *word, snowflake id, struc
                      unsigned char *out, size_t n);
 
 /* Returns the bit of an OAuth2 scope, or 0 if the scope is unknown. */
-uint64_t auth_scope_bit(struct str name);
+uint64_t auth_oauth2_scope_bit(struct str name);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { MOST_FAULTS = 64, LONGEST_FAULT_PATH = 200, LONGEST_FAULT_DELAY_MS = 60 * 1000 };
 
-struct fault {
+struct injected_fault {
     uint64_t id;
     bool any_method;
     enum http_method method;
@@ -26,20 +26,20 @@ struct fault {
 };
 
 struct injected_faults;
-struct injected_faults *faults_new(void);
-void faults_free(struct injected_faults *f);
+struct injected_faults *injected_faults_new(void);
+void injected_faults_free(struct injected_faults *f);
 
-bool faults_is_any_set(const struct injected_faults *f);
+bool injected_faults_exist(const struct injected_faults *f);
 /* Adds a fault and sets its id. Returns false if there are already MOST_FAULTS. All functions of
  * this header may be called from any thread. */
-bool faults_insert(struct injected_faults *f, struct fault *fault);
+bool injected_faults_add(struct injected_faults *f, struct injected_fault *fault);
 /* Removes the fault with this id, or all faults if id is 0. Returns false if there was none. */
-bool faults_remove(struct injected_faults *f, uint64_t id);
+bool injected_faults_remove(struct injected_faults *f, uint64_t id);
 /* Copies the faults to ret, which has room for MOST_FAULTS; returns their number. */
-size_t faults_list(struct injected_faults *f, struct fault *ret);
+size_t injected_faults_list(struct injected_faults *f, struct injected_fault *ret);
 /* Finds the first fault that matches this call, and counts its use; false if none matches. */
-bool faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
-                       struct fault *ret);
+bool injected_faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
+                                struct injected_fault *ret);
 
 /* Returns true if a path ("/api/v10/channels/1/messages") matches a pattern. A segment * or {…}
  * matches any one segment, ** at the end matches all remaining segments. */

@@ -54,7 +54,7 @@ static struct file_removal *file_removal_of_call(const struct call *call)
     return call_passed_data(call, "file_removal");
 }
 
-static void start_transaction(struct file_removal *r, enum route_store store,
+static void start_transaction(struct file_removal *r, enum route_transaction_kind store,
                               enum err (*run)(struct call *call),
                               void (*done)(struct call *call, enum err e, void *arg))
 {
@@ -73,7 +73,7 @@ static void start_pool_work(struct file_removal *r, void (*run)(uv_work_t *w),
 {
     r->work.data = r;
     api_background_work_begin(r->api);
-    uv_queue_work(loop_uv(r->loop), &r->work, run, done);
+    uv_queue_work(loop_get_uv_loop(r->loop), &r->work, run, done);
 }
 
 static void end_pool_work(struct file_removal *r)
@@ -345,7 +345,7 @@ static void start_poll_timer(struct loop *loop, void *arg)
     struct file_removal *r = arg;
 
     r->timer = mem_new(sizeof *r->timer);
-    uv_timer_init(loop_uv(loop), r->timer);
+    uv_timer_init(loop_get_uv_loop(loop), r->timer);
     r->timer->data = r;
     uv_timer_start(r->timer, on_poll_timer, POLL_MS, POLL_MS);
     start_next_page(r);

@@ -32,7 +32,7 @@ void limits_set_options(struct rate_limit_counters *l, const struct rate_limit_o
 void limits_free(struct rate_limit_counters *l);
 
 /* The result of counting a call. */
-struct limit_result {
+struct rate_limit_result {
     const struct rate_limit *of; /* limit that was counted; NULL means the route's */
     bool allowed;
     bool global; /* whether the global limit refused the call */
@@ -43,14 +43,14 @@ struct limit_result {
 
 /* Counts one call. caller is an account id or address hash; major is the id of the major path
  * parameter, or 0. */
-struct limit_result limits_count_call(struct rate_limit_counters *l, uint64_t caller,
-                                      bool anonymous, const struct rate_limit *limit,
-                                      uint64_t major);
+struct rate_limit_result limits_count_call(struct rate_limit_counters *l, uint64_t caller,
+                                           bool anonymous, const struct rate_limit *limit,
+                                           uint64_t major);
 /* Reverts limits_count_call, for a call that should not count. */
 void limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
                          const struct rate_limit *limit, uint64_t major);
-struct limit_result limits_count_global_call(struct rate_limit_counters *l, uint64_t caller,
-                                             bool anonymous);
+struct rate_limit_result limits_count_global_call(struct rate_limit_counters *l, uint64_t caller,
+                                                  bool anonymous);
 bool limits_are_off(const struct rate_limit_counters *l);
 
 /* --- between nodes ---------------------------------------------------------------------- */
@@ -58,13 +58,13 @@ bool limits_are_off(const struct rate_limit_counters *l);
 /* Enables the exchange of counts with other nodes. Call before the first call is counted. */
 void limits_enable_sharing(struct rate_limit_counters *l);
 /* Functions that strict limits use to send counts. Set before the first call is counted. */
-struct limits_cluster {
+struct rate_limit_cluster {
     void *arg;
     unsigned (*count_disconnected_nodes)(
         void *arg); /* returns the number of nodes that do not receive each other's counts, or 1 */
     void (*send)(void *arg, struct str message); /* sends at once; any thread */
 };
-void limits_set_cluster(struct rate_limit_counters *l, const struct limits_cluster *others);
+void limits_set_cluster(struct rate_limit_counters *l, const struct rate_limit_cluster *others);
 /* Sends the counts since the last call of this function; call always on the same thread. */
 void limits_publish_counts(struct rate_limit_counters *l,
                            void (*send)(void *arg, struct str message), void *arg);
@@ -72,10 +72,10 @@ void limits_publish_counts(struct rate_limit_counters *l,
 uint64_t limits_receive_counts(struct rate_limit_counters *l, struct str message);
 
 /* Writes the X-RateLimit headers of an allowed or refused call. */
-void write_rate_limit_headers(const struct limit_result *v, const struct rate_limit *limit,
+void write_rate_limit_headers(const struct rate_limit_result *v, const struct rate_limit *limit,
                               struct buf *out);
 /* Writes the body of a 429 response. */
-void write_rate_limit_body(const struct limit_result *v, enum err e, struct buf *out);
+void write_rate_limit_body(const struct rate_limit_result *v, enum err e, struct buf *out);
 
 /* Writes the opaque bucket id of the rate-limit headers: 16 hex digits. */
 void format_limit_bucket_id(const struct rate_limit *limit, char out[17]);

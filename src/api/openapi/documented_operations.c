@@ -42,9 +42,9 @@ static bool strip_api_prefix(struct str *path)
 {
     struct str rest = *path, first;
 
-    if (!str_starts(rest, STR("/api/")))
+    if (!str_starts_with(rest, STR("/api/")))
         return false;
-    rest = str_skip(rest, 5);
+    rest = str_skip_bytes(rest, 5);
     *path = rest;
     first = str_cut(&rest, '/');
     int version;
@@ -72,7 +72,7 @@ bool is_documented_operation(enum http_method method, struct str path)
 /* Returns true if the resolver of a parameter such as "{user.id}" accepts "@me". */
 static bool resolver_accepts_me(const struct domain *const *domains, struct str parameter)
 {
-    const struct resolver *r =
+    const struct path_resolver *r =
         router_find_resolver(domains, str_slice(parameter.p + 1, parameter.n - 2));
 
     return r && r->me;
@@ -91,8 +91,8 @@ static bool route_implements_operation(const struct domain *const *domains, cons
         /* The documented path may have a keyword in place of an id: @original for a message, or @me
          * for the caller if the resolver accepts it. */
         bool both =
-            str_starts(first_segment, STR("{")) &&
-            (str_starts(second_segment, STR("{")) || str_is(second_segment, "@original") ||
+            str_starts_with(first_segment, STR("{")) &&
+            (str_starts_with(second_segment, STR("{")) || str_is(second_segment, "@original") ||
              (str_is(second_segment, "@me") && resolver_accepts_me(domains, first_segment)));
 
         if (!both && !str_eq(first_segment, second_segment))

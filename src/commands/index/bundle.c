@@ -49,15 +49,16 @@ static enum err read_bundle_entries(struct tx *tx, snowflake application_id, sno
 
 /* --- reading -------------------------------------------------------------------------- */
 
-enum err bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
-                             struct str entries, struct str texts, struct command_bundle *ret)
+enum err command_bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                     struct str entries, struct str texts,
+                                     struct command_bundle *ret)
 {
     struct list made;
 
     *ret = (struct command_bundle){ .application_id = application_id,
                                     .guild_id = guild_id,
                                     .texts = texts };
-    if (decode_bundle_entries(tx_arena(tx), entries, texts, &ret->entries, &ret->count))
+    if (decode_command_bundle_entries(tx_arena(tx), entries, texts, &ret->entries, &ret->count))
         return OK;
     log_warn("commands: the command list of application %llu in guild %llu has an old format or "
              "is damaged; it will be rebuilt",
@@ -75,8 +76,8 @@ enum err bundle_from_columns(struct tx *tx, snowflake application_id, snowflake 
 static const char FIND_BUNDLE[] =
     "select entries, texts from command_lists where application_id = $1 and guild_id = $2";
 
-enum err read_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
-                     struct command_bundle *ret)
+enum err read_command_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                             struct command_bundle *ret)
 {
     struct rows row;
     bool found;
@@ -85,8 +86,8 @@ enum err read_bundle(struct tx *tx, snowflake application_id, snowflake guild_id
     *ret = (struct command_bundle){ .application_id = application_id, .guild_id = guild_id };
     if (e || !found)
         return e;
-    return bundle_from_columns(tx, application_id, guild_id, row_bytes(&row, 0), row_text(&row, 1),
-                               ret);
+    return command_bundle_from_columns(tx, application_id, guild_id, row_bytes(&row, 0),
+                                       row_text(&row, 1), ret);
 }
 
 /* --- walking -------------------------------------------------------------------------- */
@@ -105,17 +106,17 @@ static bool texts_are_in_command_rows(const struct command_bundle *b)
     return b->count && !b->texts.n;
 }
 
-enum err bundle_iterator_begin(struct tx *tx, const struct command_bundle *b,
-                               struct bundle_iterator *ret)
+enum err command_bundle_iterator_begin(struct tx *tx, const struct command_bundle *b,
+                                       struct command_bundle_iterator *ret)
 {
-    *ret = (struct bundle_iterator){ .bundle = b, .text = b->texts.p };
+    *ret = (struct command_bundle_iterator){ .bundle = b, .text = b->texts.p };
     if (!texts_are_in_command_rows(b))
         return OK;
     return tx_query(tx, READ_TEXTS, BIND(v_id(b->application_id), v_id(b->guild_id)), &ret->rows);
 }
 
 /* Advances to the command row of this entry. Rows and entries are sorted by id. */
-static bool advance_to_row(struct bundle_iterator *w, snowflake id, struct str *ret)
+static bool advance_to_row(struct command_bundle_iterator *w, snowflake id, struct str *ret)
 {
     while (!w->at_row || row_id(&w->rows, 0) < id) {
         w->at_row = rows_next(&w->rows);
@@ -126,8 +127,8 @@ static bool advance_to_row(struct bundle_iterator *w, snowflake id, struct str *
     return row_id(&w->rows, 0) == id && is_json_object(*ret);
 }
 
-bool bundle_iterator_next(struct bundle_iterator *w, const struct command_bundle_entry **ret,
-                          struct str *ret_text)
+bool command_bundle_iterator_next(struct command_bundle_iterator *w,
+                                  const struct command_bundle_entry **ret, struct str *ret_text)
 {
     const struct command_bundle *b = w->bundle;
 
@@ -144,7 +145,7 @@ bool bundle_iterator_next(struct bundle_iterator *w, const struct command_bundle
     return false;
 }
 
-enum err bundle_iterator_end(struct bundle_iterator *w)
+enum err command_bundle_iterator_end(struct command_bundle_iterator *w)
 {
     return texts_are_in_command_rows(w->bundle) ? rows_end(&w->rows) : OK;
 }
@@ -164,8 +165,8 @@ static enum err read_stored_entries(struct tx *tx, snowflake application_id, sno
 
     *ret = (struct command_bundle){ 0 };
     if (!e && found)
-        ret->unreadable = !decode_bundle_entries(tx_arena(tx), row_bytes(&row, 0),
-                                                 (struct str){ 0 }, &ret->entries, &ret->count);
+        ret->unreadable = !decode_command_bundle_entries(
+            tx_arena(tx), row_bytes(&row, 0), (struct str){ 0 }, &ret->entries, &ret->count);
     return e;
 }
 
@@ -229,7 +230,7 @@ static size_t remove_unreadable_entries(struct command_bundle_entry *k, size_t c
 static enum err join_command_texts(struct tx *tx, const struct command_bundle *b, struct buf *ret)
 {
     const struct command_bundle_entry *k;
-    struct bundle_iterator walk;
+    struct command_bundle_iterator walk;
     struct str text;
     size_t length = 0;
 
@@ -237,17 +238,18 @@ static enum err join_command_texts(struct tx *tx, const struct command_bundle *b
         length += b->entries[i].length + 1;
     if (length > MOST_TEXTS)
         return OK;
-    enum err e = bundle_iterator_begin(tx, b, &walk);
+    enum err e = command_bundle_iterator_begin(tx, b, &walk);
     if (e)
         return e;
     walk.rows.lent = true;
-    while (bundle_iterator_next(&walk, &k, &text)) {
+    while (command_bundle_iterator_next(&walk, &k, &text)) {
         if (ret->n)
             buf_add_char(ret, ',');
         buf_add_str(ret, text);
     }
-    e = bundle_iterator_end(&walk);
-    return e || !buf_full(ret) ? e : ERR_INTERNAL; /* full only if the stored lengths were wrong */
+    e = command_bundle_iterator_end(&walk);
+    return e || !buf_is_full(ret) ? e
+                                  : ERR_INTERNAL; /* full only if the stored lengths were wrong */
 }
 
 static const char SET_BUNDLE[] =
@@ -257,7 +259,7 @@ static const char SET_BUNDLE[] =
 
 static enum err write_bundle_row(struct tx *tx, const struct command_bundle *b)
 {
-    struct str entries = encode_bundle_entries(tx_arena(tx), b->entries, b->count);
+    struct str entries = encode_command_bundle_entries(tx_arena(tx), b->entries, b->count);
     struct buf texts;
 
     buf_init(&texts, MOST_TEXTS);
@@ -283,8 +285,8 @@ static size_t sum_definition_sizes(const struct command_bundle *b)
     return sum;
 }
 
-enum err rewrite_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
-                        size_t *ret_grown)
+enum err rewrite_command_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                size_t *ret_grown)
 {
     struct command_bundle old, b = { .application_id = application_id, .guild_id = guild_id };
     struct list made = { 0 };
@@ -317,7 +319,7 @@ static enum err rewrite_scope_bundle(struct call *call)
     const struct bundle_scope *scope = call_passed_data(call, "bundle_scope");
     size_t grown;
 
-    return rewrite_bundle(call->tx, scope->application_id, scope->guild_id, &grown);
+    return rewrite_command_bundle(call->tx, scope->application_id, scope->guild_id, &grown);
 }
 
 static void start_bundle_repairs(struct call *call)
@@ -337,7 +339,7 @@ static void start_bundle_repairs(struct call *call)
     }
 }
 
-void schedule_bundle_repair(struct call *call, const struct command_bundle *b)
+void schedule_command_bundle_repair(struct call *call, const struct command_bundle *b)
 {
     if (!call->after)
         call_pass_data(call, "list", sizeof(struct list));

@@ -29,30 +29,31 @@ struct command_bundle {
 /* --- bundle_format.c: the bytes of the column `entries` ------------------------------- */
 
 /* Encodes entries: four bytes of magic and version, then little-endian fields. */
-struct str encode_bundle_entries(struct arena *arena, const struct command_bundle_entry *entries,
-                                 size_t count);
+struct str encode_command_bundle_entries(struct arena *arena,
+                                         const struct command_bundle_entry *entries, size_t count);
 /* Decodes entries. Returns false if the bytes are invalid or the lengths do not match the texts. */
-bool decode_bundle_entries(struct arena *arena, struct str bytes, struct str texts,
-                           const struct command_bundle_entry **ret, size_t *ret_count);
+bool decode_command_bundle_entries(struct arena *arena, struct str bytes, struct str texts,
+                                   const struct command_bundle_entry **ret, size_t *ret_count);
 
 /* --- bundle.c ------------------------------------------------------------------------- */
 
 /* Decodes a bundle from its columns `entries` and `texts`. */
-enum err bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
-                             struct str entries, struct str texts, struct command_bundle *ret);
+enum err command_bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                     struct str entries, struct str texts,
+                                     struct command_bundle *ret);
 /* Reads a bundle; the result is empty if there is no row. */
-enum err read_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
-                     struct command_bundle *ret);
+enum err read_command_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                             struct command_bundle *ret);
 /* Rewrites the bundle from the command rows. *ret_grown is the total size of the definitions in
  * bytes if it grew, else 0. */
-enum err rewrite_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
-                        size_t *ret_grown);
+enum err rewrite_command_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                size_t *ret_grown);
 /* Schedules the rewrite of an unreadable bundle after the reply, because this call is read-only. */
-void schedule_bundle_repair(struct call *call, const struct command_bundle *b);
+void schedule_command_bundle_repair(struct call *call, const struct command_bundle *b);
 
 /* --- iterating over a bundle ---------------------------------------------------------- */
 
-struct bundle_iterator {
+struct command_bundle_iterator {
     const struct command_bundle *bundle;
     size_t next;      /* index of the next entry */
     const char *text; /* start of the next text, if the bundle has texts */
@@ -60,10 +61,10 @@ struct bundle_iterator {
     bool at_row;
 };
 
-enum err bundle_iterator_begin(struct tx *tx, const struct command_bundle *b,
-                               struct bundle_iterator *ret);
-bool bundle_iterator_next(struct bundle_iterator *w, const struct command_bundle_entry **ret,
-                          struct str *ret_text);
-enum err bundle_iterator_end(struct bundle_iterator *w);
+enum err command_bundle_iterator_begin(struct tx *tx, const struct command_bundle *b,
+                                       struct command_bundle_iterator *ret);
+bool command_bundle_iterator_next(struct command_bundle_iterator *w,
+                                  const struct command_bundle_entry **ret, struct str *ret_text);
+enum err command_bundle_iterator_end(struct command_bundle_iterator *w);
 
 #endif

@@ -28,8 +28,8 @@ static unsigned char *write_entry(unsigned char *at, const struct command_bundle
     return at;
 }
 
-struct str encode_bundle_entries(struct arena *arena, const struct command_bundle_entry *entries,
-                                 size_t count)
+struct str encode_command_bundle_entries(struct arena *arena,
+                                         const struct command_bundle_entry *entries, size_t count)
 {
     size_t size = HEADER + count * ENTRY;
     unsigned char *bytes = arena_alloc_raw(arena, size), *at = bytes + sizeof magic;
@@ -94,8 +94,8 @@ static bool texts_match_entries(struct str texts, const struct command_bundle_en
     return count && at == texts.n + 1;
 }
 
-bool decode_bundle_entries(struct arena *arena, struct str bytes, struct str texts,
-                           const struct command_bundle_entry **ret, size_t *ret_count)
+bool decode_command_bundle_entries(struct arena *arena, struct str bytes, struct str texts,
+                                   const struct command_bundle_entry **ret, size_t *ret_count)
 {
     const unsigned char *at = (const unsigned char *)bytes.p;
 

@@ -40,15 +40,15 @@ enum err read_index_applications(struct tx *tx, enum command_index_kind kind, sn
                                  struct list *ret);
 /* Prefetches the rows of an index except the commands; only if the version is stored under
  * `key`. */
-void prefetch_index(struct tx *tx, enum command_index_kind kind, snowflake key);
+void prefetch_command_index(struct tx *tx, enum command_index_kind kind, snowflake key);
 /* Iterate over the bundles of the index's applications: first global commands, then those of the
  * guild. A bundle is valid until the next bundle is read. */
 enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowflake key,
                             struct rows *ret);
 bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum err *ret_error);
 /* Reads recent uses of global commands (struct command_use_count). */
-enum err read_index_uses(struct tx *tx, enum command_index_kind kind, snowflake key,
-                         struct list *ret);
+enum err read_index_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
+                               struct list *ret);
 /* Ranks the commands of a bundle by uses: rank 1 has the most. On a tie the older command is
  * first. */
 void rank_commands_by_use(const struct command_bundle *b, const struct list *uses, int64_t *ranks);
@@ -77,7 +77,8 @@ void prefetch_index_member(struct tx *tx, snowflake guild_id, snowflake user_id)
 struct list index_permission_rows(const struct index_member *r, snowflake target_id);
 /* Returns true if the command is allowed in at least one channel of the guild. All fields of q
  * except those of the channel must be set. */
-bool can_use_in_any_channel(const struct index_member *r, struct command_permission_check *q);
+bool command_allowed_in_any_channel(const struct index_member *r,
+                                    struct command_permission_check *q);
 /* Returns the permission rows of a command or application that concern the member, as the index
  * sends them; NULL if there are none. */
 const struct command_index_permissions *index_permissions_of_member(const struct index_member *r,
@@ -116,11 +117,11 @@ struct index_request {
     struct json_writer json; /* the reply */
 };
 
-/* --- index_cache_key.c ---------------------------------------------------------------- */
+/* --- compute_index_cache_key.c ---------------------------------------------------------------- */
 
 /* Computes the key of a cached reply: a digest of all data that the reply depends on, including the
  * index versions, which every change of a command increments (invalidate_command_index). Returns
  * false if that data is too long. */
-bool index_cache_key(const struct index_request *v, struct result_cache_key *ret);
+bool compute_index_cache_key(const struct index_request *v, struct result_cache_key *ret);
 
 #endif

@@ -37,7 +37,7 @@ static enum err read_age_restriction(struct tx *tx, const struct command_invoker
         return OK;
     }
     return invoker->context == CONTEXT_BOT_DM
-               ? read_age_restricted_enabled(tx, invoker->user->id, ret)
+               ? read_age_restricted_commands_enabled(tx, invoker->user->id, ret)
                : OK;
 }
 
@@ -68,13 +68,13 @@ static enum err read_installed_types(struct tx *tx, const struct command_invoker
     enum err e = OK;
 
     if (for_guilds && invoker->context == CONTEXT_GUILD)
-        e = read_installed_in_guild(tx, app, invoker->member_access->guild_id, &q->installed);
+        e = read_app_installed_in_guild(tx, app, invoker->member_access->guild_id, &q->installed);
     else if (for_guilds && invoker->context == CONTEXT_BOT_DM)
-        e = read_installed_in_user_guilds(tx, app, user, &q->installed);
+        e = read_app_installed_in_user_guilds(tx, app, user, &q->installed);
     if (!e && for_accounts)
-        e = read_installed_on_account(tx, app, user, &q->installed);
+        e = read_app_installed_on_account(tx, app, user, &q->installed);
     if (!e && for_accounts && invoker->channel->type == CHANNEL_GROUP)
-        e = read_installed_in_group(tx, app, invoker->channel->id, &q->in_group);
+        e = read_app_installed_in_group(tx, app, invoker->channel->id, &q->in_group);
     return e;
 }
 

@@ -51,7 +51,7 @@ static enum err read_next_guilds(struct call *call, const struct permission_dele
         return e;
     while (rows_next(&rows)) {
         if (row_id(&rows, 0) != last)
-            ids_add(call->arena, ret, row_id(&rows, 0));
+            id_list_add(call->arena, ret, row_id(&rows, 0));
         last = row_id(&rows, 0);
     }
     return rows_end(&rows);

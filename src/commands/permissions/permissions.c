@@ -17,7 +17,7 @@ static snowflake target_command_id(const struct call *call)
 
 /* Allows bots and members with MANAGE_GUILD. With a bearer token, an app may read only what its
  * user may read. */
-enum err check_read_permissions_access(struct call *call)
+enum err check_read_command_permissions(struct call *call)
 {
     bool may =
         call->caller->kind == CALLER_BOT || call->target.permissions & PERMISSION(MANAGE_GUILD);
@@ -26,7 +26,7 @@ enum err check_read_permissions_access(struct call *call)
 }
 
 /* Only members who may use the command may change its permissions. */
-enum err check_modify_permissions_access(struct call *call)
+enum err check_modify_command_permissions(struct call *call)
 {
     const struct command *k = call->target.command;
     const struct member_access *s = call->target.member_access;
@@ -77,7 +77,7 @@ enum err list_command_permissions(struct call *call)
             (struct command_permission){ row_id(&rows, 1), row_int(&rows, 2), row_bool(&rows, 3) };
     }
     e = rows_end(&rows);
-    return e ? e : call_reply(call, &all);
+    return e ? e : call_reply_object(call, &all);
 }
 
 static struct command_permissions command_permissions_of_call(const struct call *call,
@@ -97,7 +97,7 @@ enum err get_command_permissions(struct call *call)
     if (e)
         return e;
     struct command_permissions p = command_permissions_of_call(call, rows);
-    return rows.count ? call_reply(call, &p) : ERR_UNKNOWN_COMMAND_PERMISSIONS;
+    return rows.count ? call_reply_object(call, &p) : ERR_UNKNOWN_COMMAND_PERMISSIONS;
 }
 
 /* --- who may change a row ------------------------------------------------------------- */
@@ -292,11 +292,11 @@ static enum err emit_permission_changes(struct call *call, const struct command_
                                         struct list changes)
 {
     struct audit_options options = { .application_id = opt_id_or_null(p->application_id) };
-    struct guild_integrations_ref guild = { p->guild_id };
+    struct guild_integrations_event guild = { p->guild_id };
 
     emit_command_permissions(call, p);
     call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(p->guild_id),
-              &guild_integrations_ref_schema, &guild);
+              &guild_integrations_event_schema, &guild);
     enum err e = invalidate_command_index(call->tx, p->guild_id);
     return e ? e
              : audit_record_changes(call, p->guild_id, AUDIT_COMMAND_PERMISSIONS, p->id, &options,
@@ -306,7 +306,7 @@ static enum err emit_permission_changes(struct call *call, const struct command_
 /* PUT …/commands/{command.id}/permissions */
 enum err modify_command_permissions(struct call *call)
 {
-    const struct permissions_body *in = call->body;
+    const struct command_permissions_body *in = call->body;
     struct permission_replacement x = { .call = call, .after = in->permissions };
 
     enum err e = read_command_permissions(call->tx, call->target.guild->id, target_command_id(call),
@@ -319,5 +319,5 @@ enum err modify_command_permissions(struct call *call)
     e = replace_permission_rows(call, &p);
     if (!e && x.changes.count)
         e = emit_permission_changes(call, &p, x.changes);
-    return e ? e : call_reply(call, &p);
+    return e ? e : call_reply_object(call, &p);
 }

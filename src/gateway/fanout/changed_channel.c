@@ -22,7 +22,7 @@ static bool overwrites_differ(const struct channel_overwrites *p, const struct e
                                                        p->count * sizeof *p->overwrites) != 0);
 }
 
-struct changed_channel *changed_channel_begin(const struct delivery *d)
+struct changed_channel *changed_channel_begin(const struct event_delivery *d)
 {
     if (d->event->type != EVENT_CHANNEL_UPDATE)
         return NULL;
@@ -40,7 +40,7 @@ struct changed_channel *changed_channel_begin(const struct delivery *d)
     return c;
 }
 
-bool changed_channel_deliver(struct changed_channel *c, const struct delivery *d,
+bool changed_channel_deliver(struct changed_channel *c, const struct event_delivery *d,
                              struct topic_subscription *seat)
 {
     if (!session_receives_event(d, seat->session))
@@ -53,7 +53,7 @@ bool changed_channel_deliver(struct changed_channel *c, const struct delivery *d
     if ((c->before && member_can_view_channel(&who, c->before)) == shown)
         return false;
     if (shown && c->before && channel_type_has_threads(now->type))
-        thread_sync_begin(seat->session, d->topic->id, &now->id, 1);
+        send_thread_list_sync_begin(seat->session, d->topic->id, &now->id, 1);
     if (seat->session->bot)
         return false; /* bots get the CHANNEL_UPDATE event itself */
     if (!c->events[shown])

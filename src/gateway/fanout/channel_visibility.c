@@ -93,7 +93,7 @@ static const struct old_roles *find_old_roles(const struct visibility_changes *s
     return NULL;
 }
 
-static bool event_can_change_visibility(const struct delivery *d)
+static bool event_can_change_visibility(const struct event_delivery *d)
 {
     const struct guild_view *v = d->topic->view;
     const struct event_routing *f = d->routing;
@@ -119,7 +119,8 @@ static bool session_needs_visibility(const struct session *s)
     return !s->bot || s->options.intents & INTENT(GUILDS);
 }
 
-static bool visibility_change_concerns(const struct visibility_changes *s, const struct delivery *d,
+static bool visibility_change_concerns(const struct visibility_changes *s,
+                                       const struct event_delivery *d,
                                        const struct topic_subscription *seat)
 {
     snowflake id = seat->session->caller.id;
@@ -160,7 +161,7 @@ static void free_old_roles(struct visibility_changes *s)
 }
 
 /* Records the roles that all sessions of the member have before the event. */
-static void record_member_old_roles(struct visibility_changes *s, const struct delivery *d)
+static void record_member_old_roles(struct visibility_changes *s, const struct event_delivery *d)
 {
     const struct topic *own =
         topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_user_id(d->routing));
@@ -175,7 +176,7 @@ static void record_member_old_roles(struct visibility_changes *s, const struct d
     }
 }
 
-struct visibility_changes *visibility_changes_begin(const struct delivery *d)
+struct visibility_changes *visibility_changes_begin(const struct event_delivery *d)
 {
     if (!event_can_change_visibility(d))
         return NULL;
@@ -300,7 +301,7 @@ static enum err read_channel_payload(struct visibility_changes *s, struct visibi
 {
     const struct gateway_source *source = s->store_read.gateway_loop->gateway->options.source;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
     enum err e = source->channel(tx, p->id, &j);
@@ -365,7 +366,7 @@ static void begin_channel_payloads_read(struct visibility_changes *s,
     s->store_read = (struct session_store_read){ .blocks_events = true,
                                                  .run = read_channel_payloads,
                                                  .done = on_channel_payloads_read };
-    store_read_now(h, &s->store_read);
+    store_read_begin_now(h, &s->store_read);
 }
 
 bool channel_type_has_threads(int64_t type)
@@ -386,7 +387,7 @@ static void record_gained_channel(struct visibility_changes *s, const struct vis
 static void send_gained_threads(struct visibility_changes *s, struct session *to)
 {
     if (s->gained_threads)
-        thread_sync_begin(to, s->guild_id, s->gained, s->gained_count);
+        send_thread_list_sync_begin(to, s->guild_id, s->gained, s->gained_count);
     s->gained_count = 0;
     s->gained_threads = false;
 }
@@ -412,7 +413,7 @@ static bool send_channel_changes(struct visibility_changes *s, const struct perm
     for (; s->at < s->channel_count; s->at++) {
         struct visibility_channel *p = &s->channels[s->at];
 
-        if (loop_budget_use(h, channel_check_ticks(p)))
+        if (loop_budget_consume_ticks(h, channel_check_ticks(p)))
             return false;
         if (!channel_visibility_changes(c, p, &shown))
             continue;
@@ -437,16 +438,16 @@ static bool send_channel_changes(struct visibility_changes *s, const struct perm
     return true;
 }
 
-bool visibility_changes_sending(const struct visibility_changes *s,
-                                const struct topic_subscription *seat)
+bool visibility_changes_is_sending(const struct visibility_changes *s,
+                                   const struct topic_subscription *seat)
 {
     return s->session == seat->session->number;
 }
 
-bool visibility_changes_send(struct visibility_changes *s, const struct delivery *d,
+bool visibility_changes_send(struct visibility_changes *s, const struct event_delivery *d,
                              struct topic_subscription *seat)
 {
-    if (!visibility_changes_sending(s, seat)) {
+    if (!visibility_changes_is_sending(s, seat)) {
         if (!visibility_change_concerns(s, d, seat))
             return true;
         if (!s->channels)

@@ -11,14 +11,14 @@ struct visibility_changes;
 
 /* Call it before an event changes the guild view. Returns NULL if the event cannot change which
  * channels members can view. */
-struct visibility_changes *visibility_changes_begin(const struct delivery *d);
+struct visibility_changes *visibility_changes_begin(const struct event_delivery *d);
 /* Call it after the event was sent to the session: sends the channels that the session gained or
  * lost. Returns false if more must be sent, in a later loop iteration or after a store read. */
-bool visibility_changes_send(struct visibility_changes *s, const struct delivery *d,
+bool visibility_changes_send(struct visibility_changes *s, const struct event_delivery *d,
                              struct topic_subscription *seat);
 /* Returns whether visibility_changes_send has more to send to this session. */
-bool visibility_changes_sending(const struct visibility_changes *s,
-                                const struct topic_subscription *seat);
+bool visibility_changes_is_sending(const struct visibility_changes *s,
+                                   const struct topic_subscription *seat);
 void visibility_changes_free(struct visibility_changes *s); /* accepts NULL */
 
 /* The first function returns the session's current roles and permissions in the guild; the second,
@@ -33,10 +33,10 @@ bool channel_type_has_threads(int64_t type);
 
 /* Call it before an event changes the channel in the guild view. Returns NULL if the viewers of the
  * channel stay the same. */
-struct changed_channel *changed_channel_begin(const struct delivery *d);
+struct changed_channel *changed_channel_begin(const struct event_delivery *d);
 /* Sends CHANNEL_CREATE to a session that gains the channel and CHANNEL_DELETE to a session that
  * loses it. Returns false if nothing changes for the session. */
-bool changed_channel_deliver(struct changed_channel *c, const struct delivery *d,
+bool changed_channel_deliver(struct changed_channel *c, const struct event_delivery *d,
                              struct topic_subscription *seat);
 void changed_channel_free(struct changed_channel *c); /* accepts NULL */
 

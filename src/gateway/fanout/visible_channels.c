@@ -99,7 +99,7 @@ enum err visible_channels_read_payloads(struct visible_channels *changes,
 
     buf_init(&out, MAX_PAYLOAD);
     for (uint32_t i = 0; i < changes->count && !e; i++) {
-        struct json_writer j = json_writer_to(&out);
+        struct json_writer j = json_writer_to_buf(&out);
 
         buf_reset(&out);
         /* Reset the payload, because the store read may be restarted. */
@@ -119,16 +119,16 @@ enum err visible_channels_read_payloads(struct visible_channels *changes,
 static void send_deleted_channel(const struct visible_channel *c, struct session *s)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
     json_begin_object(&j);
-    json_name(&j, "id");
-    json_id(&j, c->id);
-    json_name(&j, "guild_id");
-    json_id(&j, c->guild_id);
-    json_name(&j, "type");
-    json_int(&j, c->type);
+    json_write_name(&j, "id");
+    json_write_id(&j, c->id);
+    json_write_name(&j, "guild_id");
+    json_write_id(&j, c->guild_id);
+    json_write_name(&j, "type");
+    json_write_int(&j, c->type);
     json_end_object(&j);
     session_deliver_payload(s, EVENT_CHANNEL_DELETE, buf_str(&out));
     buf_clear(&out);
@@ -147,7 +147,7 @@ static void send_threads_of_gained_channels(const struct visible_channels *chang
         if (changes->items[*at].gained && changes->items[*at].payload.p)
             ids[count++] = changes->items[*at].id;
     if (count)
-        thread_sync_begin(s, guild_id, ids, count);
+        send_thread_list_sync_begin(s, guild_id, ids, count);
     mem_free(ids);
 }
 

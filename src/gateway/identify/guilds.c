@@ -99,13 +99,13 @@ static enum err read_joined_guild_with_payload(struct session_store_read *l, str
 {
     struct guild_join_read *j = container_of(l, struct guild_join_read, store_read);
     struct buf out;
-    struct json_writer json = json_writer_to(&out);
+    struct json_writer json = json_writer_to_buf(&out);
 
     gateway_event_unref(j->event); /* reset, because the store may run this function again */
     j->event = NULL;
     buf_init(&out, MAX_PAYLOAD);
     enum err e = read_guild_setup(l->gateway_loop, tx, &j->viewer, &json, &j->setup);
-    if (!e && buf_full(&out))
+    if (!e && buf_is_full(&out))
         e = ERR_ENTITY_TOO_LARGE;
     if (!e && !j->setup.is_gone)
         j->event =
@@ -117,11 +117,11 @@ static enum err read_joined_guild_with_payload(struct session_store_read *l, str
 static void on_joined_guild_read(struct session_store_read *l, enum err e)
 {
     struct guild_join_read *j = container_of(l, struct guild_join_read, store_read);
-    struct session *s = registry_find_on_loop(l->gateway_loop, j->session);
+    struct session *s = registry_find_session_on_loop(l->gateway_loop, j->session);
 
     if (s && !e && guild_setup_is_outdated(l->gateway_loop, &j->setup)) {
         guild_setup_begin(l->gateway_loop, j->setup.guild_id, &j->setup);
-        store_read_now(l->gateway_loop, l);
+        store_read_begin_now(l->gateway_loop, l);
         return;
     }
     if (s && !e && guild_setup_apply(s, &j->setup)) {
@@ -149,7 +149,7 @@ void session_join_guild(struct session *s, snowflake guild_id, bool is_received)
     j->session = s->number;
     j->viewer = gateway_viewer_from_session(s);
     guild_setup_begin(s->gateway_loop, guild_id, &j->setup);
-    store_read_now(s->gateway_loop, &j->store_read);
+    store_read_begin_now(s->gateway_loop, &j->store_read);
 }
 
 struct guild_sending_task {
@@ -181,8 +181,8 @@ static bool guild_sending_create_event(struct guild_sending_task *a, const struc
 
     buf_init(&out, MAX_PAYLOAD);
     buf_add_lit(&out, "{\"unavailable\":false,");
-    buf_add_str(&out, str_skip(buf_str(guild), 1));
-    bool whole = !buf_full(guild) && !buf_full(&out);
+    buf_add_str(&out, str_skip_bytes(buf_str(guild), 1));
+    bool whole = !buf_is_full(guild) && !buf_is_full(&out);
     if (whole)
         a->event =
             gateway_event_new(EVENT_GUILD_CREATE, audience_of_session(a->session), buf_str(&out));
@@ -194,7 +194,7 @@ static enum err read_next_guild(struct session_store_read *l, struct tx *tx)
 {
     struct guild_sending_task *a = container_of(l, struct guild_sending_task, task.store_read);
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     guild_sending_release_event(a);
     if (!session_receives_guild_events(a->viewer.bot, a->viewer.intents))
@@ -261,7 +261,7 @@ static void guild_sending_free(struct session_task *e)
     mem_free(a);
 }
 
-void guild_sending_begin(struct session *s, const struct list *guilds)
+void send_guild_creates_begin(struct session *s, const struct list *guilds)
 {
     struct guild_sending_task *a = mem_new(sizeof *a + guilds->count * sizeof *a->guilds);
 

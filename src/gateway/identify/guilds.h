@@ -39,6 +39,6 @@ struct topic_subscription *guild_setup_apply(struct session *s, const struct gui
 void session_join_guild(struct session *s, snowflake guild_id, bool is_received);
 /* Sends one GUILD_CREATE per guild: for all guilds of a bot, or for a user's guilds that did not
  * fit into READY. */
-void guild_sending_begin(struct session *s, const struct list *guilds);
+void send_guild_creates_begin(struct session *s, const struct list *guilds);
 
 #endif

@@ -83,7 +83,7 @@ static void on_revocation_posted(struct loop_message *post)
 
     revoke_authentications(r);
     for (size_t i = 0; i < count; i++) {
-        struct session *s = registry_find_on_loop(r->gateway_loop, numbers[i]);
+        struct session *s = registry_find_session_on_loop(r->gateway_loop, numbers[i]);
 
         if (s && s->socket)
             gateway_socket_close(s->socket, CLOSE_BAD_TOKEN, "authentication failed");
@@ -119,12 +119,12 @@ enum { SESSIONS_ENDED_PER_ITERATION = 100 }; /* number of sessions ended in one 
 struct address_revocation {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
-    struct network network;
+    struct ip_network network;
 };
 
-static bool socket_is_from_network(const struct gateway_socket *p, const struct network *n)
+static bool socket_is_from_network(const struct gateway_socket *p, const struct ip_network *n)
 {
-    struct address a;
+    struct ip_address a;
 
     return p && address_parse(websocket_remote_address(p->ws), &a) && network_contains(n, &a);
 }
@@ -190,7 +190,7 @@ static void on_address_revocation_posted(struct loop_message *post)
         mem_free(r);
 }
 
-void gateway_revoke_addresses(struct gateway *g, const struct network *n)
+void gateway_close_banned_addresses(struct gateway *g, const struct ip_network *n)
 {
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {

@@ -15,6 +15,6 @@ void compute_member_list_id(bool everybody, const struct overwrite *overwrites, 
                             char ret[LIST_ID_MAX]);
 
 /* 32-bit MurmurHash3 for x86, with seed 0. */
-uint32_t murmur3(const void *bytes, size_t count);
+uint32_t murmur3_hash32(const void *bytes, size_t count);
 
 #endif

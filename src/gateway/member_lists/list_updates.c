@@ -23,7 +23,7 @@ struct list_update_row {
 
 struct list_update {
     struct list_window *window;
-    struct order_group groups[LIST_GROUPS_MAX];
+    struct member_group groups[LIST_GROUPS_MAX];
     size_t group_count;
     int64_t member_count, online_count;
     uint64_t digests[RANGES_PER_SUBSCRIPTION];
@@ -87,7 +87,7 @@ static struct list_update *list_update_new(const struct member_table *r, struct 
     struct list_update *p = mem_new(sizeof *p);
 
     p->window = f;
-    p->group_count = member_order_groups(&f->list->order, p->groups, LIST_GROUPS_MAX);
+    p->group_count = member_order_list_groups(&f->list->order, p->groups, LIST_GROUPS_MAX);
     list_update_count_members(p, r);
     list_update_find_changes(p, r);
     return p;
@@ -127,19 +127,19 @@ static void select_range_rows(struct list_update *p, uint32_t range)
     p->row_count[range] = n;
 }
 
-static void write_group_json(const struct list_update *p, const struct order_group *g,
+static void write_group_json(const struct list_update *p, const struct member_group *g,
                              struct json_writer *j)
 {
     const struct member_table *r = p->window->list->table;
 
     json_begin_object(j);
-    json_name(j, "id");
+    json_write_name(j, "id");
     if (g->rank < r->rank_count)
-        json_id(j, r->ranks[g->rank]);
+        json_write_id(j, r->ranks[g->rank]);
     else
-        json_text(j, g->rank == r->rank_count ? STR("online") : STR("offline"));
-    json_name(j, "count");
-    json_int(j, (int64_t)g->count);
+        json_write_text(j, g->rank == r->rank_count ? STR("online") : STR("offline"));
+    json_write_name(j, "count");
+    json_write_int(j, (int64_t)g->count);
     json_end_object(j);
 }
 
@@ -164,10 +164,10 @@ static void write_listed_member_json(const struct list_update *p, const struct m
 {
     json_begin_object(j);
     /* User clients read the member's id here instead of in "user". */
-    json_name(j, "id");
-    json_id(j, m->user_id);
+    json_write_name(j, "id");
+    json_write_id(j, m->user_id);
     schema_encode_fields(j, &member_schema, m, show_all_fields, NULL);
-    json_name(j, "presence");
+    json_write_name(j, "presence");
     gateway_write_presence_json(p->window->list->table->gateway_loop->gateway, m->user_id, j);
     json_end_object(j);
 }
@@ -182,10 +182,10 @@ static void write_list_row_json(const struct list_update *p, const struct list_u
         return;
     json_begin_object(j);
     if (m) {
-        json_name(j, "member");
+        json_write_name(j, "member");
         write_listed_member_json(p, m, j);
     } else {
-        json_name(j, "group");
+        json_write_name(j, "group");
         write_group_json(p, &p->groups[row->group], j);
     }
     json_end_object(j);
@@ -195,14 +195,14 @@ static void write_range_sync_json(const struct list_update *p, uint32_t range,
                                   struct json_writer *j)
 {
     json_begin_object(j);
-    json_name(j, "op");
-    json_text(j, STR("SYNC"));
-    json_name(j, "range");
+    json_write_name(j, "op");
+    json_write_text(j, STR("SYNC"));
+    json_write_name(j, "range");
     json_begin_array(j);
-    json_int(j, p->window->ranges[range].first);
-    json_int(j, p->window->ranges[range].last);
+    json_write_int(j, p->window->ranges[range].first);
+    json_write_int(j, p->window->ranges[range].last);
     json_end_array(j);
-    json_name(j, "items");
+    json_write_name(j, "items");
     json_begin_array(j);
     for (size_t i = 0; i < p->row_count[range]; i++)
         write_list_row_json(p, &p->rows[range][i], j);
@@ -215,20 +215,20 @@ static void write_list_update_json(const struct list_update *p, struct json_writ
     const struct channel_member_list *l = p->window->list;
 
     json_begin_object(j);
-    json_name(j, "guild_id");
-    json_id(j, l->table->guild_id);
-    json_name(j, "id");
-    json_text(j, str_of(l->id));
-    json_name(j, "member_count");
-    json_int(j, p->member_count);
-    json_name(j, "online_count");
-    json_int(j, p->online_count);
-    json_name(j, "groups");
+    json_write_name(j, "guild_id");
+    json_write_id(j, l->table->guild_id);
+    json_write_name(j, "id");
+    json_write_text(j, str_of(l->id));
+    json_write_name(j, "member_count");
+    json_write_int(j, p->member_count);
+    json_write_name(j, "online_count");
+    json_write_int(j, p->online_count);
+    json_write_name(j, "groups");
     json_begin_array(j);
     for (size_t i = 0; i < p->group_count; i++)
         write_group_json(p, &p->groups[i], j);
     json_end_array(j);
-    json_name(j, "ops");
+    json_write_name(j, "ops");
     json_begin_array(j);
     for (uint32_t i = 0; i < p->window->count; i++)
         if (list_update_has_range(p, i))
@@ -242,9 +242,10 @@ static enum err read_list_update(struct session_store_read *load, struct tx *tx)
 {
     struct member_table *r = container_of(load, struct member_table, store_read);
     struct list_update *p = r->update;
-    struct gateway_search search = { .guild_id = r->guild_id, .user_ids = { p->ids, p->id_count } };
+    struct gateway_member_search search = { .guild_id = r->guild_id,
+                                            .user_ids = { p->ids, p->id_count } };
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     enum err e = OK;
 
     p->members = (struct list){ 0 };
@@ -283,7 +284,7 @@ static void begin_list_update_read(struct member_table *r, enum list_update_kind
     r->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = read_list_update,
                                                  .done = on_list_update_read };
-    store_read_now(r->gateway_loop, &r->store_read);
+    store_read_begin_now(r->gateway_loop, &r->store_read);
 }
 
 /* Sends the rows to a session. A session that is disconnected or has unsent events gets all rows
@@ -314,7 +315,7 @@ static bool send_list_updates_step(struct member_table *r)
 {
     struct list_window *f = r->update->window;
 
-    for (int i = 0; i < SESSIONS_PER_SEND_TASK && !links_empty(&f->subscriptions); i++) {
+    for (int i = 0; i < SESSIONS_PER_SEND_TASK && !links_are_empty(&f->subscriptions); i++) {
         struct list_subscription *u =
             container_of(f->subscriptions.next, struct list_subscription, of_window);
 
@@ -325,7 +326,7 @@ static bool send_list_updates_step(struct member_table *r)
         links_append(&f->subscriptions, &u->of_window);
         send_list_update(r, u);
     }
-    return !links_empty(&f->subscriptions);
+    return !links_are_empty(&f->subscriptions);
 }
 
 /* Ends the round of a window. A quick round sends rows only to new subscriptions, so the stored

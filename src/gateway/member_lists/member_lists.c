@@ -55,7 +55,7 @@ struct channel_member_list *member_list_get_or_create(struct member_table *r, sn
 
 void member_list_free(struct channel_member_list *l)
 {
-    while (!links_empty(&l->windows))
+    while (!links_are_empty(&l->windows))
         list_window_free(container_of(l->windows.next, struct list_window, link));
     map_clear(&l->windows_by_hash);
     link_remove(&l->link);
@@ -113,7 +113,7 @@ bool member_lists_build_step(struct member_table *r)
     if (!l)
         return false;
     while (looked++ < MEMBERS_PER_BUILD_TASK && (m = map_next(&r->members, &l->at))) {
-        m->rank = member_table_rank(r, m);
+        m->rank = member_table_compute_rank(r, m);
         if (list_includes_member(l, v, m))
             some[count++] = m;
     }

@@ -39,7 +39,7 @@ void member_order_remove_gone(struct member_order *o);
 void member_order_insert(struct member_order *o, struct ordered_member **more, size_t count);
 
 /* Adjacent members of the same rank, which a header row precedes. */
-struct order_group {
+struct member_group {
     uint32_t rank;
     size_t row;   /* row of the group's header; member rows follow */
     size_t first; /* index of the first member */
@@ -47,18 +47,18 @@ struct order_group {
 };
 
 /* Writes up to `max` groups to ret, in order. Returns their number. */
-size_t member_order_groups(const struct member_order *o, struct order_group *ret, size_t max);
+size_t member_order_list_groups(const struct member_order *o, struct member_group *ret, size_t max);
 
 /* A row of a list: a group's header or a member. */
 struct list_row {
-    const struct order_group *group; /* NULL if the list has no such row */
+    const struct member_group *group; /* NULL if the list has no such row */
     const struct ordered_member *member;
 };
-struct list_row member_order_row_at(const struct member_order *o, const struct order_group *groups,
+struct list_row member_order_row_at(const struct member_order *o, const struct member_group *groups,
                                     size_t count, size_t row);
 
 /* Returns a hash of the rows `first` to `last`. Equal hashes mean that the rows are unchanged. */
-uint64_t member_order_hash_rows(const struct member_order *o, const struct order_group *groups,
+uint64_t member_order_hash_rows(const struct member_order *o, const struct member_group *groups,
                                 size_t count, size_t first, size_t last);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { CHANGES_PER_TASK = 1000 }; /* changed members per task */
 
-uint32_t member_table_rank(const struct member_table *r, const struct ordered_member *m)
+uint32_t member_table_compute_rank(const struct member_table *r, const struct ordered_member *m)
 {
     uint32_t best = r->rank_count;
 
@@ -88,7 +88,7 @@ static void member_table_add(struct member_table *r, struct ordered_member *m)
 
     if (before)
         member_table_remove(r, before);
-    m->rank = member_table_rank(r, m);
+    m->rank = member_table_compute_rank(r, m);
     m->version = ++r->version;
     map_put(&r->members, m->user_id, m);
     append_member_pointer(&r->changed.added, &r->changed.added_count, &r->changed.added_cap, m);
@@ -131,7 +131,8 @@ static void add_members_from_read(struct member_table *r)
 static enum err read_all_members(struct session_store_read *l, struct tx *tx)
 {
     struct member_table *r = container_of(l, struct member_table, store_read);
-    struct gateway_search search = { .guild_id = r->guild_id, .limit = 2 * OFFLINE_MEMBERS_MAX };
+    struct gateway_member_search search = { .guild_id = r->guild_id,
+                                            .limit = 2 * OFFLINE_MEMBERS_MAX };
 
     r->read.found = (struct list){ 0 };
     return l->gateway_loop->gateway->options.source->members(tx, &search, &r->read.found);
@@ -174,16 +175,16 @@ static void member_table_begin_read(struct member_table *r,
                                     void (*done)(struct session_store_read *l, enum err e))
 {
     r->store_read = (struct session_store_read){ .in_background = true, .run = run, .done = done };
-    store_read_now(r->gateway_loop, &r->store_read);
+    store_read_begin_now(r->gateway_loop, &r->store_read);
 }
 
 bool member_table_begin_reads(struct member_table *r)
 {
     if (r->pending.wants_ids) {
         r->pending.wants_ids = false;
-        list_moves_begin(r);
+        list_subscription_moves_begin(r);
     }
-    if (r->move.moving && list_moves_step(r)) {
+    if (r->move.moving && list_subscription_moves_step(r)) {
         member_table_continue_round(r);
         return true;
     }
@@ -209,8 +210,9 @@ bool member_table_begin_reads(struct member_table *r)
 static enum err read_changed_members(struct session_store_read *l, struct tx *tx)
 {
     struct member_table *r = container_of(l, struct member_table, store_read);
-    struct gateway_search search = { .guild_id = r->guild_id,
-                                     .user_ids = { r->read.reading, r->read.reading_count } };
+    struct gateway_member_search search = {
+        .guild_id = r->guild_id, .user_ids = { r->read.reading, r->read.reading_count }
+    };
 
     r->read.found = (struct list){ 0 };
     return l->gateway_loop->gateway->options.source->members(tx, &search, &r->read.found);

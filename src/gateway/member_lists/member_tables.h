@@ -61,7 +61,7 @@ struct channel_member_list {
 };
 
 /* Work for the next round of a member table. */
-struct member_table_pending {
+struct member_table_pending_work {
     struct map changed_members; /* user id -> enum member_change */
     bool wants_roles, wants_members, wants_ids;
     bool fresh;             /* a new subscription waits for its first rows */
@@ -69,7 +69,7 @@ struct member_table_pending {
 };
 
 /* Moves subscriptions to other member lists, because permissions changed. */
-struct list_moves {
+struct list_subscription_moves {
     bool moving;         /* moves are in progress */
     uint64_t moves;      /* number of times that moves were begun */
     struct map moved_to; /* while moving: channel id -> struct channel_member_list */
@@ -99,13 +99,13 @@ struct member_table {
     snowflake ranks[LIST_GROUPS_MAX]; /* hoisted roles, highest first */
     uint32_t rank_count;
 
-    struct member_table_pending pending;
+    struct member_table_pending_work pending;
 
     /* The members from here on describe the current round. */
     bool running, quick;
     struct member_table_read read;
     bool reading_members; /* members are being read; lists are updated afterwards */
-    struct list_moves move;
+    struct list_subscription_moves move;
     uint64_t round;
     int64_t began;              /* start of the round (clock_monotonic_ns) */
     int64_t sent_bytes;         /* bytes sent since the last pause */
@@ -147,7 +147,7 @@ void member_table_continue_round(struct member_table *r);
 /* Tasks of a round. They return false if there was nothing to do. */
 bool member_table_begin_reads(struct member_table *r);
 bool member_table_process_changes(struct member_table *r);
-uint32_t member_table_rank(const struct member_table *r, const struct ordered_member *m);
+uint32_t member_table_compute_rank(const struct member_table *r, const struct ordered_member *m);
 
 /* --- member_lists.c ------------------------------------------------------------------- */
 
@@ -177,10 +177,10 @@ void list_subscription_free(struct list_subscription *u);
 bool list_subscription_can_view(const struct list_subscription *u);
 void list_subscription_set_fresh(struct list_subscription *u, bool fresh);
 void list_window_free(struct list_window *f);
-/* Move subscriptions to the lists that changed overwrites require, in steps. list_moves_step
- * returns false when done. */
-void list_moves_begin(struct member_table *r);
-bool list_moves_step(struct member_table *r);
+/* Move subscriptions to the lists that changed overwrites require, in steps.
+ * list_subscription_moves_step returns false when done. */
+void list_subscription_moves_begin(struct member_table *r);
+bool list_subscription_moves_step(struct member_table *r);
 /* Ends all subscriptions of a guild in which this loop has no session any more, in steps. Returns
  * false when done. */
 bool list_subscriptions_end_step(struct member_table *r);

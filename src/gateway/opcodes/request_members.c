@@ -71,11 +71,11 @@ static void write_not_found_json(const struct members_task *l, struct json_write
 {
     if (!l->user_count)
         return;
-    json_name(j, "not_found");
+    json_write_name(j, "not_found");
     json_begin_array(j);
     for (size_t i = 0; i < l->user_count; i++)
         if (!user_was_found(l, l->user_ids[i]))
-            json_id(j, l->user_ids[i]);
+            json_write_id(j, l->user_ids[i]);
     json_end_array(j);
 }
 
@@ -88,8 +88,8 @@ static void write_chunk_presences_json(const struct members_task *l, struct aren
 
     for (size_t i = 0; i < l->members.count; i++)
         if (m[i].user_id != l->own)
-            ids_add(arena, &ids, m[i].user_id);
-    json_name(j, "presences");
+            id_list_add(arena, &ids, m[i].user_id);
+    json_write_name(j, "presences");
     gateway_write_presences_json(l->task.store_read.gateway_loop->gateway, l->guild_id, &ids, false,
                                  j);
 }
@@ -98,20 +98,20 @@ static void write_chunk_json(const struct members_task *l, struct arena *arena,
                              struct json_writer *j)
 {
     json_begin_object(j);
-    json_name(j, "guild_id");
-    json_id(j, l->guild_id);
-    json_name(j, "members");
+    json_write_name(j, "guild_id");
+    json_write_id(j, l->guild_id);
+    json_write_name(j, "members");
     schema_encode(j, &type_members, &l->members);
-    json_name(j, "chunk_index");
-    json_int(j, l->index);
-    json_name(j, "chunk_count");
-    json_int(j, l->chunks);
+    json_write_name(j, "chunk_index");
+    json_write_int(j, l->index);
+    json_write_name(j, "chunk_count");
+    json_write_int(j, l->chunks);
     write_not_found_json(l, j);
     if (l->presences)
         write_chunk_presences_json(l, arena, j);
     if (l->nonce_n) {
-        json_name(j, "nonce");
-        json_raw(j, str_slice(l->nonce, l->nonce_n));
+        json_write_name(j, "nonce");
+        json_write_raw(j, str_slice(l->nonce, l->nonce_n));
     }
     json_end_object(j);
 }
@@ -119,7 +119,7 @@ static void write_chunk_json(const struct members_task *l, struct arena *arena,
 static void encode_chunk(struct members_task *l, struct arena *arena)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
     write_chunk_json(l, arena, &j);
@@ -133,7 +133,7 @@ static enum err read_member_chunk(struct session_store_read *load, struct tx *tx
 {
     struct members_task *l = container_of(load, struct members_task, task.store_read);
     const struct gateway_source *source = load->gateway_loop->gateway->options.source;
-    struct gateway_search search = {
+    struct gateway_member_search search = {
         .guild_id = l->guild_id,
         .prefix = str_slice(l->query, l->query_n),
         .user_ids = { l->user_ids, l->user_count },
@@ -251,25 +251,25 @@ static bool can_list_all_members(struct session *s, struct topic_subscription *s
 static void send_rate_limited(struct session *s, const struct members_task *l, int64_t wait_ms)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
     json_begin_object(&j);
-    json_name(&j, "opcode");
-    json_int(&j, OP_REQUEST_MEMBERS);
-    json_name(&j, "retry_after");
-    json_real(&j, (double)wait_ms / 1000);
-    json_name(&j, "meta");
+    json_write_name(&j, "opcode");
+    json_write_int(&j, OP_REQUEST_MEMBERS);
+    json_write_name(&j, "retry_after");
+    json_write_real(&j, (double)wait_ms / 1000);
+    json_write_name(&j, "meta");
     json_begin_object(&j);
-    json_name(&j, "guild_id");
-    json_id(&j, l->guild_id);
+    json_write_name(&j, "guild_id");
+    json_write_id(&j, l->guild_id);
     if (l->nonce_n) {
-        json_name(&j, "nonce");
-        json_raw(&j, str_slice(l->nonce, l->nonce_n));
+        json_write_name(&j, "nonce");
+        json_write_raw(&j, str_slice(l->nonce, l->nonce_n));
     }
     json_end_object(&j);
     json_end_object(&j);
-    session_deliver_buf(s, EVENT_RATE_LIMITED, &out);
+    session_deliver_payload_buf(s, EVENT_RATE_LIMITED, &out);
 }
 
 /* Allows a session to request all members of a guild once per FULL_LIST_INTERVAL_MS. Otherwise

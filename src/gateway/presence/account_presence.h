@@ -9,7 +9,7 @@
 
 /* Combined presence of an account's sessions. Each shard of a bot has a presence of its own. */
 struct account_presence {
-    struct statuses statuses;
+    struct account_statuses statuses;
     struct str activities; /* JSON on the heap; p is NULL if there are no activities */
 };
 
@@ -22,13 +22,13 @@ struct session_filter {
     const struct session *but;      /* session to exclude */
 };
 
-struct statuses account_compute_statuses(const struct account *a,
-                                         struct session_filter c); /* accepts NULL */
+struct account_statuses account_compute_statuses(const struct account *a,
+                                                 struct session_filter c); /* accepts NULL */
 struct account_presence account_compute_presence(const struct account *a, struct session_filter c);
 /* Computes the presence of a shard and stores it as announced. Returns false, without setting ret,
  * if the presence equals the one announced last. */
-bool account_update_announced(struct account *a, const struct session_filter *c,
-                              struct account_presence *ret);
+bool account_update_announced_presence(struct account *a, const struct session_filter *c,
+                                       struct account_presence *ret);
 /* The functions below need no lock. */
 uint64_t account_presence_activities_hash(
     const struct account_presence *l); /* hash of the activities, or 0 */

@@ -9,7 +9,7 @@
 #include "gateway/presence/directory.h"
 
 /* Each message begins with its kind, the sender's node identity and the sender's change number. */
-enum directory_kind {
+enum directory_message_kind {
     DIRECTORY_CHANGE_NUMBER, /* has no other content */
     DIRECTORY_REQUEST_ALL,   /* identity of the node whose sessions are requested; 0 means all */
     DIRECTORY_PUT,           /* a session record; increments the change number */
@@ -19,7 +19,7 @@ enum directory_kind {
     DIRECTORY_FRIENDS,       /* a user id and the ids of the user's friends, who get the presence */
 };
 
-struct directory {
+struct session_directory {
     struct gateway *gateway;
     pthread_mutex_t lock;       /* protects the next four members, and the sending of messages */
     uint64_t change_number;     /* number of published changes */
@@ -31,17 +31,17 @@ struct directory {
 };
 
 /* Requests all sessions of a node; identity 0 means of every node. */
-void directory_request_all(struct directory *d, uint32_t identity);
+void directory_request_all_sessions(struct session_directory *d, uint32_t identity);
 /* Drops the record of a session that left this node, because another node publishes it now. */
-void directory_on_session_resumed(struct directory *d, uint64_t number);
+void directory_on_session_resumed(struct session_directory *d, uint64_t number);
 /* Sends all sessions of this node, at most once per 250 ms: when NATS restarts, every node sends
  * requests to every other node, and each reply goes to all nodes. */
-void directory_send_all(struct directory *d);
+void directory_send_all_sessions(struct session_directory *d);
 /* Sends the change number, and drops records of sessions that moved away and were not resumed. */
-void directory_run_periodic(struct directory *d);
+void directory_run_every_second(struct session_directory *d);
 /* Sends presences to the users who saw the session, because it moved away and was not resumed on
  * any node. */
-void directory_on_session_lost(struct directory *d, struct str record);
-void directory_nodes_free(struct directory *d);
+void directory_on_session_lost(struct session_directory *d, struct str record);
+void directory_nodes_free(struct session_directory *d);
 
 #endif

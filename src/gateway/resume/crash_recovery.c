@@ -38,7 +38,7 @@ static bool slot_belongs_to_client(const struct journal_slot *slot, const struct
 }
 
 static enum err serialize_crashed_session(struct tx *tx, const struct gateway_source *source,
-                                          const struct journal_entry *entry, uint64_t seq,
+                                          const struct found_journal_session *entry, uint64_t seq,
                                           struct str *ret)
 {
     struct list guilds = { 0 };
@@ -50,7 +50,7 @@ static enum err serialize_crashed_session(struct tx *tx, const struct gateway_so
     retain_guilds_of_slot_shard(entry->slot, &guilds);
     buf_init(&out, RECOVERED_SESSION_MAX_BYTES);
     serialize_recovered_session(entry, seq, &guilds, &out);
-    if (!buf_full(&out))
+    if (!buf_is_full(&out))
         *ret = str_dup(tx_arena(tx), buf_str(&out));
     buf_clear(&out);
     return OK;
@@ -59,7 +59,7 @@ static enum err serialize_crashed_session(struct tx *tx, const struct gateway_so
 static enum journal_result find_session_in_replica(const struct gateway *g,
                                                    const struct resume_request *r,
                                                    uint32_t identity, struct arena *arena,
-                                                   struct journal_entry *ret)
+                                                   struct found_journal_session *ret)
 {
     if (!g->replica)
         return JOURNAL_UNKNOWN;
@@ -77,8 +77,8 @@ enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
                                    enum journal_result *ret_answer, struct str *ret)
 {
     const struct gateway_source *source = g->options.source;
-    uint32_t me = cluster_identity(g->cluster);
-    struct journal_entry entry;
+    uint32_t me = cluster_node_identity(g->cluster);
+    struct found_journal_session entry;
     bool moved = false;
     enum journal_result answer = JOURNAL_UNKNOWN;
 
@@ -137,7 +137,7 @@ static bool event_changes_session_view(const struct gateway_event *n, const stru
     }
 }
 
-bool recovered_session_is_exact(const struct session_transfer *h, const struct session *s)
+bool recovered_session_can_continue(const struct session_transfer *h, const struct session *s)
 {
     struct retained_events *recent = &h->to->resume.retained;
     struct gateway_event *n;

@@ -15,6 +15,6 @@ enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
 
 /* Returns whether the session can continue with the missed events: none of them changes its
  * guilds or the channels that its user can view. The session must be subscribed to its guilds. */
-bool recovered_session_is_exact(const struct session_transfer *h, const struct session *s);
+bool recovered_session_can_continue(const struct session_transfer *h, const struct session *s);
 
 #endif

@@ -8,7 +8,7 @@
 struct missed_events {
     int64_t at, last;         /* log positions: last one read, last one to read */
     uint64_t after, last_one; /* event numbers: greater than `after`, up to `last_one` */
-    bool with_seen; /* also read events that were sent before, for recovered_session_is_exact */
+    bool with_seen; /* also read events that were sent before, for recovered_session_can_continue */
     bool begun, failed;
     size_t rows;       /* number of rows read so far */
     size_t page_rows;  /* number of rows in the last page */
@@ -19,7 +19,7 @@ struct missed_events {
 struct missed_events missed_events_in_range(uint64_t seen, uint64_t last, bool with_seen);
 /* Returns whether some of the range was already deleted from the event log. `first` is the log's
  * first position; 0 means that the log is empty. */
-bool missed_events_are_trimmed(const struct missed_events *m, int64_t first);
+bool missed_events_are_deleted_from_log(const struct missed_events *m, int64_t first);
 /* Adds the events of one page to h->missed. Runs in a read transaction, on any thread. */
 enum err read_missed_events_page(struct missed_events *m, struct session_transfer *h,
                                  struct tx *tx);

@@ -39,7 +39,7 @@
 #ifndef GATEWAY_RESUME_RESUME_H
 #define GATEWAY_RESUME_RESUME_H
 
-#include "cluster/frames.h"
+#include "cluster/log_entry.h"
 #include "net/loop.h"
 
 struct gateway;

@@ -89,7 +89,7 @@ static enum err check_log_has_missed_events(struct session_request *q, struct tx
     bool alone = cluster_is_alone(g->cluster);
     int64_t known = alone ? (int64_t)(g->first_number >> EVENT_NUMBER_BITS) : end;
     bool log_is_older = recovered && known < q->missed.at + 1;
-    q->misses = !e && !log_is_older && !missed_events_are_trimmed(&q->missed, first);
+    q->misses = !e && !log_is_older && !missed_events_are_deleted_from_log(&q->missed, first);
     if (!e && !q->misses)
         q->state = REQUEST_SESSION_ENDED;
     return e;
@@ -100,7 +100,7 @@ static enum err take_over_suspended_session(struct session_request *q, const str
                                             struct tx *tx, const struct session_owner *owner)
 {
     const struct resume_request *r = q->transfer->resumption;
-    uint32_t me = cluster_identity(g->cluster);
+    uint32_t me = cluster_node_identity(g->cluster);
     bool changed = true;
     enum err e = suspended_row_read_and_delete(tx, r->number, r->authentication.caller.id,
                                                clock_ms(), &q->bytes);
@@ -120,10 +120,10 @@ static void write_release_request(struct session_request *q, const struct gatewa
 
     q->release_request = (struct session_move){ .kind = MOVE_REQUEST,
                                                 .from = identity,
-                                                .to = cluster_identity(g->cluster),
+                                                .to = cluster_node_identity(g->cluster),
                                                 .number = r->number };
     memcpy(q->release_request.id, r->id, sizeof q->release_request.id);
-    cluster_log_session_move(g->cluster, tx, &q->release_request);
+    cluster_append_session_move(g->cluster, tx, &q->release_request);
     q->sends_request = true;
 }
 
@@ -146,7 +146,7 @@ static enum err take_over_recovered_session(struct session_request *q, struct tx
     if (answer == JOURNAL_FOUND)
         e = check_log_has_missed_events(q, tx);
     if (!e && answer == JOURNAL_FOUND && q->state == REQUEST_SESSION_ENDED)
-        e = owner_row_delete(tx, r->number, cluster_identity(g->cluster));
+        e = owner_row_delete(tx, r->number, cluster_node_identity(g->cluster));
     /* An owner that was only paused reads the release request and finds that it no longer owns the
      * session. */
     if (!e && silent && q->asked != identity)
@@ -169,7 +169,8 @@ static void send_replica_request(const struct session_request *q, uint32_t ident
     struct buf question;
 
     buf_init(&question, REPLICA_REQUEST_BYTES);
-    replica_write_request(&question, identity, r->number, r->seq, cluster_identity(g->cluster));
+    append_replica_request(&question, identity, r->number, r->seq,
+                           cluster_node_identity(g->cluster));
     cluster_send_to_all(g->cluster, CLUSTER_LEDGERS, buf_str(&question));
     buf_clear(&question);
 }
@@ -212,7 +213,7 @@ static enum err run_session_request(struct session_store_read *l, struct tx *tx)
         e = take_over_suspended_session(q, g, tx, &owner);
     if (e || q->bytes.n)
         return e;
-    bool elsewhere = owner.identity && owner.identity != cluster_identity(g->cluster);
+    bool elsewhere = owner.identity && owner.identity != cluster_node_identity(g->cluster);
     bool silent = elsewhere && owner_does_not_reply(q, &owner);
     if (elsewhere)
         e = take_over_recovered_session(q, tx, owner.identity, silent, &dead);
@@ -283,7 +284,7 @@ static void begin_missed_events_read(struct session_request *q)
     q->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = run_missed_events_page_read,
                                                  .done = on_missed_events_page_read };
-    store_read_now(q->transfer->to, &q->store_read);
+    store_read_begin_now(q->transfer->to, &q->store_read);
 }
 
 /* Thousands of events may be missed, so they are read in pages, in the background. */
@@ -334,7 +335,7 @@ static void session_request_read_store(struct session_request *q)
                                                  .run = run_session_request,
                                                  .committed = on_session_request_committed,
                                                  .done = on_session_request_done };
-    store_read_now(q->transfer->to, &q->store_read);
+    store_read_begin_now(q->transfer->to, &q->store_read);
 }
 
 void session_request_retry(struct deadline *d)
@@ -358,7 +359,7 @@ void session_request_begin(struct resume_request *r)
 
 void session_requests_abort(struct gateway_loop *h)
 {
-    while (!links_empty(&h->resume.requests)) {
+    while (!links_are_empty(&h->resume.requests)) {
         struct session_request *q =
             container_of(h->resume.requests.next, struct session_request, link);
 

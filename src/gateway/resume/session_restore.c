@@ -80,5 +80,5 @@ void session_restore_begin(struct resume_request *r)
     x->store_read = (struct session_store_read){ .writes = true,
                                                  .run = run_session_restore,
                                                  .done = on_session_restore_done };
-    store_read_now(here, &x->store_read);
+    store_read_begin_now(here, &x->store_read);
 }

@@ -6,7 +6,7 @@
 #include "gateway/fanout/visible_channels.h"
 
 struct gateway_loop;
-struct journal_entry;
+struct found_journal_session;
 struct session;
 
 /* The guilds of a session and, for a user, the channels that the user can view. */
@@ -30,7 +30,7 @@ bool serialize_session(struct session *s, const struct session_guilds_and_channe
 
 /* Serialises a session of a dead process, whose client has read up to `seq`. The channels that its
  * user could view are not known. */
-void serialize_recovered_session(const struct journal_entry *entry, uint64_t seq,
+void serialize_recovered_session(const struct found_journal_session *entry, uint64_t seq,
                                  const struct list *guilds, struct buf *out);
 
 /* Reads the number of the last event that the serialised session was sent. */

@@ -43,7 +43,8 @@ static void store_and_remove_subscriptions(struct session_transfer *h, struct se
 /* Forwards the request if the session has moved to another loop since it was requested. */
 static bool forward_transfer_request(struct session_transfer *h)
 {
-    struct gateway_loop *hub = registry_find_loop(h->from->gateway, h->resumption->number);
+    struct gateway_loop *hub =
+        registry_find_loop_of_session(h->from->gateway, h->resumption->number);
 
     if (!hub || hub == h->from)
         return false;
@@ -62,7 +63,7 @@ static void detach_session_for_transfer(struct session_transfer *h, struct sessi
     h->session = s;
     store_and_remove_subscriptions(h, s);
     s->resume.delivered_elsewhere = h->from->position;
-    journal_set_in_transit(s);
+    journal_set_session_in_transit(s);
     session_detach(s);
     pthread_mutex_lock(&g->lock);
     s->gateway_loop = h->to;
@@ -71,7 +72,7 @@ static void detach_session_for_transfer(struct session_transfer *h, struct sessi
 
 static void transfer_leave_source(struct session_transfer *h)
 {
-    struct session *s = registry_find_on_loop(h->from, h->resumption->number);
+    struct session *s = registry_find_session_on_loop(h->from, h->resumption->number);
 
     link_remove(&h->link);
     if (!s && forward_transfer_request(h))
@@ -100,9 +101,9 @@ static void on_transfer_requested(struct loop_message *post)
  * requested there later. */
 static bool session_can_leave_loop(const struct session_transfer *o, struct gateway_loop *h)
 {
-    const struct session *s = registry_find_on_loop(h, o->resumption->number);
+    const struct session *s = registry_find_session_on_loop(h, o->resumption->number);
 
-    if (!s && registry_find_loop(h->gateway, o->resumption->number) == h)
+    if (!s && registry_find_loop_of_session(h->gateway, o->resumption->number) == h)
         return false;
     if (s && s->state == SESSION_MOVING)
         return false;
@@ -147,7 +148,7 @@ static void end_retaining_events(struct session_transfer *h)
     /* Suspended sessions need all events since the process started, whenever clients resume. */
     if (to->resume.retains_all)
         needed = 0;
-    retained_events_trim(&to->resume.retained, needed);
+    retained_events_drop_before(&to->resume.retained, needed);
 }
 
 static void session_transfer_end(struct session_transfer *h, struct session *s)
@@ -201,7 +202,7 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
     to->reads.blocking--;
     to->reads.count--;
     if (s) {
-        journal_set_loop(s);
+        journal_set_session_loop(s);
         if (!s->socket) /* a newer connection may have resumed the session already */
             session_on_disconnect(s);
         member_lists_on_session_arrived(s);
@@ -222,13 +223,13 @@ static struct gateway_event *next_missed_event(struct session_transfer *h)
 static void continue_sending_missed_events(struct loop_message *post)
 {
     struct session_transfer *h = container_of(post, struct session_transfer, post);
-    struct session *s = registry_find_on_loop(h->to, h->resumption->number);
+    struct session *s = registry_find_session_on_loop(h->to, h->resumption->number);
     struct gateway_event *n;
 
-    loop_begin_part("sessions");
+    loop_begin_measured_part("sessions");
     while (s && (n = next_missed_event(h))) {
         dispatch_missed_event(s, n);
-        if (loop_budget_use(h->to, 1)) {
+        if (loop_budget_consume_ticks(h->to, 1)) {
             loop_post(h->to->loop, &h->post);
             return;
         }
@@ -262,7 +263,7 @@ static enum err read_changed_channels(struct session_store_read *l, struct tx *t
 static void on_changed_channels_read(struct session_store_read *l, enum err e)
 {
     struct session_transfer *h = container_of(l, struct session_transfer, store_read);
-    struct session *s = registry_find_on_loop(l->gateway_loop, h->resumption->number);
+    struct session *s = registry_find_session_on_loop(l->gateway_loop, h->resumption->number);
 
     if (s && !e) {
         begin_sending_missed_events(h, s);
@@ -304,7 +305,7 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
 
     if (!e && guild_permissions_are_outdated(h)) {
         prepare_guild_permissions_read(h);
-        store_read_now(h->to, &h->store_read);
+        store_read_begin_now(h->to, &h->store_read);
         return;
     }
     session_attach(s, h->to);
@@ -314,7 +315,7 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
         return;
     }
     subscribe_transferred_session(h, s);
-    if (s->state == SESSION_RECOVERED && !recovered_session_is_exact(h, s)) {
+    if (s->state == SESSION_RECOVERED && !recovered_session_can_continue(h, s)) {
         session_end(s);
         session_transfer_end(h, NULL);
         return;
@@ -329,7 +330,7 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
         .run = read_changed_channels,
         .done = on_changed_channels_read,
     };
-    store_read_now(h->to, &h->store_read);
+    store_read_begin_now(h->to, &h->store_read);
 }
 
 /* Reads the session's owner from the store, because the session has left this process or has
@@ -360,8 +361,8 @@ void session_transfer_arrive(struct session_transfer *h)
     /* The source loop may have sent the session an event that this loop's guild view does not have
      * yet; a comparison of channels would undo that event. So wait for it. The event numbers of
      * another process are not comparable. */
-    store_read_after_event(h->to, &h->store_read,
-                           h->from ? h->session->resume.delivered_elsewhere : 0);
+    store_read_begin_after_event(h->to, &h->store_read,
+                                 h->from ? h->session->resume.delivered_elsewhere : 0);
 }
 
 static void on_transfer_posted(struct loop_message *post)

@@ -7,7 +7,7 @@
 #include "gateway/identify/guilds.h"
 #include "gateway/sessions/session.h"
 
-enum resume_objection {
+enum resume_refusal_reason {
     RESUME_NO_OBJECTION,
     RESUME_SUPERSEDED, /* a newer connection of the client has the session */
     RESUME_NOT_OWNER,  /* this node has the session, but another node owns it */
@@ -21,7 +21,7 @@ struct resume_request {
     uint64_t seq;
     uint64_t connection_number; /* number of the connection (struct gateway_socket) */
     bool bad_seq;
-    enum resume_objection objection;
+    enum resume_refusal_reason objection;
 };
 
 struct session_transfer {

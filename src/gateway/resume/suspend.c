@@ -82,9 +82,10 @@ static enum err write_suspended_session(const struct gateway *g, struct tx *tx,
                                         const struct suspended_session *s)
 {
     bool owned = true;
-    enum err e = g->cluster ? owner_row_compare_and_set(tx, s->number, cluster_identity(g->cluster),
-                                                        0, &owned)
-                            : OK;
+    enum err e =
+        g->cluster
+            ? owner_row_compare_and_set(tx, s->number, cluster_node_identity(g->cluster), 0, &owned)
+            : OK;
 
     return !e && owned ? suspended_row_insert(tx, s) : e;
 }
@@ -175,7 +176,7 @@ static enum err prune_sessions_at_start(struct tx *tx, void *arg)
     return prune_sessions_at_start_or_stop(arg, tx);
 }
 
-void gateway_find_suspended_sessions(struct gateway *g)
+void gateway_enable_suspended_sessions(struct gateway *g)
 {
     struct arena *arena = arena_new();
     bool any = false;

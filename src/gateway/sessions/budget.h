@@ -21,7 +21,7 @@ struct iteration_budget {
 };
 
 /* Reads the clock and returns whether the budget of this iteration is spent. */
-static inline bool budget_is_spent(struct iteration_budget *b)
+static inline bool iteration_budget_is_spent(struct iteration_budget *b)
 {
     int64_t now = clock_monotonic_ns();
 
@@ -32,7 +32,7 @@ static inline bool budget_is_spent(struct iteration_budget *b)
     return b->spent;
 }
 
-static inline void budget_renew(struct iteration_budget *b)
+static inline void iteration_budget_renew(struct iteration_budget *b)
 {
     b->began = b->second = 0;
     b->spent = false;

@@ -50,7 +50,7 @@ static struct delayed_events *delayed_events_new(struct gateway_loop *h)
     d->gateway_loop = h;
     d->end = &d->first;
     d->timer.data = d;
-    uv_timer_init(loop_uv(h->loop), &d->timer);
+    uv_timer_init(loop_get_uv_loop(h->loop), &d->timer);
     return d;
 }
 

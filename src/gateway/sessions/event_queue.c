@@ -16,7 +16,7 @@ void event_queue_append(struct gateway_loop *h, struct loop_event_batch *p)
     h->queue.end = &p->next;
 }
 
-void event_queue_on_parcel(struct loop_message *post)
+void event_queue_on_batch_posted(struct loop_message *post)
 {
     struct loop_event_batch *p = container_of(post, struct loop_event_batch, post);
     struct gateway_loop *h = p->gateway_loop;
@@ -72,14 +72,14 @@ static void continue_current_event(struct gateway_loop *h)
     h->position = h->begun;
     if (r->journal_position && !test_fault_is_enabled(TEST_FAULT_EMPTY_JOURNAL))
         atomic_store_explicit(r->journal_position, h->position, memory_order_release);
-    loop_budget_use(h, TICKS_PER_EVENT);
-    if (!links_empty(&r->leaving_transfers) || !links_empty(&r->releases))
+    loop_budget_consume_ticks(h, TICKS_PER_EVENT);
+    if (!links_are_empty(&r->leaving_transfers) || !links_are_empty(&r->releases))
         gateway_upcalls.moves_continue(h);
 }
 
 static void post_event_queue(struct gateway_loop *h)
 {
-    if (!h->queue.sending && !h->queue.first && links_empty(&h->reads.waiting))
+    if (!h->queue.sending && !h->queue.first && links_are_empty(&h->reads.waiting))
         return;
     h->queue.was_delayed = true;
     h->queue.posted = true;
@@ -107,7 +107,7 @@ void event_queue_process(struct gateway_loop *h)
     if (h->queue.processing || h->queue.posted)
         return;
     h->queue.processing = true;
-    loop_begin_part("events");
+    loop_begin_measured_part("events");
     while (!h->reads.blocking && !h->budget.spent && event_queue_step(h))
         ;
     h->queue.processing = false;
@@ -116,7 +116,7 @@ void event_queue_process(struct gateway_loop *h)
         post_event_queue(h);
 }
 
-void event_queue_on_posted(struct loop_message *post)
+void event_queue_on_continue_posted(struct loop_message *post)
 {
     struct gateway_loop *h = container_of(post, struct gateway_loop, queue.post);
 

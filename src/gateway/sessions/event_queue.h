@@ -9,7 +9,7 @@
 #include "net/loop.h"
 
 struct delayed_events;
-struct delivery;
+struct event_delivery;
 struct gateway_loop;
 
 struct event_queue {
@@ -18,14 +18,14 @@ struct event_queue {
     struct loop_event_batch *current; /* batch of the event in progress */
     bool sending;                     /* an event is being delivered */
     /* Delivery of the event in progress (fanout/); NULL before the first event. */
-    struct delivery *delivery;
+    struct event_delivery *delivery;
     bool processing;
     bool was_delayed; /* an iteration ended with queued events since the last ordered reads began */
     struct loop_message post;
     bool posted;
 };
 
-void event_queue_on_parcel(struct loop_message *post); /* struct loop_event_batch */
+void event_queue_on_batch_posted(struct loop_message *post); /* struct loop_event_batch */
 void event_queue_append(struct gateway_loop *h,
                         struct loop_event_batch *p); /* appends a batch to the queue */
 /* Returns the number of the last queued event, or of the last event that was started if the queue
@@ -33,7 +33,7 @@ void event_queue_append(struct gateway_loop *h,
 uint64_t event_queue_last_number(const struct gateway_loop *h);
 /* Delivers events, and begins waiting store reads, until the budget is spent. */
 void event_queue_process(struct gateway_loop *h);
-void event_queue_on_posted(struct loop_message *post);
+void event_queue_on_continue_posted(struct loop_message *post);
 void event_queue_clear(struct gateway_loop *h);
 
 #endif

@@ -28,7 +28,7 @@ struct member_tables;
 
 /* Counts the events that one loop delivers; padded to a cache line, because a counter that loops
  * share would slow them down at every dispatch. */
-struct loop_count {
+struct loop_event_counter {
     _Atomic uint64_t n;
     char rest_of_line[64 - sizeof(uint64_t)];
 };
@@ -68,17 +68,17 @@ struct gateway_loop {
     struct iteration_budget budget;
     struct loop_resume_state resume;
     struct runnable_session_tasks session_tasks;
-    struct link unpublished; /* items: struct session_sync (presence/directory.h) */
+    struct link unpublished; /* items: struct session_cluster_state (presence/directory.h) */
     /* Member lists of this loop (member_lists/); NULL before the first list. */
     struct member_tables *member_tables;
     unsigned list_pieces; /* number of posted tasks of member lists */
-    struct iteration_end iteration_end;
-    struct loop_count *delivered; /* this loop's entry in the gateway's array of counters */
+    struct loop_iteration_callback iteration_end;
+    struct loop_event_counter *delivered; /* this loop's entry in the gateway's array of counters */
 };
 
 struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop);
 void gateway_loop_free(struct gateway_loop *h);
-void gateway_loop_end_iteration(struct iteration_end *t);
+void gateway_loop_end_iteration(struct loop_iteration_callback *t);
 
 static inline void count_delivered_event(struct gateway_loop *h)
 {
@@ -96,10 +96,10 @@ static inline int64_t gateway_loop_time_s(struct gateway_loop *h)
 }
 
 /* Adds ticks. Returns true if events have used up their time in this loop iteration. */
-static inline bool loop_budget_use(struct gateway_loop *h, uint32_t ticks)
+static inline bool loop_budget_consume_ticks(struct gateway_loop *h, uint32_t ticks)
 {
     h->budget.ticks += ticks;
-    return h->budget.ticks >= BUDGET_TICKS && budget_is_spent(&h->budget);
+    return h->budget.ticks >= BUDGET_TICKS && iteration_budget_is_spent(&h->budget);
 }
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { DAY_MS = 24 * 60 * 60 * 1000, START_INTERVAL_MS = 5000, START_BURST = 5 };
 
-bool registry_count_unauthenticated(struct gateway *g, uint64_t key)
+bool registry_count_unauthenticated_socket(struct gateway *g, uint64_t key)
 {
     uintptr_t max = g->options.max_unauthenticated ? g->options.max_unauthenticated : 64;
 
@@ -23,7 +23,7 @@ bool registry_count_unauthenticated(struct gateway *g, uint64_t key)
     return ok;
 }
 
-void registry_uncount_unauthenticated(struct gateway *g, uint64_t key)
+void registry_uncount_unauthenticated_socket(struct gateway *g, uint64_t key)
 {
     pthread_mutex_lock(&g->lock);
     uintptr_t count = (uintptr_t)map_get(&g->unauthenticated, key);
@@ -180,7 +180,7 @@ void remote_session_free(struct remote_session *r)
     mem_free(r);
 }
 
-struct gateway_loop *registry_find_loop(struct gateway *g, uint64_t number)
+struct gateway_loop *registry_find_loop_of_session(struct gateway *g, uint64_t number)
 {
     pthread_mutex_lock(&g->lock);
     struct session *s = map_get(&g->sessions, number);
@@ -238,7 +238,7 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
     return found;
 }
 
-struct session *registry_find_on_loop(struct gateway_loop *h, uint64_t number)
+struct session *registry_find_session_on_loop(struct gateway_loop *h, uint64_t number)
 {
     pthread_mutex_lock(&h->gateway->lock);
     struct session *s = map_get(&h->gateway->sessions, number);
@@ -308,7 +308,7 @@ struct session_starts registry_read_session_starts(struct gateway *g, snowflake 
     return s;
 }
 
-void registry_apply_remote_starts(struct gateway *g, const struct session_starts *s)
+void registry_apply_remote_session_starts(struct gateway *g, const struct session_starts *s)
 {
     int64_t *full_ms;
 

@@ -12,10 +12,10 @@
 #include "gateway/wire/dialects.h"
 
 struct account;
-struct directory;
+struct session_directory;
 struct gateway_loop;
-struct replica;
-struct loop_count;
+struct replicas;
+struct loop_event_counter;
 
 /* Counters for /metrics. */
 struct gateway_counters {
@@ -27,13 +27,14 @@ struct gateway {
     struct gateway_options options;
     struct cluster *cluster;        /* NULL if this is a single node */
     struct journal *journal;        /* NULL if sessions do not survive a crash of the process */
-    struct replica *replica;        /* copies of other nodes' journals, or NULL */
+    struct replicas *replica;       /* copies of other nodes' journals, or NULL */
     _Atomic uint32_t replicated_by; /* identity of the node that has this node's replica, or 0 */
-    struct directory *directory;    /* sessions of other nodes; NULL if nodes do not share them */
+    struct session_directory
+        *directory; /* sessions of other nodes; NULL if nodes do not share them */
     struct loops *loops;
     struct gateway_loop **gateway_loops;
-    _Atomic unsigned gateway_loop_count; /* 0 before the start and after the stop */
-    struct loop_count *delivered;        /* events sent to sessions, per loop */
+    _Atomic unsigned gateway_loop_count;  /* 0 before the start and after the stop */
+    struct loop_event_counter *delivered; /* events sent to sessions, per loop */
     unsigned loop_count;
     pthread_mutex_t lock; /* protects the next six members */
     struct map sessions;  /* session number -> struct session */
@@ -62,7 +63,7 @@ struct gateway {
 struct announced_presence {
     struct announced_presence *next;
     uint32_t shard_id, shard_count;
-    struct statuses statuses;
+    struct account_statuses statuses;
     uint64_t activities; /* hash of the activities, or 0 */
 };
 
@@ -108,19 +109,19 @@ void remote_session_remove(struct gateway *g, struct remote_session *r);
 void remote_session_free(struct remote_session *r); /* accepts NULL */
 
 /* Returns false if the address has too many unauthenticated sockets. */
-bool registry_count_unauthenticated(struct gateway *g, uint64_t key);
-void registry_uncount_unauthenticated(struct gateway *g, uint64_t key);
+bool registry_count_unauthenticated_socket(struct gateway *g, uint64_t key);
+void registry_uncount_unauthenticated_socket(struct gateway *g, uint64_t key);
 /* Adds the session unless its account has too many. Returns whether the session was added. */
 bool registry_add_session(struct gateway *g, struct session *s);
 /* Adds a session that was restored from another process, without a limit. */
 void registry_add_restored_session(struct gateway *g, struct session *s);
 void registry_remove_session(struct gateway *g, struct session *s);
 /* Returns the session if it is on this loop, otherwise NULL. Call it on that loop. */
-struct session *registry_find_on_loop(struct gateway_loop *h, uint64_t number);
+struct session *registry_find_session_on_loop(struct gateway_loop *h, uint64_t number);
 /* Parses the session number from a session id. Returns false if the id is not valid. */
 bool session_id_parse(struct str id, uint64_t *ret_number);
 /* Returns the loop that has the session or will receive it, or NULL. */
-struct gateway_loop *registry_find_loop(struct gateway *g, uint64_t number);
+struct gateway_loop *registry_find_loop_of_session(struct gateway *g, uint64_t number);
 /* Returns whether the session is on this node. */
 bool registry_has_session(struct gateway *g, uint64_t number);
 /* Counts a session start of the account, if its limits allow another session of this shard now.
@@ -136,7 +137,7 @@ struct session_starts {
 };
 struct session_starts registry_read_session_starts(struct gateway *g, snowflake id,
                                                    uint32_t shard_id);
-void registry_apply_remote_starts(struct gateway *g, const struct session_starts *s);
+void registry_apply_remote_session_starts(struct gateway *g, const struct session_starts *s);
 int64_t current_day_number(void);
 /* Records that the session was requested from another node and will arrive at loop `hub`. NULL
  * removes the record. */

@@ -20,10 +20,10 @@ struct replay_page {
 };
 
 /* The newest entry has the session's current seq. */
-struct replay {
+struct replay_buffer {
     struct replay_page *oldest, *newest;
     uint32_t count;
-    /* Time of the oldest entry, so that replay_add need not read the oldest page. */
+    /* Time of the oldest entry, so that replay_buffer_add need not read the oldest page. */
     uint32_t oldest_s;
     size_t bytes;
 };
@@ -33,14 +33,15 @@ enum { REPLAY_COUNT = 4096, REPLAY_BYTES = 4 * 1024 * 1024, REPLAY_AGE_S = 600 }
  * is left for RESUME. */
 enum { BEHIND_COUNT = REPLAY_COUNT / 2, BEHIND_BYTES = REPLAY_BYTES / 2 };
 
-void replay_add(struct replay *r, struct gateway_event *n, unsigned form, int64_t now_s);
-void replay_evict_expired(struct replay *r, int64_t now_s);
-const struct replay_entry *replay_entry_at(const struct replay *r,
+void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigned form,
+                       int64_t now_s);
+void replay_evict_expired(struct replay_buffer *r, int64_t now_s);
+const struct replay_entry *replay_entry_at(const struct replay_buffer *r,
                                            uint32_t i); /* index 0 is the oldest entry */
-void replay_clear(struct replay *r);
+void replay_buffer_clear(struct replay_buffer *r);
 
 /* Prefetches the memory of the next entry; there must be a page. */
-static inline void replay_prefetch_next(const struct replay *r)
+static inline void replay_prefetch_next(const struct replay_buffer *r)
 {
     __builtin_prefetch(&r->newest->items[r->newest->end], 1);
 }

@@ -41,14 +41,14 @@ enum session_state {
 
 /* Combined status of an account's sessions, and the status per kind of client: enum
  * presence_status. */
-struct statuses {
+struct account_statuses {
     unsigned char whole, of[CLIENT_KINDS];
 };
 
 /* --- parts that only some sessions have, allocated when needed ------------------------ */
 
 /* Deadlines of a disconnected session. */
-struct session_absence {
+struct session_disconnect_deadlines {
     struct session *session;
     struct deadline away, show_offline;
 };
@@ -72,10 +72,10 @@ struct session_tasks {
 };
 
 /* State of the session that other nodes have received (directory and replica). */
-struct session_sync {
+struct session_cluster_state {
     struct session *session;
     struct link unpublished; /* link in the list of its loop while its presence is unpublished */
-    /* Link in the list of struct replication while journal records are not replicated. */
+    /* Link in the list of struct journal_replication while journal records are not replicated. */
     struct link unreplicated;
     uint64_t replicated_seq; /* the replica has the session's journal records up to this seq */
     uint32_t round;          /* replication round in which the whole session was sent */
@@ -101,13 +101,13 @@ struct session_presence {
 };
 
 /* Progress of sending to the socket; later dispatches wait in the replay buffer. */
-struct session_output {
+struct session_send_progress {
     uint64_t sent; /* last seq that was sent */
     /* Last seq to replay after RESUME; replayed events do not count as backlog. */
     uint64_t replay_end;
 };
 
-struct session_resume {
+struct session_resume_state {
     uint64_t delivered_elsewhere; /* number of the last event that another loop or node sent */
     uint64_t connection_number;   /* number of the connection that resumed the session */
     struct journal_slot *slot;    /* the session's slot in the journal, or NULL */
@@ -117,12 +117,12 @@ struct session {
     /* Members that every delivered event needs are adjacent. */
     struct gateway_loop *gateway_loop;
     struct gateway_socket *socket; /* NULL if the client is disconnected */
-    struct replay replay;
+    struct replay_buffer replay;
     uint64_t number;    /* first half of the session id */
     uint64_t presences; /* READY included presences up to this event number */
     uint64_t seq;
-    struct session_resume resume;
-    struct session_output output;
+    struct session_resume_state resume;
+    struct session_send_progress output;
     struct session_options options;
     bool bot;
     _Atomic bool revoked; /* the credential was revoked; the session's loop ends the session */
@@ -140,12 +140,12 @@ struct session {
     struct link of_user;      /* link in the list of its account */
     unsigned char id_rest[8]; /* second half of the session id */
     struct session_subscriptions subscriptions;
-    struct link lists;               /* items: struct list_subscription */
-    const char *client;              /* interned name (client_names.h), or NULL */
-    struct session_absence *absence; /* NULL if unused, like the next three members */
+    struct link lists;                            /* items: struct list_subscription */
+    const char *client;                           /* interned name (client_names.h), or NULL */
+    struct session_disconnect_deadlines *absence; /* NULL if unused, like the next three members */
     struct client_presence *client_presence;
     struct session_tasks *tasks;
-    struct session_sync *sync;
+    struct session_cluster_state *sync;
 };
 
 /* Returns whether READY was sent. */
@@ -162,7 +162,7 @@ static inline bool session_continues_elsewhere(const struct session *s)
 }
 
 /* Returns the client's "os|browser|device". */
-static inline const char *session_client(const struct session *s)
+static inline const char *session_client_name(const struct session *s)
 {
     return s->client ? s->client : "";
 }
@@ -183,10 +183,10 @@ static inline unsigned session_task_count(const struct session *s)
 }
 
 /* Return this state of the session; create it if the session has none. */
-struct client_presence *session_client_presence(struct session *s);
-struct session_sync *session_sync(struct session *s);
+struct client_presence *session_get_or_create_presence(struct session *s);
+struct session_cluster_state *session_get_or_create_cluster_state(struct session *s);
 /* Sets "os|browser|device". Call it only before the session is in the registry. */
-void session_set_client(struct session *s, const char *client);
+void session_set_client_name(struct session *s, const char *client);
 void session_id_format(const struct session *s, char out[SESSION_ID + 1]);
 bool session_has_id(const struct session *s, struct str id);
 
@@ -213,9 +213,9 @@ void session_deliver_event(struct session *s, struct gateway_event *n, unsigned 
 void session_deliver_payload(struct session *s, enum event event, struct str payload);
 /* Creates an event from a buffer, clears the buffer, and sends the event. If the buffer overflowed,
  * the session is invalidated. */
-void session_deliver_buf(struct session *s, enum event event, struct buf *payload);
+void session_deliver_payload_buf(struct session *s, enum event event, struct buf *payload);
 /* Sends waiting events until the socket's buffer is full. */
-void session_send_waiting(struct session *s);
+void session_send_waiting_events(struct session *s);
 /* Returns whether the session's socket has unsent data. */
 bool session_has_backlog(const struct session *s);
 /* Called when the session's socket was closed. */
@@ -223,7 +223,7 @@ void session_on_disconnect(struct session *s);
 void on_session_expired(struct deadline *d);
 void on_session_show_offline(struct deadline *d);
 /* Called when the client has connected again. */
-void session_on_reconnect(struct session *s);
+void session_on_client_reconnected(struct session *s);
 bool session_shard_has_guild(const struct session *s, snowflake guild_id);
 struct gateway_viewer gateway_viewer_from_session(const struct session *s);
 struct gateway_caller gateway_caller_from_session(const struct session *s);

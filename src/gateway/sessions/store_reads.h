@@ -46,13 +46,15 @@ struct store_reads {
     bool ahead; /* while done() runs: the read saw commits whose events are still queued */
 };
 
-void store_read_ordered(struct gateway_loop *h,
-                        struct session_store_read *l); /* starts an ordered read */
+void store_read_begin_ordered(struct gateway_loop *h,
+                              struct session_store_read *l); /* starts an ordered read */
 /* Starts an ordered read after the event with this number was delivered; every loop gets that
  * event. */
-void store_read_after_event(struct gateway_loop *h, struct session_store_read *l, uint64_t number);
-void store_read_now(struct gateway_loop *h,
-                    struct session_store_read *l); /* starts a read that does not wait for events */
+void store_read_begin_after_event(struct gateway_loop *h, struct session_store_read *l,
+                                  uint64_t number);
+void store_read_begin_now(
+    struct gateway_loop *h,
+    struct session_store_read *l); /* starts a read that does not wait for events */
 
 /* For the event queue: ordered_reads_are_due returns whether the next ordered read may begin,
  * because all events before it are delivered; begin_ordered_reads starts some of them. */

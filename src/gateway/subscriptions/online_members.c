@@ -91,7 +91,7 @@ void online_members_remove(struct online_members *all, snowflake guild_id, snowf
     pthread_mutex_unlock(&all->lock);
 }
 
-void member_lists_set_watched(struct online_members *all, snowflake guild_id, bool watch)
+void guild_set_has_member_lists(struct online_members *all, snowflake guild_id, bool watch)
 {
     pthread_mutex_lock(&all->lock);
     struct guild_online_members *c = guild_online_get_or_create(all, guild_id);

@@ -28,8 +28,9 @@ size_t online_members_count(struct online_members *all, snowflake guild_id);
 snowflake *online_members_copy_ids(struct online_members *all, snowflake guild_id,
                                    size_t *ret_count);
 
-/* member_lists_set_watched records that a loop begins or stops to have member lists of a guild. */
-void member_lists_set_watched(struct online_members *all, snowflake guild_id, bool watch);
+/* guild_set_has_member_lists records that a loop begins or stops to have member lists of a guild.
+ */
+void guild_set_has_member_lists(struct online_members *all, snowflake guild_id, bool watch);
 bool guild_has_member_lists(struct online_members *all, snowflake guild_id);
 
 #endif

@@ -60,7 +60,7 @@ bool snapshot_positions_include(const struct snapshot_positions *k,
     return true;
 }
 
-bool snapshot_has_event_slow(struct snapshot_positions **k, uint64_t number)
+bool snapshot_search_event(struct snapshot_positions **k, uint64_t number)
 {
     int64_t position = (int64_t)(number >> EVENT_NUMBER_BITS);
 

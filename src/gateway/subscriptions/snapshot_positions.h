@@ -20,13 +20,13 @@ void snapshot_positions_unref(struct snapshot_positions *k);                    
 bool snapshot_positions_include(const struct snapshot_positions *k,
                                 const struct snapshot_positions *other);
 
-bool snapshot_has_event_slow(struct snapshot_positions **k, uint64_t number);
+bool snapshot_search_event(struct snapshot_positions **k, uint64_t number);
 
 /* Returns whether the snapshot included the event with that number. Frees *k when the number is
  * past the last position. */
 static inline bool snapshot_has_event(struct snapshot_positions **k, uint64_t number)
 {
-    return *k && snapshot_has_event_slow(k, number);
+    return *k && snapshot_search_event(k, number);
 }
 
 #endif

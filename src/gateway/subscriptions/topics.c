@@ -206,7 +206,7 @@ static void free_old_views(struct loop_message *post)
     struct topics *all = container_of(post, struct topics, post);
     int64_t began = clock_monotonic_ns();
 
-    loop_begin_part("old_views");
+    loop_begin_measured_part("old_views");
     all->posted = false;
     while (all->old && clock_monotonic_ns() - began < FREE_VIEWS_BUDGET_NS) {
         struct guild_view *next = all->old->next;
@@ -299,7 +299,7 @@ void topics_init(struct topics *all, struct loop *loop)
     map_init(&all->map);
 }
 
-void topics_close(struct topics *all)
+void topics_prepare_loop_stop(struct topics *all)
 {
     all->closing = true;
 }

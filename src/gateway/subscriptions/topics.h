@@ -80,7 +80,7 @@ struct topics {
 
 void topics_init(struct topics *all, struct loop *loop);
 /* Makes later calls free guild views at once, because the loop is about to stop. */
-void topics_close(struct topics *all);
+void topics_prepare_loop_stop(struct topics *all);
 void topics_clear(struct topics *all);
 struct topic *topic_find(const struct topics *all, enum audience_kind kind, snowflake id);
 

@@ -144,11 +144,11 @@ bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_eve
 
         encode_dispatch_prefix(&prefix, etf, n->type, seq);
         deflate_append_stored(buf_str(&prefix), out);
-        buf_add_str(out, gateway_event_bytes(n, form, c->packer, c->arena));
+        buf_add_str(out, gateway_event_payload_in_form(n, form, c->packer, c->arena));
         return false;
     }
     encode_dispatch_prefix(out, etf, n->type, seq);
-    buf_add_str(out, gateway_event_bytes(n, form, c->packer, c->arena));
+    buf_add_str(out, gateway_event_payload_in_form(n, form, c->packer, c->arena));
     if (!etf)
         buf_add_char(out, '}');
     if (c->dialect->compression == COMPRESS_NONE && !c->compress)

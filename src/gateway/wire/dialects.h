@@ -11,7 +11,7 @@
 struct gateway;
 struct http_request;
 
-enum compression { COMPRESS_NONE, COMPRESS_ZLIB, COMPRESS_ZSTD };
+enum gateway_compression { COMPRESS_NONE, COMPRESS_ZLIB, COMPRESS_ZSTD };
 
 /* Parameters of a connection. Connections with the same parameters share one struct dialect. */
 struct dialect {
@@ -20,7 +20,7 @@ struct dialect {
     enum close_code fault; /* 0, or the close code for invalid parameters */
     int version;
     bool etf;
-    enum compression compression;
+    enum gateway_compression compression;
     size_t host_n;
     char host[]; /* Host header of the upgrade request */
 };

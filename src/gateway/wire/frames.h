@@ -23,12 +23,12 @@ struct event_frame {
 struct str shared_frame_for_seq(struct event_frame frames[PAYLOAD_FORMS], uint64_t seq,
                                 struct gateway_event *n, unsigned form, struct compressor *packer,
                                 struct arena *arena);
-/* dispatch_frame_parts builds the parts of a WebSocket frame for an event that only one socket
- * gets. The first part is written to `room`. */
+/* build_dispatch_frame_parts builds the parts of a WebSocket frame for an event that only one
+ * socket gets. The first part is written to `room`. */
 enum { FRAME_PREFIX_MAX = 5 + DISPATCH_PREFIX_MAX, FRAME_PARTS = 3 };
-void dispatch_frame_parts(uint64_t seq, struct gateway_event *n, unsigned form,
-                          struct compressor *packer, struct arena *arena,
-                          char room[FRAME_PREFIX_MAX], struct str ret[FRAME_PARTS]);
+void build_dispatch_frame_parts(uint64_t seq, struct gateway_event *n, unsigned form,
+                                struct compressor *packer, struct arena *arena,
+                                char room[FRAME_PREFIX_MAX], struct str ret[FRAME_PARTS]);
 /* Releases the events of all shared frames, and frees buffers over 1 MiB. */
 void shared_frames_release(struct event_frame frames[PAYLOAD_FORMS]);
 void shared_frames_free(struct event_frame frames[PAYLOAD_FORMS]);

@@ -117,7 +117,7 @@ static void encode_payload_form(struct gateway_event *n, unsigned form, struct c
                     : form & PAYLOAD_ETF             ? PAYLOAD_ETF
                     : form & PAYLOAD_OLD_PERMISSIONS ? PAYLOAD_OLD_PERMISSIONS
                                                      : form;
-    struct str from = gateway_event_bytes(n, form & ~step, packer, arena);
+    struct str from = gateway_event_payload_in_form(n, form & ~step, packer, arena);
 
     if (step == PAYLOAD_WITHOUT_CONTENT) {
         append_message_without_content(from, arena, out);
@@ -132,8 +132,8 @@ static void encode_payload_form(struct gateway_event *n, unsigned form, struct c
     }
 }
 
-struct str gateway_event_bytes(struct gateway_event *n, unsigned form, struct compressor *packer,
-                               struct arena *arena)
+struct str gateway_event_payload_in_form(struct gateway_event *n, unsigned form,
+                                         struct compressor *packer, struct arena *arena)
 {
     struct sized_bytes *b = atomic_load_explicit(&n->forms[form], memory_order_acquire);
     struct buf out;

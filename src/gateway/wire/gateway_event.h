@@ -66,7 +66,7 @@ struct str gateway_event_payload(const struct gateway_event *n);
 
 /* Returns the payload in the given form; the bytes live as long as the event. The arena is for
  * temporary data. */
-struct str gateway_event_bytes(struct gateway_event *n, unsigned form, struct compressor *packer,
-                               struct arena *arena);
+struct str gateway_event_payload_in_form(struct gateway_event *n, unsigned form,
+                                         struct compressor *packer, struct arena *arena);
 
 #endif

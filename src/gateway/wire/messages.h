@@ -16,7 +16,7 @@ struct presence_update {
 };
 
 /* The message IDENTIFY (op 2). */
-struct identify {
+struct identify_message {
     struct str token;
     const struct client_properties *properties;
     struct opt_bool compress;
@@ -26,7 +26,7 @@ struct identify {
 };
 
 /* The message RESUME (op 6). */
-struct resume {
+struct resume_message {
     struct str token, session_id;
     struct str seq; /* unparsed JSON */
 };

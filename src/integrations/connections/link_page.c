@@ -132,7 +132,7 @@ static enum err prepare_link_connection(struct call *call)
     if (l->platform == PLATFORM_NONE || !platform_is_enabled(l->platform) || !l->code.n)
         return OK;
     call->read = check_link_state;
-    call->await = request_linked_account;
+    call->await = request_account_from_provider;
     return OK;
 }
 
@@ -140,7 +140,7 @@ static enum err link_connection(struct call *call)
 {
     struct link_request *l = call_passed_data(call, "link_request");
     struct linked_account c;
-    enum err e = complete_link(call, l, &c);
+    enum err e = complete_account_link(call, l, &c);
 
     switch (e) {
     case OK:

@@ -190,16 +190,16 @@ static void send_http_request(struct http_provider_request *k)
     };
 
     k->tries++;
-    fetcher_start(api_fetcher_of_loop(k->api, k->loop),
-                  &(struct fetch_request){ .method = k->body.n ? "POST" : "GET",
-                                           .url = str_dup_cstring(k->arena, k->url),
-                                           .headers = headers,
-                                           .header_count = k->body.n ? 4 : 3,
-                                           .body = k->body,
-                                           .timeout_ms = TIMEOUT_MS,
-                                           .max_response = MAX_ANSWER,
-                                           .done = on_http_response,
-                                           .arg = k });
+    fetcher_start_request(api_fetcher_of_loop(k->api, k->loop),
+                          &(struct fetch_request){ .method = k->body.n ? "POST" : "GET",
+                                                   .url = str_dup_cstring(k->arena, k->url),
+                                                   .headers = headers,
+                                                   .header_count = k->body.n ? 4 : 3,
+                                                   .body = k->body,
+                                                   .timeout_ms = TIMEOUT_MS,
+                                                   .max_response = MAX_ANSWER,
+                                                   .done = on_http_response,
+                                                   .arg = k });
 }
 
 /* --- URLs ----------------------------------------------------------------------------- */
@@ -215,12 +215,12 @@ static struct str build_page_url(struct http_provider_request *k, struct str acc
 static struct str encode_code_body(struct arena *arena, struct str code)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 64 * 1024);
     json_begin_object(&j);
-    json_name(&j, "code");
-    json_text(&j, code);
+    json_write_name(&j, "code");
+    json_write_text(&j, code);
     json_end_object(&j);
     return buf_move_to_arena(&out, arena);
 }

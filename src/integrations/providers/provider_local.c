@@ -26,7 +26,7 @@ static struct value v_opt_bool_or_null(struct opt_bool b)
     return b.given == GIVEN ? v_int(b.value) : v_null();
 }
 
-enum err upsert_local_account(struct tx *tx, const struct local_account *a)
+enum err upsert_local_account(struct tx *tx, const struct local_platform_account *a)
 {
     return tx_exec(tx, SAVE_ACCOUNT,
                    BIND(v_text(platform_stored_name(a->platform)), v_text(a->id), v_text(a->name),
@@ -53,7 +53,7 @@ static const char END_SUBSCRIPTION[] =
     "delete from platform_subscription where type = $1 and account_id = $2 "
     "and subscriber_id = $3";
 
-enum err upsert_local_subscription(struct tx *tx, const struct local_subscription *s)
+enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s)
 {
     enum err e = require_local_account(tx, s->platform, s->account_id);
 
@@ -80,7 +80,7 @@ static const char SAVE_FRIEND[] =
     "insert into platform_friend (type, account_id, friend_id) values ($1, $2, $3) "
     "on conflict do nothing";
 
-enum err insert_local_friends(struct tx *tx, enum platform p, struct str one, struct str other)
+enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one, struct str other)
 {
     struct value type = v_text(platform_stored_name(p));
     enum err e = require_local_account(tx, p, one);

@@ -67,7 +67,7 @@ static const char *set_displayed_types(struct str list)
 static const char *set_platform_provider(enum platform p, const char *at, const char *key)
 {
     struct str where = str_of(at ? at : "local");
-    bool url = str_starts(where, STR("http://")) || str_starts(where, STR("https://"));
+    bool url = str_starts_with(where, STR("http://")) || str_starts_with(where, STR("https://"));
 
     settings.on[p] = !str_is(where, "off");
     if (!url && !str_is(where, "local") && !str_is(where, "off"))
@@ -122,7 +122,7 @@ struct str integration_displayed_type(struct str type)
     return i >= 0 && settings.words[i][0] ? str_of(settings.words[i]) : type;
 }
 
-enum platform platform_find(struct str word)
+enum platform platform_find_by_name(struct str word)
 {
     for (int i = 0; i < PLATFORM_COUNT; i++)
         if (str_is(word, integration_type_names[i]) ||
@@ -163,7 +163,7 @@ struct str partners_account_name(void)
 
 static bool is_platform_name(struct str word)
 {
-    return platform_find(word) != PLATFORM_NONE;
+    return platform_find_by_name(word) != PLATFORM_NONE;
 }
 
 static const struct string_rule platform_rule = {

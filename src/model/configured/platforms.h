@@ -22,7 +22,7 @@ bool platforms_configure(const struct platform_options *o, const char **ret_prob
 /* Returns the name of a platform as stored in the database: "platform_a". */
 struct str platform_stored_name(enum platform p);
 /* Finds a platform by its stored name or by the operator's name. */
-enum platform platform_find(struct str word);
+enum platform platform_find_by_name(struct str word);
 /* Returns the type of an integration that clients get: the operator's name if set, otherwise the
  * stored type. */
 struct str integration_displayed_type(struct str type);

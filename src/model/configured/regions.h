@@ -25,13 +25,14 @@ bool voice_regions_configure_networks(struct str list, const char **ret_problem)
  * configured for the client's network, otherwise the first. */
 struct list voice_regions_for_client(struct arena *arena, struct str address, bool vip);
 bool voice_region_is_usable(struct str id, bool vip);
-struct str voice_region_optimal(struct str address, bool vip);
+struct str voice_region_find_optimal(struct str address, bool vip);
 
 /* Sets the voice endpoint: host and path, in which {region} stands for the region's id. NULL means
  * that there is no endpoint. The text is not copied. */
 void voice_regions_set_endpoint(const char *pattern);
 const char *voice_regions_endpoint_pattern(void);
-struct str voice_region_fill_pattern(struct arena *arena, struct str pattern, struct str id);
+struct str voice_region_fill_endpoint_pattern(struct arena *arena, struct str pattern,
+                                              struct str id);
 /* Returns the endpoint of a region; NULL pointer if no endpoint is configured. */
 struct str voice_region_endpoint(struct arena *arena, struct str id);
 

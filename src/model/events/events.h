@@ -84,7 +84,7 @@ struct event_info {
 const struct event_info *event_info(enum event e);
 const char *event_name(enum event e);
 enum event event_find_by_name(struct str name); /* EVENT_NONE if the name is unknown */
-const char *event_doc(enum event e);
+const char *event_description(enum event e);
 
 /* The audience of an event: the sessions of a user, all members of a guild, the members of a
  * private channel, or one session. Within a guild the audience can be limited to members who can

@@ -6,7 +6,7 @@ enum { MAX_COLUMN_BYTES = 4 * 1024 * 1024 };
 struct str json_column_encode(struct arena *arena, const struct type *type, const void *value)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_COLUMN_BYTES);
     schema_encode(&j, type, value);

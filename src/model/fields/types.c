@@ -5,7 +5,9 @@
 
 static bool is_http_url(struct str s)
 {
-    size_t scheme = str_starts(s, STR("https://")) ? 8 : str_starts(s, STR("http://")) ? 7 : 0;
+    size_t scheme = str_starts_with(s, STR("https://"))  ? 8
+                    : str_starts_with(s, STR("http://")) ? 7
+                                                         : 0;
 
     for (size_t i = 0; i < s.n; i++)
         if ((unsigned char)s.p[i] <= ' ')
@@ -68,7 +70,7 @@ static bool is_visible_name(struct str s)
 {
     uint32_t c;
 
-    for (size_t n; s.n; s = str_skip(s, n)) {
+    for (size_t n; s.n; s = str_skip_bytes(s, n)) {
         n = utf8_decode(s, &c);
         if (n == 0 || is_invisible_character(c))
             return false;

@@ -13,7 +13,7 @@
 enum { APPLICATION_MESSAGE_CONTENT = 1 << 18 | 1 << 19 };
 
 /* The user or bot that receives a message. */
-struct content_reader {
+struct message_content_reader {
     snowflake id;
     snowflake application_id; /* application of a bot; 0 for users */
     bool bot;
@@ -33,24 +33,26 @@ struct message_origin {
 /* Returns true if the content must be hidden: the reader is a bot that is not `granted`, the
  * message is in a guild, neither the bot nor a webhook of its application wrote it, and it does not
  * mention the bot. */
-bool content_is_hidden(const struct content_reader *reader, bool in_guild,
-                       const struct message_origin *from);
+bool message_content_is_hidden(const struct message_content_reader *reader, bool in_guild,
+                               const struct message_origin *from);
 
 /* Appends the JSON of a message with empty content, embeds, attachments and components, and without
  * the poll. Also removes the content of messages that the message forwards or replies to. */
 void append_message_without_content(struct str message, struct arena *arena, struct buf *out);
 
 /* Returns the message without content if the content is hidden from the reader; otherwise the
- * result of visible_message_for_reader. */
-struct str message_for_reader(struct str message, bool in_guild,
-                              const struct content_reader *reader, struct arena *arena);
+ * result of visible_message_json_for_reader. */
+struct str message_json_for_reader(struct str message, bool in_guild,
+                                   const struct message_content_reader *reader,
+                                   struct arena *arena);
 
 /* Returns the JSON of a message whose content the reader may get. If a user wrote the message, the
  * referenced message retains its content, because that user shows it to the bot. If a bot or
  * webhook wrote the message, the referenced message has content only if the reader may get it
  * directly; otherwise a bot could read every message by replying to it. Forwarded messages retain
  * their content, because a bot can forward only messages whose content it may get. */
-struct str visible_message_for_reader(struct str message, bool in_guild,
-                                      const struct content_reader *reader, struct arena *arena);
+struct str visible_message_json_for_reader(struct str message, bool in_guild,
+                                           const struct message_content_reader *reader,
+                                           struct arena *arena);
 
 #endif

@@ -266,12 +266,12 @@ void command_localize(struct command *k, struct str locale, enum command_localiz
 bool command_choice_equals_text(const struct command_choice *c, struct str text)
 {
     struct buf b;
-    struct json_writer j = json_writer_to(&b);
+    struct json_writer j = json_writer_to_buf(&b);
 
     if (text.n > CHOICE_MAX_BYTES)
         return false;
     buf_init(&b, 8 * CHOICE_MAX_BYTES);
-    json_text(&j, text);
+    json_write_text(&j, text);
     bool same = str_eq(c->value, buf_str(&b));
     buf_clear(&b);
     return same;

@@ -9,7 +9,7 @@ bool parse_api_version(struct str segment, int *ret)
 {
     uint64_t number;
 
-    if (segment.n < 2 || segment.p[0] != 'v' || !str_to_u64(str_skip(segment, 1), &number) ||
+    if (segment.n < 2 || segment.p[0] != 'v' || !str_to_u64(str_skip_bytes(segment, 1), &number) ||
         number < VERSION_OLDEST || number > VERSION_NEWEST)
         return false;
     *ret = (int)number;

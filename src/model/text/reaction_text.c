@@ -89,14 +89,14 @@ bool reaction_line_parse_next(struct str *text, struct reaction_line *ret)
     return true;
 }
 
-void reaction_text_append_head(struct buf *out)
+void reaction_text_append_first_line(struct buf *out)
 {
     buf_add_lit(out, "0000000000000000\n");
 }
 
-struct str reaction_text_skip_head(struct str text)
+struct str reaction_text_skip_first_line(struct str text)
 {
-    return str_skip(text, HEAD_BYTES);
+    return str_skip_bytes(text, HEAD_BYTES);
 }
 
 void reaction_line_append(struct buf *out, const struct reaction_line *line)
@@ -134,12 +134,12 @@ bool reaction_line_contains_user(const struct reaction_line *line, snowflake use
     return find_user_offset(line->users, id) >= 0;
 }
 
-bool reaction_users_next(struct str *users, snowflake *ret)
+bool reaction_user_ids_next(struct str *users, snowflake *ret)
 {
     if (users->n < ID_DIGITS)
         return false;
     *ret = parse_hex_id(str_slice(users->p, ID_DIGITS));
-    *users = str_skip(*users, ID_DIGITS);
+    *users = str_skip_bytes(*users, ID_DIGITS);
     return true;
 }
 
@@ -167,13 +167,13 @@ void reaction_line_remove_user(struct arena *arena, struct reaction_line *line, 
     ptrdiff_t at = find_user_offset(line->users, id);
     if (at >= 0)
         line->users = STR_CONCAT(arena, str_slice(line->users.p, (size_t)at),
-                                 str_skip(line->users, (size_t)at + ID_DIGITS));
+                                 str_skip_bytes(line->users, (size_t)at + ID_DIGITS));
     line->normal--;
 }
 
-int64_t reaction_text_state(struct str text)
+int64_t reaction_text_get_state(struct str text)
 {
-    struct str lines = reaction_text_skip_head(text);
+    struct str lines = reaction_text_skip_first_line(text);
     struct reaction_line line;
 
     while (reaction_line_parse_next(&lines, &line))
@@ -205,7 +205,7 @@ void reaction_text_set_reader(struct str text, snowflake reader)
 
 void reaction_text_mark_reader(struct str text, snowflake id, enum reader_reaction_bits reader_bits)
 {
-    struct str lines = reaction_text_skip_head(text);
+    struct str lines = reaction_text_skip_first_line(text);
     struct reaction_line_parts parts;
     char wanted[ID_DIGITS];
 
@@ -321,7 +321,7 @@ bool write_next_reaction_json(struct json_writer *j, struct str *lines,
 
 void write_reactions_json(struct json_writer *j, struct str text)
 {
-    struct str lines = reaction_text_skip_head(text);
+    struct str lines = reaction_text_skip_first_line(text);
     struct reaction_line_parts parts;
 
     json_begin_array(j);

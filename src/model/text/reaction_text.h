@@ -30,9 +30,9 @@ struct reaction_line {
 };
 
 /* Writes the first line, with reader 0. */
-void reaction_text_append_head(struct buf *out);
+void reaction_text_append_first_line(struct buf *out);
 /* Returns the text after the first line. */
-struct str reaction_text_skip_head(struct str text);
+struct str reaction_text_skip_first_line(struct str text);
 /* Parses the next line and removes it from *text. Returns false at the end or on an error. */
 bool reaction_line_parse_next(struct str *text, struct reaction_line *ret);
 /* Appends a line, with own = 0. */
@@ -45,7 +45,7 @@ void reaction_line_remove_user(struct arena *arena, struct reaction_line *line, 
 /* Returns the value of messages.reacted for a text without rows in table reaction_lanes:
  * HAS_REACTIONS_WITH_ALL_USERS if the text contains the ids of all users who have reacted,
  * otherwise MAY_HAVE_REACTIONS. */
-int64_t reaction_text_state(struct str text);
+int64_t reaction_text_get_state(struct str text);
 
 struct str reaction_emoji_encode(struct arena *arena, const struct reaction_emoji *emoji);
 /* Decodes the emoji of a line; never returns NULL. */
@@ -70,6 +70,6 @@ struct reaction_json_offsets {
 bool write_next_reaction_json(struct json_writer *j, struct str *lines,
                               struct reaction_json_offsets *ret);
 /* Removes the first id from `users`; returns false if there is none. */
-bool reaction_users_next(struct str *users, snowflake *ret);
+bool reaction_user_ids_next(struct str *users, snowflake *ret);
 
 #endif

@@ -53,7 +53,7 @@ struct fetch_request {
     void *arg;
 };
 
-/* Starts a request. Copies *request. Calls done after fetcher_start has returned. */
-void fetcher_start(struct fetcher *f, const struct fetch_request *request);
+/* Starts a request. Copies *request. Calls done after fetcher_start_request has returned. */
+void fetcher_start_request(struct fetcher *f, const struct fetch_request *request);
 
 #endif

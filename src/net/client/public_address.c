@@ -102,7 +102,7 @@ bool address_is_public(const void *sockaddr)
 /* Returns a URL's host without scheme, user, port and trailing dot. Browsers treat '\' as '/'. */
 static struct str url_host(struct str url)
 {
-    struct str host = str_skip(url, str_starts(url, STR("https://")) ? 8 : 7);
+    struct str host = str_skip_bytes(url, str_starts_with(url, STR("https://")) ? 8 : 7);
     size_t end = 0;
 
     while (end < host.n && !strchr("/\\?#", host.p[end]))
@@ -110,7 +110,7 @@ static struct str url_host(struct str url)
     host = str_slice(host.p, end);
     for (size_t i = host.n; i > 0; i--)
         if (host.p[i - 1] == '@') {
-            host = str_skip(host, i);
+            host = str_skip_bytes(host, i);
             break;
         }
     if (host.n && host.p[0] == '[')
@@ -124,7 +124,7 @@ static bool host_is_below(struct str host, const char *name)
     struct str end = str_of(name);
     bool longer = host.n > end.n;
 
-    return host.n >= end.n && str_eq_nocase(str_skip(host, host.n - end.n), end) &&
+    return host.n >= end.n && str_eq_nocase(str_skip_bytes(host, host.n - end.n), end) &&
            (!longer || host.p[host.n - end.n - 1] == '.');
 }
 
@@ -140,10 +140,10 @@ static bool host_is_numeric(struct str host)
 
 static bool numeric_host_is_public(struct str host)
 {
-    struct address a;
+    struct ip_address a;
 
     if (host.p[0] == '[') {
-        host = str_skip(host, 1);
+        host = str_skip_bytes(host, 1);
         host = str_cut(&host, ']');
     }
     return address_parse(host, &a) && ipv6_is_public(a.bytes);

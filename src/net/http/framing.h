@@ -14,16 +14,16 @@ struct input_cursor {
     int past;
 };
 
-struct head_parser {
+struct request_head_parser {
     struct input_cursor c;
     struct http_request *r;
     struct str authority; /* host of an absolute request target */
     bool close, keep_alive, upgrade, websocket, expect;
 };
 
-/* head_apply_header handles one parsed header; head_finish runs after the last one. Both return 1
- * on success, otherwise the value that http_parse_head must return. */
-long head_apply_header(struct head_parser *h, struct str name, struct str value);
-long head_finish(struct head_parser *h);
+/* request_head_apply_header handles one parsed header; request_head_finish runs after the last one.
+ * Both return 1 on success, otherwise the value that http_parse_head must return. */
+long request_head_apply_header(struct request_head_parser *h, struct str name, struct str value);
+long request_head_finish(struct request_head_parser *h);
 
 #endif

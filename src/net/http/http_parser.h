@@ -73,7 +73,7 @@ struct str http_find_header(const struct http_request *r, struct str name);
 /* --- chunked bodies ------------------------------------------------------------------- */
 
 /* State of the chunk decoder; initialise to zeros. */
-struct http_chunks {
+struct http_chunk_decoder {
     int state;
     uint64_t left;         /* remaining bytes of the current chunk */
     size_t line, trailers; /* bytes of the current line; bytes of all trailers so far */
@@ -82,7 +82,8 @@ struct http_chunks {
 /* Decodes bytes of a chunked body and appends the content to out, up to the maximum of out. Returns
  * the number of bytes used, or a negative HTTP status (-400, -413 if out is full, -431). Sets
  * *ret_done after the last chunk and its trailers; bytes after that belong to the next request. */
-long http_decode_chunks(struct http_chunks *c, struct str bytes, struct buf *out, bool *ret_done);
+long http_decode_chunks(struct http_chunk_decoder *c, struct str bytes, struct buf *out,
+                        bool *ret_done);
 
 /* --- header values -------------------------------------------------------------------- */
 
@@ -90,9 +91,10 @@ long http_decode_chunks(struct http_chunks *c, struct str bytes, struct buf *out
 bool http_media_type_is(struct str content_type, struct str type);
 /* Copies the unquoted value of a parameter such as boundary to out; if out is NULL, only computes
  * its length. Returns false if the parameter is absent, malformed or longer than max. */
-bool http_copy_parameter(struct str value, struct str name, char *out, size_t max, size_t *ret_n);
+bool http_copy_header_parameter(struct str value, struct str name, char *out, size_t max,
+                                size_t *ret_n);
 /* Returns true if Accept-Encoding allows this content coding with q > 0; "*" matches any coding. */
-bool http_accepts_coding(struct str accept_encoding, struct str coding);
+bool http_accepts_content_coding(struct str accept_encoding, struct str coding);
 
 /* Returns true if If-None-Match lists this entity tag or "*". Ignores the weak prefix W/. */
 bool http_etag_is_listed(struct str if_none_match, struct str tag);

@@ -25,12 +25,12 @@
 struct http_server;
 struct websocket;
 struct websocket_handler;
-struct tls_context;    /* tls.h */
-struct proxy_networks; /* proxies.h */
+struct tls_context;            /* tls.h */
+struct trusted_proxy_networks; /* proxies.h */
 
 /* A request and its response. Allocated in its arena and valid until http_respond. If the client
  * disconnects before, the exchange stays valid and its response is dropped. */
-struct exchange {
+struct http_exchange {
     struct arena *arena;
     struct loop *loop;
     const struct http_request *request; /* the parsed request, in the arena */
@@ -47,7 +47,7 @@ struct exchange {
 };
 
 /* Returns true if the client has disconnected, so the response would be dropped. Thread-safe. */
-static inline bool exchange_is_abandoned(const struct exchange *x)
+static inline bool http_exchange_is_abandoned(const struct http_exchange *x)
 {
     return atomic_load_explicit(&x->abandoned, memory_order_relaxed);
 }
@@ -75,16 +75,16 @@ struct refused_request {
     enum http_method method;
 };
 
-struct http_server_app {
+struct http_server_callbacks {
     void *arg;
     /* Returns the body limits. Called when the head is complete and the request has a body. */
     struct body_limits (*body_limits)(void *arg, const struct http_request *r);
     /* Called with the head of a request whose body is long, of unknown length, or a form. The body
      * is read only after http_accept_body; http_respond refuses the body. If NULL, all bodies are
      * accepted. */
-    void (*authorize_body)(void *arg, struct exchange *x);
+    void (*authorize_body)(void *arg, struct http_exchange *x);
     /* Called with a complete request. Respond with http_respond, in this call or later. */
-    void (*request)(void *arg, struct exchange *x);
+    void (*request)(void *arg, struct http_exchange *x);
     /* Writes the JSON body of an error that the server itself sends (malformed, too large). */
     void (*refusal)(void *arg, int status, struct buf *out);
     struct str refusal_lines; /* headers of the server's own errors; must outlive the server */
@@ -104,18 +104,18 @@ struct http_server_options {
     int64_t head_timeout_ms; /* for a whole head; also interval of the minimum body rate; 30 s */
     int64_t idle_timeout_ms; /* between requests; also interval of the minimum send rate; 75 s */
     size_t body_memory;      /* limit for all bodies together, in bytes; 0 means no limit */
-    const struct proxy_networks *proxies; /* trusted proxies; NULL if there are none */
-    bool proxy_protocol;                  /* whether proxies may send a PROXY protocol header */
-    const char *via;                      /* value of the Via header */
+    const struct trusted_proxy_networks *proxies; /* trusted proxies; NULL if there are none */
+    bool proxy_protocol; /* whether proxies may send a PROXY protocol header */
+    const char *via;     /* value of the Via header */
 };
 
 /* Starts listening on every loop. Fails and logs if the address is in use or not this machine's. */
 enum err http_server_start(struct loops *loops, const struct http_server_options *options,
-                           const struct http_server_app *app, struct http_server **ret);
+                           const struct http_server_callbacks *app, struct http_server **ret);
 int http_server_port(const struct http_server *s);
 
 /* Writes the address of a listening socket; false if the socket is not a listening IP socket. */
-bool server_format_socket_host(int socket, char *host, size_t max);
+bool format_listening_socket_host(int socket, char *host, size_t max);
 
 /* Closes the listener and idle connections. Running requests and WebSockets continue; a new
  * WebSocket handshake gets status 503. Blocks, so it must not be called on a loop. */
@@ -135,28 +135,29 @@ void http_server_stats(const struct http_server *s, struct http_server_stats *re
 /* Accepts the body for which `authorize_body` was called; account is the sender's id, or 0. Call on
  * the exchange's loop. Until `request` is called, the server may free the exchange without notice,
  * so the exchange must not own anything outside its arena. */
-void http_accept_body(struct exchange *x, uint64_t account);
+void http_accept_body(struct http_exchange *x, uint64_t account);
 /* Sends the response. Call exactly once, on the exchange's loop, inside `request` or later. Frees
  * the exchange and its arena. The response to HEAD has no body. JSON and text of 1-128 KiB is
  * gzipped if the client accepts it. */
-void http_respond(struct exchange *x, const struct response_head *head, struct str body);
+void http_respond(struct http_exchange *x, const struct response_head *head, struct str body);
 /* Closes the connection without a response, as a crash would. Must not be called while the
  * connection's input is handled; use a timer or a later loop iteration. */
-void http_drop_connection(struct exchange *x);
+void http_drop_connection(struct http_exchange *x);
 /* Like http_respond, but the body is `length` bytes of a file from its current offset. Closes fd.
  */
-void http_respond_file(struct exchange *x, const struct response_head *head, int fd,
+void http_respond_file(struct http_exchange *x, const struct response_head *head, int fd,
                        int64_t length);
 
 /* Like http_respond, but for a long text, which is sent in pieces as the client reads it and never
  * copied whole. Takes over the contents of `owner`, the buffer of the text; if owner is NULL, the
  * text must outlive the server. The text is not compressed. */
-void http_respond_long(struct exchange *x, const struct response_head *head, struct str text,
-                       struct buf *owner);
-/* Like http_respond_long, but takes a reference to a reference-counted text instead of a buffer. */
-void http_respond_shared(struct exchange *x, const struct response_head *head,
-                         struct shared_text *text);
-/* Texts of at least this length should be sent with http_respond_long. */
+void http_respond_long_text(struct http_exchange *x, const struct response_head *head,
+                            struct str text, struct buf *owner);
+/* Like http_respond_long_text, but takes a reference to a reference-counted text instead of a
+ * buffer. */
+void http_respond_shared_text(struct http_exchange *x, const struct response_head *head,
+                              struct shared_text *text);
+/* Texts of at least this length should be sent with http_respond_long_text. */
 enum { HTTP_LONG_TEXT_BYTES = 64 * 1024 };
 
 /* http_respond does not compress longer bodies, because that would block the loop; callers compress
@@ -185,7 +186,7 @@ struct websocket_handler {
         struct websocket *ws); /* called from the loop as websocket_notify_when_drained requested */
 };
 
-void *websocket_data(const struct websocket *ws); /* the pointer of websocket_set_data */
+void *websocket_get_data(const struct websocket *ws); /* the pointer of websocket_set_data */
 void websocket_set_data(struct websocket *ws, void *data);
 /* Replaces max_unsent of the handler, once the peer is authenticated. */
 void websocket_set_max_unsent(struct websocket *ws, size_t max_waiting);

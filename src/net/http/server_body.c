@@ -24,7 +24,7 @@ static bool is_multipart_form(const struct http_request *r)
     return http_media_type_is(r->content_type, STR("multipart/form-data"));
 }
 
-bool request_body_skip(struct connection *c, struct http_call *call, bool keep_alive)
+bool request_body_skip(struct connection *c, struct http_server_request *call, bool keep_alive)
 {
     const struct http_request *r = call->x.request;
 
@@ -38,7 +38,7 @@ bool request_body_skip(struct connection *c, struct http_call *call, bool keep_a
 }
 
 /* Refuses a body whose announced length is too long, before any of it is read. */
-static void refuse_body_length(struct connection *c, struct http_call *call)
+static void refuse_body_length(struct connection *c, struct http_server_request *call)
 {
     bool keep = request_body_skip(c, call, call->keep_alive && !c->server_loop->stopping);
     struct response_context to = { .head = call->head, .keep_alive = keep, .old = call->old };
@@ -46,23 +46,24 @@ static void refuse_body_length(struct connection *c, struct http_call *call)
     c->timing = TIMING_NONE;
     report_refused_request(c, call, 413, STR(""));
     append_error_response(c, &to, 413, STR(""));
-    http_call_finish(c, call, keep);
+    http_server_request_finish(c, call, keep);
 }
 
-static bool begin_multipart(struct http_call *call)
+static bool begin_multipart(struct http_server_request *call)
 {
     char boundary[MULTIPART_MAX_BOUNDARY];
     size_t n = 0;
 
-    if (!http_copy_parameter(call->x.request->content_type, STR("boundary"), boundary,
-                             sizeof boundary, &n))
+    if (!http_copy_header_parameter(call->x.request->content_type, STR("boundary"), boundary,
+                                    sizeof boundary, &n))
         return false;
     call->x.parts = multipart_new(str_slice(boundary, n), call->max_parts);
     return call->x.parts != NULL;
 }
 
 /* Counts n more received bytes; returns false if the memory budget is exhausted. */
-static bool reserve_body_budget(const struct server_loop *h, struct http_call *call, size_t n)
+static bool reserve_body_budget(const struct server_loop *h, struct http_server_request *call,
+                                size_t n)
 {
     call->received += n;
     if (!call->counts_against_budget || call->received <= call->reserved)
@@ -77,7 +78,7 @@ static bool reserve_body_budget(const struct server_loop *h, struct http_call *c
 /* Starts to receive a body. Memory grows with the received bytes, not with the announced length. */
 static void start_receiving_body(struct connection *c)
 {
-    struct http_call *call = c->call;
+    struct http_server_request *call = c->call;
     const struct http_request *r = call->x.request;
 
     if (!r->chunked && r->length > call->max) {
@@ -101,7 +102,7 @@ static void start_receiving_body(struct connection *c)
         buf_add_lit(&c->server_loop->buffers.out, "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
-static uint64_t max_body_length(const struct server_loop *h, const struct http_call *call,
+static uint64_t max_body_length(const struct server_loop *h, const struct http_server_request *call,
                                 const struct body_limits *in)
 {
     uint64_t max = call->form ? in->max_multipart + (uint64_t)FORM_OVERHEAD : in->max_body;
@@ -110,7 +111,7 @@ static uint64_t max_body_length(const struct server_loop *h, const struct http_c
     return max < share ? max : share;
 }
 
-static bool needs_no_authorization(const struct http_call *call)
+static bool needs_no_authorization(const struct http_server_request *call)
 {
     const struct http_request *r = call->x.request;
 
@@ -118,7 +119,7 @@ static bool needs_no_authorization(const struct http_call *call)
            r->length <= call->max && call->received <= MAX_UNAUTHORIZED_HEAD;
 }
 
-size_t request_body_begin(struct connection *c, struct http_call *call, struct str rest)
+size_t request_body_begin(struct connection *c, struct http_server_request *call, struct str rest)
 {
     struct server_loop *h = c->server_loop;
     const struct http_request *r = call->x.request;
@@ -146,14 +147,14 @@ size_t request_body_begin(struct connection *c, struct http_call *call, struct s
     return 0;
 }
 
-void http_accept_body(struct exchange *x, uint64_t account)
+void http_accept_body(struct http_exchange *x, uint64_t account)
 {
-    struct http_call *call = container_of(x, struct http_call, x);
+    struct http_server_request *call = container_of(x, struct http_server_request, x);
     struct connection *c = x->connection;
 
     assert(loop_current() == x->loop);
     if (!c) {
-        http_call_free(call);
+        http_server_request_free(call);
         return;
     }
     assert(c->state == CONN_AUTHORIZING_BODY);
@@ -168,22 +169,22 @@ void http_accept_body(struct exchange *x, uint64_t account)
     c->server_loop->current = before;
 }
 
-static int append_body_bytes(struct http_call *call, struct str bytes)
+static int append_body_bytes(struct http_server_request *call, struct str bytes)
 {
     if (!call->x.parts) {
         buf_add_str(&call->data, bytes);
-        return buf_full(&call->data) ? 413 : 0;
+        return buf_is_full(&call->data) ? 413 : 0;
     }
     enum err e = multipart_feed(call->x.parts, bytes);
     return e == OK ? 0 : e == ERR_ENTITY_TOO_LARGE ? 413 : 400;
 }
 
-static long read_chunked_body(struct server_loop *h, struct http_call *call, struct str bytes,
-                              bool *ret_done)
+static long read_chunked_body(struct server_loop *h, struct http_server_request *call,
+                              struct str bytes, bool *ret_done)
 {
     if (!call->x.parts) {
         long n = http_decode_chunks(&call->chunks, bytes, &call->data, ret_done);
-        return n >= 0 && buf_full(&call->data) ? -413 : n;
+        return n >= 0 && buf_is_full(&call->data) ? -413 : n;
     }
     buf_reset(&h->buffers.pieces);
     long n = http_decode_chunks(&call->chunks, bytes, &h->buffers.pieces, ret_done);
@@ -191,7 +192,8 @@ static long read_chunked_body(struct server_loop *h, struct http_call *call, str
     return status ? -status : n;
 }
 
-static long read_body_of_known_length(struct http_call *call, struct str bytes, bool *ret_done)
+static long read_body_of_known_length(struct http_server_request *call, struct str bytes,
+                                      bool *ret_done)
 {
     size_t n = bytes.n < call->left ? bytes.n : (size_t)call->left;
     int status = append_body_bytes(call, str_slice(bytes.p, n));
@@ -203,7 +205,7 @@ static long read_body_of_known_length(struct http_call *call, struct str bytes, 
 
 size_t request_body_read(struct connection *c, struct str bytes)
 {
-    struct http_call *call = c->call;
+    struct http_server_request *call = c->call;
     bool done = false;
     size_t before = call->left && bytes.n > call->left ? (size_t)call->left : bytes.n;
 

@@ -16,7 +16,7 @@ enum {
 
 extern const unsigned char octet_classes[256];
 
-static inline bool octet_in_class(char c, int kind)
+static inline bool octet_is_in_class(char c, int kind)
 {
     return octet_classes[(unsigned char)c] & kind;
 }
@@ -26,16 +26,16 @@ static inline bool octet_in_class(char c, int kind)
 static inline const char *skip_octets(const char *p, const char *end, int kind)
 {
     for (; end - p >= 4; p += 4) {
-        if (!octet_in_class(p[0], kind))
+        if (!octet_is_in_class(p[0], kind))
             return p;
-        if (!octet_in_class(p[1], kind))
+        if (!octet_is_in_class(p[1], kind))
             return p + 1;
-        if (!octet_in_class(p[2], kind))
+        if (!octet_is_in_class(p[2], kind))
             return p + 2;
-        if (!octet_in_class(p[3], kind))
+        if (!octet_is_in_class(p[3], kind))
             return p + 3;
     }
-    while (p < end && octet_in_class(*p, kind))
+    while (p < end && octet_is_in_class(*p, kind))
         p++;
     return p;
 }
@@ -46,7 +46,7 @@ static inline bool all_octets_in_class(struct str s, int kind)
     return skip_octets(s.p, s.p + s.n, kind) == s.p + s.n;
 }
 
-int hex_octet_value(char c);
+int hex_digit_to_int(char c);
 
 /* A parameter "; name=value" of a header value. */
 struct header_parameter {
@@ -56,6 +56,6 @@ struct header_parameter {
 
 /* Parses the next parameter of *rest, which starts with ';' or is empty, and removes it from *rest.
  * Returns 1, or 0 at the end, or -1 if the parameter is malformed. */
-int parse_next_parameter(struct str *rest, struct header_parameter *ret);
+int parse_next_header_parameter(struct str *rest, struct header_parameter *ret);
 
 #endif

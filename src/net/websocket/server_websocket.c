@@ -30,7 +30,7 @@ struct long_message {
 
 /* --- interface for the application ---------------------------------------------------- */
 
-void *websocket_data(const struct websocket *ws)
+void *websocket_get_data(const struct websocket *ws)
 {
     return ws->open ? ws->data : NULL;
 }
@@ -83,7 +83,7 @@ size_t websocket_unsent_bytes(const struct websocket *ws)
     const struct long_message *m = ws->long_message;
     size_t behind = m ? m->bytes.n - m->at + m->after.n : 0;
 
-    return connection_unsent(websocket_connection(ws)) + ws->out.n + behind;
+    return connection_unsent_bytes(websocket_connection(ws)) + ws->out.n + behind;
 }
 
 static struct buf *next_frame_buffer(struct websocket *ws)
@@ -162,7 +162,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
         now && can_send_at_once(ws) ? connection_try_send(websocket_connection(ws), frame) : 0;
 
     if (n < frame.n && can_queue_bytes(ws, frame.n - n))
-        buf_add_str(next_frame_buffer(ws), str_skip(frame, n));
+        buf_add_str(next_frame_buffer(ws), str_skip_bytes(frame, n));
 }
 
 /* Sends as much as the socket accepts; the rest and errors wait for the end of the iteration. */
@@ -201,7 +201,7 @@ void websocket_notify_when_drained(struct websocket *ws)
  * iteration. */
 static void call_drained_if_empty(struct websocket *ws)
 {
-    if (!ws->awaited || ws->long_message || connection_unsent(websocket_connection(ws)))
+    if (!ws->awaited || ws->long_message || connection_unsent_bytes(websocket_connection(ws)))
         return;
     if (ws->close_sent || ws->ending || ws->cut)
         return;
@@ -226,7 +226,7 @@ static void send_pending_pong(struct websocket *ws)
 {
     struct pending_pong *p = ws->pong;
 
-    if (!p || connection_unsent(websocket_connection(ws)))
+    if (!p || connection_unsent_bytes(websocket_connection(ws)))
         return;
     ws->pong = NULL;
     websocket_send(ws, WS_PONG, str_slice(p->payload, p->n));
@@ -236,7 +236,7 @@ static void send_pending_pong(struct websocket *ws)
 /* Returns true for up to 600 control frames per minute; no client needs more. */
 static bool count_control_frame(struct websocket *ws)
 {
-    uint32_t now = (uint32_t)uv_now(loop_uv(websocket_loop(ws)));
+    uint32_t now = (uint32_t)uv_now(loop_get_uv_loop(websocket_loop(ws)));
 
     if (ws->controls == 0 || now - ws->minute >= MINUTE_MS) {
         ws->minute = now;
@@ -305,7 +305,7 @@ static const struct websocket_handler *find_or_store_handler(struct server_loop 
     return &k->on;
 }
 
-void stored_handlers_free(struct server_loop *h)
+void websocket_handlers_free(struct server_loop *h)
 {
     while (h->handlers) {
         struct stored_handler *next = h->handlers->next;
@@ -315,7 +315,7 @@ void stored_handlers_free(struct server_loop *h)
     }
 }
 
-bool websocket_accept_upgrade(struct connection *c, struct http_call *call)
+bool websocket_accept_upgrade(struct connection *c, struct http_server_request *call)
 {
     struct server_loop *h = c->server_loop;
     struct websocket_handler on = { 0 };
@@ -352,13 +352,13 @@ bool websocket_accept_upgrade(struct connection *c, struct http_call *call)
     c->timing = TIMING_NONE;
     deadline_restart(h->timers.idle,
                      &c->deadline); /* starts the timeout for sending the handshake */
-    http_call_free(call);
-    counter_add(&h->counters.websockets, 1);
+    http_server_request_free(call);
+    stat_counter_add(&h->counters.websockets, 1);
     send_handshake(c, accept);
     return true;
 }
 
-void websocket_call_closed(struct connection *c)
+void websocket_call_closed_handler(struct connection *c)
 {
     struct websocket *ws = &c->websocket;
 
@@ -366,7 +366,7 @@ void websocket_call_closed(struct connection *c)
     if (ws->over)
         return;
     ws->over = true;
-    counter_add(&c->server_loop->counters.websockets, (uint64_t)-1);
+    stat_counter_add(&c->server_loop->counters.websockets, (uint64_t)-1);
     if (ws->on->closed)
         ws->on->closed(ws, ws->code);
 }
@@ -390,7 +390,7 @@ void websocket_free_buffers(struct websocket *ws)
     mem_free(ws->pong);
 }
 
-void websocket_shut_down(struct connection *c)
+void websocket_begin_shutdown(struct connection *c)
 {
     struct websocket *ws = &c->websocket;
 
@@ -491,7 +491,7 @@ static void read_websocket_frames(struct connection *c, struct ws_reader *r, cha
 /* Stores the decoder only while a message or frame is incomplete. */
 static void store_incomplete_reader(struct websocket *ws, struct ws_reader *r)
 {
-    bool rests = ws_reader_is_idle(r);
+    bool rests = ws_reader_release_message(r);
 
     if (rests && r == ws->reader) {
         mem_free(r);
@@ -532,7 +532,7 @@ void on_websocket_output_sent(struct connection *c)
         send_pending_pong(ws);
         call_drained_if_empty(ws);
     }
-    if (ws->open || connection_unsent(c))
+    if (ws->open || connection_unsent_bytes(c))
         return;
     void *arg = ws->data;
     deadline_cancel(&c->deadline);
@@ -553,7 +553,7 @@ static void send_message_piece(struct websocket *ws)
     struct long_message *m = ws->long_message;
     struct connection *c = websocket_connection(ws);
 
-    if (!m || c->state != CONN_WEBSOCKET || connection_unsent(c))
+    if (!m || c->state != CONN_WEBSOCKET || connection_unsent_bytes(c))
         return;
     size_t left = m->bytes.n - m->at;
     struct str piece = str_slice(m->bytes.p + m->at, left < PIECE_BYTES ? left : PIECE_BYTES);
@@ -568,7 +568,7 @@ static void send_message_piece(struct websocket *ws)
         long_message_free(m);
     }
     /* Send frames behind the last piece, even if the kernel has not accepted all of that piece. */
-    if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent(c)))
+    if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent_bytes(c)))
         mark_websocket_dirty(ws);
 }
 
@@ -584,7 +584,7 @@ static void end_websocket_iteration(struct websocket *ws)
         struct str all = buf_str(&ws->out);
         size_t n = connection_try_send(c, all);
         if (n < all.n) {
-            all = str_skip(all, n);
+            all = str_skip_bytes(all, n);
             connection_send(c, &all, 1);
         }
         buf_clear(&ws->out);
@@ -597,7 +597,7 @@ static void end_websocket_iteration(struct websocket *ws)
     }
     /* The close frame is queued behind a long message, so that message must be sent first. */
     if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
-        websocket_call_closed(c);
+        websocket_call_closed_handler(c);
         connection_close_when_sent(c);
         if (c->state == CONN_LAST)
             deadline_restart(c->server_loop->timers.goodbyes, &c->deadline);
@@ -620,11 +620,11 @@ static void wake_for_next_iteration(struct server_loop *h)
 
 /* Sends the output of sockets at the end of a loop iteration, for a limited time: there may be
  * thousands, and more are added. */
-void websockets_end_iteration(struct server_loop *h)
+void websockets_send_queued_output(struct server_loop *h)
 {
-    int64_t began = links_empty(&h->dirty) ? 0 : clock_monotonic_ns();
+    int64_t began = links_are_empty(&h->dirty) ? 0 : clock_monotonic_ns();
 
-    for (unsigned n = 1; !links_empty(&h->dirty); n++) {
+    for (unsigned n = 1; !links_are_empty(&h->dirty); n++) {
         struct websocket *ws = container_of(h->dirty.next, struct websocket, dirty);
 
         if (n % SOCKETS_PER_CLOCK_CHECK == 0 && clock_monotonic_ns() - began > MAX_SENDING_NS) {

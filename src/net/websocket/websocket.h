@@ -71,7 +71,7 @@ long ws_decode(struct ws_reader *r, char *bytes, size_t n, struct ws_message *re
 
 /* Frees the last message. Returns true if the reader is in its initial state, so that the caller
  * may free it. */
-bool ws_reader_is_idle(struct ws_reader *r);
+bool ws_reader_release_message(struct ws_reader *r);
 
 /* Writes the header of an unfragmented, unmasked frame; returns its length. */
 size_t ws_encode_frame_head(char out[WS_MAX_HEAD], enum ws_opcode opcode, uint64_t payload);

@@ -188,7 +188,7 @@ static int finish_close_frame(struct ws_reader *r, struct str payload, struct ws
     if (payload.n == 1 || !payload.p)
         return -1002;
     ret->close_code = (unsigned char)payload.p[0] << 8 | (unsigned char)payload.p[1];
-    ret->payload = str_skip(payload, 2);
+    ret->payload = str_skip_bytes(payload, 2);
     if (!is_valid_close_code(ret->close_code))
         return -1002;
     return utf8_validate_more(&utf8, ret->payload.p, ret->payload.n) && utf8 == 0 ? 0 : -1007;
@@ -259,7 +259,7 @@ static void free_returned_message(struct ws_reader *r)
         ws_reader_free(r);
 }
 
-bool ws_reader_is_idle(struct ws_reader *r)
+bool ws_reader_release_message(struct ws_reader *r)
 {
     free_returned_message(r);
     return !r->pieces && !r->head_n && !r->in_payload && !r->opcode && !r->closed;

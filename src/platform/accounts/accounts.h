@@ -17,14 +17,14 @@ extern const struct domain mfa_domain;
 extern const struct domain mail_domain; /* routes /auth/forgot, /auth/reset and /auth/verify */
 extern const struct domain current_user_domain; /* routes below /users/@me */
 extern const struct domain settings_proto_domain;
-extern const struct world_parts accounts_world;
+extern const struct world_file_fields accounts_world;
 
 /* Returns ERR_UNKNOWN_USER if the user does not exist. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
 void user_prefetch(struct tx *tx, snowflake id);
 
 /* Reads the two profile theme colours as a JSON array; null if the user has not chosen any. */
-enum err theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret);
+enum err profile_theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret);
 
 /* Determines the locale of a request: X-Discord-Locale, else the best match of Accept-Language,
  * else the account's locale, else en-US. Unsupported language tags are skipped. */
@@ -52,32 +52,32 @@ enum err picture_delete(struct call *call, const char *area, snowflake owner,
                         const struct opt_str *hash);
 /* Deletes the picture with the hash `before`, unless `now`, the object's new picture hash, is
  * equal. */
-enum err picture_replace(struct call *call, const char *area, snowflake owner,
-                         const struct opt_str *before, const struct opt_str *now);
+enum err picture_delete_old(struct call *call, const char *area, snowflake owner,
+                            const struct opt_str *before, const struct opt_str *now);
 
 /* Returns a hash of the picture's bytes and the upload's id, unique among its owner's pictures. */
-struct str image_hash(struct arena *a, const struct image *image, snowflake id);
+struct str picture_hash_of_upload(struct arena *a, const struct image *image, snowflake id);
 /* For the import of world files: inserts the row of a picture and returns the picture's hash. */
-struct world_importer;
-enum err world_insert_picture(struct world_importer *im, const struct image *image,
-                              const char *area, snowflake id, struct opt_str *ret);
+struct world_file_importer;
+enum err world_file_import_picture(struct world_file_importer *im, const struct image *image,
+                                   const char *area, snowflake id, struct opt_str *ret);
 /* Issues the token that the world file declares for an account, or a new one that the import
  * prints. */
-enum err world_issue_token(struct world_importer *im, struct str username,
-                           const struct opt_str *chosen, const struct json_path *up);
+enum err world_file_import_token(struct world_file_importer *im, struct str username,
+                                 const struct opt_str *chosen, const struct json_path *up);
 /* Replies with the picture and an immutable Cache-Control header, or with ERR_NOT_FOUND. */
-enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash);
+enum err reply_with_picture(struct call *call, const char *area, snowflake owner, struct str hash);
 /* True if the URL, percent-encoded, fits a Location header of 4096 bytes. */
-bool external_picture_url_fits(struct str url);
+bool external_picture_url_fits_header(struct str url);
 /* True if this server may redirect to the URL: URLs of this server and public hosts; private hosts
  * only if outgoing requests to private networks are allowed. */
-bool external_picture_url_allowed(const struct call *call, struct str url);
+bool external_picture_url_is_allowed(const struct call *call, struct str url);
 /* Inserts the URL of an externally hosted webhook avatar. *ret is the hash under which clients
  * request the picture below /avatars. owner is the webhook's id. */
-enum err external_picture_insert(struct tx *tx, snowflake owner, struct str url,
-                                 struct opt_str *ret);
+enum err external_picture_insert_url(struct tx *tx, snowflake owner, struct str url,
+                                     struct opt_str *ret);
 /* Replies with the generated default picture: a ring on a coloured background. */
-enum err picture_reply_default(struct call *call, snowflake owner);
+enum err reply_with_default_picture(struct call *call, snowflake owner);
 
 /* Hashes a password with Argon2id. Takes tens of milliseconds and several MB, so never call it on
  * an event loop. */
@@ -85,11 +85,11 @@ enum err password_hash_with_cost(unsigned long long ops, size_t memory, struct a
                                  struct str password, struct str *ret);
 
 /* Account that tools and tests insert directly. An empty password_hash means no password. */
-struct account_draft {
+struct new_account_data {
     struct str username, global_name, password_hash;
     bool bot;
 };
-enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,
+enum err account_create(struct tx *tx, struct auth *auth, const struct new_account_data *draft,
                         struct user *ret_user, struct str *ret_token);
 
 #endif

@@ -20,7 +20,7 @@ static enum err read_caller_password(struct call *call)
         return e;
     p->hash = user.password_hash;
     p->username = user.username;
-    return known_address_find(call, user.id, &p->known_address);
+    return known_login_address_find(call, user.id, &p->known_address);
 }
 
 enum err refuse_wrong_password(struct call *call)
@@ -34,7 +34,7 @@ static enum err check_caller_password(struct call *call)
     const struct caller_password *p = call_passed_data(call, "caller_password");
     struct password_attempt guess = { p->username, p->hash, p->given, p->known_address };
     bool right = true;
-    enum err e = p->hash.p ? password_check_and_count(call, &guess, &right) : OK;
+    enum err e = p->hash.p ? password_check_and_count_attempt(call, &guess, &right) : OK;
 
     return e ? e : right ? OK : refuse_wrong_password(call);
 }

@@ -4,7 +4,7 @@
  * issues tokens.
  *
  * These functions are in accounts/, not in admin/, because they write the tables of accounts/ and
- * because users can do some of these actions on their own account (account_pause,
+ * because users can do some of these actions on their own account (account_disable_by_owner,
  * account_schedule_deletion). */
 #ifndef PLATFORM_ACCOUNTS_OPERATOR_H
 #define PLATFORM_ACCOUNTS_OPERATOR_H
@@ -31,7 +31,7 @@ enum err account_set_disabled(struct call *call, const struct user *u, bool disa
 /* Disables an account at its owner's request, until account_cancel_deletion. The column
  * users.disabled is then ACCOUNT_PAUSED; it is 1 if the operator disabled the account. */
 enum { ACCOUNT_PAUSED = 2 };
-enum err account_pause(struct call *call, const struct user *u);
+enum err account_disable_by_owner(struct call *call, const struct user *u);
 /* Sets the password hash, revokes every token and deletes every known IP address of the account. */
 enum err account_set_password(struct call *call, snowflake id, struct str hash);
 /* Removes the second factor, for a user who lost it. */
@@ -43,7 +43,7 @@ bool account_is_erased(struct arena *arena, const struct user *u);
 extern const struct job_kind account_erasure_job; /* deletes the other rows in steps */
 
 /* *ret is true if the account owns guilds, applications or teams. */
-enum err account_owns_anything(struct call *call, snowflake id, bool *ret);
+enum err account_owns_guild_app_or_team(struct call *call, snowflake id, bool *ret);
 /* Schedules the deletion of the account in ACCOUNT_DELETION_DAYS days; until then the account
  * cannot be used unless the deletion is cancelled. Returns ERR_OWNS_THINGS if the account owns
  * guilds, applications or teams. */

@@ -20,8 +20,8 @@ bool proto_split_fields(struct arena *a, struct str message, struct list *ret);
  * field number `but`. */
 struct str proto_merge_fields(struct arena *a, const struct list *before, const struct list *change,
                               uint64_t but);
-void proto_append_varint(struct buf *out, uint64_t number, uint64_t value);
+void proto_append_varint_field(struct buf *out, uint64_t number, uint64_t value);
 /* Appends one length-delimited field. */
-void proto_append_bytes(struct buf *out, uint64_t number, struct str message);
+void proto_append_bytes_field(struct buf *out, uint64_t number, struct str message);
 
 #endif

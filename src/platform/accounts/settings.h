@@ -44,11 +44,11 @@ extern const struct type type_user_settings;
 
 /* Reads all settings of a user, with defaults for settings that are not stored. Returns
  * ERR_UNKNOWN_USER if the user does not exist. */
-enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret);
+enum err user_settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret);
 /* Decodes the JSON of a user's settings and adds the defaults. document.p is NULL if the user has
  * stored none. The locale is not included, because it is a column of users. */
-enum err settings_from_document(struct arena *arena, struct str document,
-                                struct user_settings *ret);
+enum err user_settings_from_json(struct arena *arena, struct str document,
+                                 struct user_settings *ret);
 
 /* Writes the "user_settings_proto" value of READY. */
 enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct json_writer *out);
@@ -57,10 +57,10 @@ enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct jso
 enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
 
 /* Returns the bits of enum friend_source that the user allows. */
-int64_t settings_friend_sources(const struct user_settings *s);
+int64_t user_settings_friend_sources(const struct user_settings *s);
 
 /* Returns where direct messages from game friends are delivered, as enum game_dm_access. */
-int64_t settings_dm_access(const struct user_settings *s);
-enum err dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret);
+int64_t user_settings_game_dm_access(const struct user_settings *s);
+enum err game_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret);
 
 #endif

@@ -103,9 +103,9 @@ static struct str encode_settings_proto(struct arena *a, int64_t version, struct
     struct buf versions, out;
 
     buf_init(&versions, 64);
-    proto_append_varint(&versions, FIELD_DATA_VERSION, (uint64_t)version);
+    proto_append_varint_field(&versions, FIELD_DATA_VERSION, (uint64_t)version);
     buf_init(&out, 2 * LONGEST_PROTO);
-    proto_append_bytes(&out, FIELD_VERSIONS, buf_str(&versions));
+    proto_append_bytes_field(&out, FIELD_VERSIONS, buf_str(&versions));
     buf_add_str(&out, fields);
     buf_clear(&versions);
     struct str bytes = buf_move_to_arena(&out, a);
@@ -168,7 +168,7 @@ static enum err get_settings_proto(struct call *call)
     enum err e = read_settings_proto(call->tx, call->caller->id,
                                      (int64_t)call_path_id(call, "proto.type"), &p);
 
-    return e ? e : call_reply(call, &(struct proto_reply_body){ p.settings, { 0 } });
+    return e ? e : call_reply_object(call, &(struct proto_reply_body){ p.settings, { 0 } });
 }
 
 /* Settings before and after a change. Because they may have 1 MiB, the thread pool merges and
@@ -231,7 +231,7 @@ static enum err write_settings_proto(struct call *call, int64_t type, const stru
         return e;
     call_emit(call, EVENT_USER_SETTINGS_PROTO_UPDATE, audience_of_user(call->caller->id),
               &event_schema, &(struct proto_event){ &part, false });
-    return call_reply(call, &(struct proto_reply_body){ part.proto, { 0 } });
+    return call_reply_object(call, &(struct proto_reply_body){ part.proto, { 0 } });
 }
 
 static enum err modify_settings_proto(struct call *call)
@@ -249,7 +249,7 @@ static enum err modify_settings_proto(struct call *call)
     if (version != m->before.version)
         return call_restart_at_read(call);
     if (in->required_data_version.given == GIVEN && in->required_data_version.value < version)
-        return call_reply(
+        return call_reply_object(
             call, &(struct proto_reply_body){ m->before.settings, opt_true_or_absent(true) });
     if (!m->after.settings.p)
         return call_add_field_error(call, "settings", "BASE_TYPE_MAX_LENGTH",
@@ -264,12 +264,12 @@ enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct jso
 
     if (e)
         return e;
-    json_name(out, "user_settings_proto");
-    json_text(out, p.settings);
+    json_write_name(out, "user_settings_proto");
+    json_write_text(out, p.settings);
     return OK;
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "proto.type",
         .field = "type",

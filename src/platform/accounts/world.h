@@ -5,6 +5,7 @@
 #include "platform/worlds/import_export.h"
 
 /* Inserts an account that counts as verified and has the locale en-US. */
-enum err world_insert_user(struct world_importer *im, snowflake id, struct str username, bool bot);
+enum err world_file_import_user(struct world_file_importer *im, snowflake id, struct str username,
+                                bool bot);
 
 #endif

@@ -80,7 +80,7 @@ static enum err create_copy(struct call *call, const struct message *m, const st
         e = channel_find(call->tx, h.channel_id, &to);
     if (e)
         return e == ERR_UNKNOWN_WEBHOOK || e == ERR_UNKNOWN_CHANNEL ? OK : e; /* being deleted */
-    struct message_draft draft = {
+    struct new_message draft = {
         .channel = &to,
         .flags = MESSAGE_IS_CROSSPOST | (m->flags & COPIED_FLAGS),
         .author = &author,
@@ -204,14 +204,14 @@ const struct job_kind announcement_update_job = {
     .run = run_update_job,
 };
 
-enum err copies_schedule_update(struct call *call, const struct message *m)
+enum err crosspost_schedule_update(struct call *call, const struct message *m)
 {
     return schedule_copy_job(call, &announcement_update_job, m->id, m->channel_id, 0);
 }
 
 /* Cancels the update job that was scheduled when the message got the flag CROSSPOSTED: that job
  * would emit updates without a change while the publish job runs. */
-enum err copies_schedule_publish(struct call *call, const struct message *m)
+enum err crosspost_schedule_publish(struct call *call, const struct message *m)
 {
     enum err e = job_cancel(call, &announcement_update_job, m->id);
 
@@ -242,7 +242,7 @@ const struct job_kind announcement_clear_job = {
 static const char HAS_COPIES[] = "select 1 from crossposts where source_id = $1 limit 1";
 
 /* Schedules the job only if the message has copies, because most messages were never published. */
-enum err copies_schedule_clear(struct call *call, const snowflake *message_id)
+enum err crosspost_schedule_clear(struct call *call, const snowflake *message_id)
 {
     struct rows row;
     bool found = false;

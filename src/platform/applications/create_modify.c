@@ -24,7 +24,7 @@ static enum err store_application_pictures(struct call *call)
 enum err check_application_limit(struct call *call, snowflake owner_id, snowflake team_id)
 {
     int64_t count;
-    enum err e = applications_count(call->tx, owner_id, team_id, &count);
+    enum err e = applications_count_of_owner(call->tx, owner_id, team_id, &count);
 
     if (e)
         return e;
@@ -67,7 +67,7 @@ enum err create_application(struct call *call)
     const struct application_change *change = call_passed_data(call, "application_change");
     snowflake team_id = in->team_id.given == GIVEN ? in->team_id.value : 0;
     struct application a;
-    struct application_draft draft = {
+    struct new_application draft = {
         .id = change->id,
         .name = in->name.value,
         .description = in->description.value,
@@ -86,7 +86,7 @@ enum err create_application(struct call *call)
         e = application_create(call->tx, api_options(call->api)->auth, &draft, &a);
     if (!e)
         e = application_read_owner_and_team(call->tx, &a);
-    return e ? e : call_reply(call, &a);
+    return e ? e : call_reply_object(call, &a);
 }
 
 /* --- PATCH /applications/{application.id}, /applications/@me -------------------------- */
@@ -265,18 +265,18 @@ enum err modify_application(struct call *call)
             "Value must be the application's team: a transfer has its own route.");
     application_set_counts(a, &change->counts);
     apply_application_patch(call, a);
-    enum err e = picture_replace(call, "app-icons", a->id, &before.icon, &a->icon);
+    enum err e = picture_delete_old(call, "app-icons", a->id, &before.icon, &a->icon);
     if (!e)
-        e = picture_replace(call, "app-icons", a->id, &before.cover_image, &a->cover_image);
+        e = picture_delete_old(call, "app-icons", a->id, &before.cover_image, &a->cover_image);
     if (!e)
         e = application_update(call->tx, a);
     if (!e && indexed_fields_differ(a, &before))
         e = hook_command_index_changed(call, a->id);
     if (!e)
-        e = bot_update_http_flag(call->tx, a);
+        e = bot_update_http_interactions_flag(call->tx, a);
     if (!e)
         e = application_read_owner_and_team(call->tx, a);
-    return e ? e : call_reply(call, a);
+    return e ? e : call_reply_object(call, a);
 }
 
 enum err modify_current_application(struct call *call)

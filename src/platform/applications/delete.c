@@ -52,7 +52,7 @@ static enum err delete_application_step(struct call *call, struct application_de
     enum err e = deletion_apply_all_rules(call, WITH_APPLICATION, d->application.id, &d->step);
     if (e)
         return e;
-    return deletion_schedule_rest(
+    return deletion_schedule_next_step(
         call, &application_deletion_job, d->application.id, &d->step,
         str_printf(call->arena, "%d%llu", (int)d->closed, (unsigned long long)d->channel_id));
 }
@@ -82,7 +82,7 @@ enum err delete_application(struct call *call)
     enum err e = application_mark_removed(call->tx, d.application.id);
 
     if (!e)
-        e = bot_disable(call->tx, d.application.bot_id);
+        e = bot_account_disable(call->tx, d.application.bot_id);
     call_revoke_application_tokens(call, d.application.id);
     call_revoke_account_tokens(call, d.application.bot_id);
     return e ? e : delete_application_step(call, &d);

@@ -27,7 +27,7 @@ struct application_patch {
     struct opt_bool integration_public, integration_require_code_grant;
     struct opt_bool bot_public, bot_require_code_grant;
 };
-struct application_query {
+struct application_list_query {
     bool with_team_applications;
 };
 struct application_transfer {
@@ -36,7 +36,7 @@ struct application_transfer {
 struct bot_token_reply {
     struct opt_str token;
 };
-struct secret_reply {
+struct client_secret_reply {
     struct str secret;
 };
 
@@ -48,7 +48,8 @@ extern const struct type application_body, application_patch_body, current_appli
 
 enum err applications_list_of_owner(struct tx *tx, snowflake owner_id, bool with_teams,
                                     struct list *ret);
-enum err applications_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret);
+enum err applications_count_of_owner(struct tx *tx, snowflake owner_id, snowflake team_id,
+                                     int64_t *ret);
 enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
 /* Marks an application as removed: application_find no longer finds it. application_find_removed
@@ -57,13 +58,13 @@ enum err application_mark_removed(struct tx *tx, snowflake id);
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_find_even_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_delete_row(struct tx *tx, snowflake id);
-enum err bot_insert(struct tx *tx, const struct application *a);
+enum err bot_account_insert(struct tx *tx, const struct application *a);
 /* Creates the bot account of an application that has none. */
 enum err application_add_bot(struct tx *tx, struct application *a);
 /* Sets the user flag BOT_HTTP_INTERACTIONS if the app has an interactions endpoint, else clears the
  * flag. */
-enum err bot_update_http_flag(struct tx *tx, struct application *a);
-enum err bot_disable(struct tx *tx, snowflake id);
+enum err bot_update_http_interactions_flag(struct tx *tx, struct application *a);
+enum err bot_account_disable(struct tx *tx, snowflake id);
 
 /* --- rules.c: pure functions ------------------------------------------------------------ */
 
@@ -97,7 +98,8 @@ enum err modify_application(struct call *call);
 enum err prepare_modify_current_application(struct call *call);
 enum err modify_current_application(struct call *call);
 enum err delete_application(struct call *call);
-/* Uninstalls the app like application_uninstall_guild, but without calling hook_guild_app_changing.
+/* Uninstalls the app like application_uninstall_from_guild, but without calling
+ * hook_guild_app_changing.
  */
 enum err application_remove_from_guild(struct call *call, const struct application *a,
                                        snowflake guild_id);

@@ -45,8 +45,8 @@ struct str bot_username_with_id(struct arena *a, struct str name, snowflake id)
 
 struct list default_integration_types(void)
 {
-    static struct integration_type_item both[] = { { .key = STR_INIT("0") },
-                                                   { .key = STR_INIT("1") } };
+    static struct integration_type_config_entry both[] = { { .key = STR_INIT("0") },
+                                                           { .key = STR_INIT("1") } };
 
     return (struct list){ both, 2 };
 }

@@ -51,7 +51,7 @@ static void validate_install_scopes(struct form *form, const struct json_path *h
     for (size_t i = 0; i < params->scopes.count; i++) {
         struct json_path at = json_path_index(&list, i);
 
-        if (!auth_scope_bit(scopes[i]))
+        if (!auth_oauth2_scope_bit(scopes[i]))
             form_add_error(form, &at, "ENUM_TYPE_COERCE",
                            "Value \"%.*s\" is not a valid enum value.",
                            STR_ARGS(form_quote_value(scopes[i])));
@@ -61,7 +61,7 @@ static void validate_install_scopes(struct form *form, const struct json_path *h
 static void validate_integration_types(struct form *form, const struct json_path *here,
                                        const struct list *list)
 {
-    const struct integration_type_item *items = list->items;
+    const struct integration_type_config_entry *items = list->items;
 
     for (size_t i = 0; i < list->count; i++) {
         struct json_path at = json_path_key(here, items[i].key);
@@ -194,13 +194,13 @@ static const struct schema application_transfer_schema = {
 };
 
 static const struct field application_query_fields[] = {
-    { FIELD(struct application_query, with_team_applications), .type = &type_bool,
+    { FIELD(struct application_list_query, with_team_applications), .type = &type_bool,
       .flags = OPTIONAL },
     { 0 },
 };
 const struct schema application_query_schema = {
     .name = "ApplicationQuery",
-    .size = sizeof(struct application_query),
+    .size = sizeof(struct application_list_query),
     .fields = application_query_fields,
     .doc = "Which applications to list.",
 };
@@ -218,12 +218,12 @@ static const struct schema bot_token_schema = {
 };
 
 static const struct field secret_fields[] = {
-    { FIELD(struct secret_reply, secret), .type = &type_text },
+    { FIELD(struct client_secret_reply, secret), .type = &type_text },
     { 0 },
 };
 static const struct schema secret_schema = {
     .name = "ClientSecret",
-    .size = sizeof(struct secret_reply),
+    .size = sizeof(struct client_secret_reply),
     .fields = secret_fields,
     .doc = "An application's secret, shown once.",
 };

@@ -76,12 +76,12 @@ static enum err audit_rule_action(struct call *call, const struct broken_rule *b
 static void write_embed_field_json(struct json_writer *j, const char *name, struct str value)
 {
     json_begin_object(j);
-    json_name(j, "name");
-    json_text(j, str_of(name));
-    json_name(j, "value");
-    json_text(j, value);
-    json_name(j, "inline");
-    json_bool(j, false);
+    json_write_name(j, "name");
+    json_write_text(j, str_of(name));
+    json_write_name(j, "value");
+    json_write_text(j, value);
+    json_write_name(j, "inline");
+    json_write_bool(j, false);
     json_end_object(j);
 }
 
@@ -137,16 +137,16 @@ static void write_alert_fields_json(struct call *call, struct json_writer *j,
 static struct str encode_alert_embed(struct call *call, const struct broken_rule *b)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 64 * 1024);
     json_begin_array(&j);
     json_begin_object(&j);
-    json_name(&j, "type");
-    json_text(&j, STR("auto_moderation_message"));
-    json_name(&j, "description");
-    json_text(&j, b->offence->content);
-    json_name(&j, "fields");
+    json_write_name(&j, "type");
+    json_write_text(&j, STR("auto_moderation_message"));
+    json_write_name(&j, "description");
+    json_write_text(&j, b->offence->content);
+    json_write_name(&j, "fields");
     json_begin_array(&j);
     write_alert_fields_json(call, &j, b);
     json_end_array(&j);
@@ -171,10 +171,10 @@ static enum err send_alert_message(struct call *call, const struct broken_rule *
         e = user_find(call->tx, m->user_id, &author);
     if (e)
         return e;
-    struct message_draft draft = { .channel = &c,
-                                   .type = MESSAGE_AUTO_MODERATION,
-                                   .author = &author,
-                                   .embeds = encode_alert_embed(call, b) };
+    struct new_message draft = { .channel = &c,
+                                 .type = MESSAGE_AUTO_MODERATION,
+                                 .author = &author,
+                                 .embeds = encode_alert_embed(call, b) };
     e = message_create(call, &draft, &alert);
     if (!e)
         e = audit_rule_action(call, b, AUDIT_AUTOMOD_ALERT);
@@ -193,7 +193,7 @@ static enum err timeout_member(struct call *call, const struct broken_rule *b,
 
     if (!e && !(m.communication_disabled_until.given == GIVEN &&
                 m.communication_disabled_until.value >= until)) {
-        m.communication_disabled_until = opt_int_of(until);
+        m.communication_disabled_until = opt_int_given(until);
         e = member_update_and_emit(call, &m);
     }
     if (!e)
@@ -286,7 +286,7 @@ static const struct type type_refusal = { .kind = KIND_OBJECT, .schema = &refusa
 
 /* Replies with status 400 and returns OK, because an error would roll back the alert and the
  * time-out. */
-enum err automod_reply_refused(struct call *call, enum err code)
+enum err automod_reply_with_refusal(struct call *call, enum err code)
 {
     const struct error_info *info = error_info(code);
     const struct refusal_reply refusal = { str_of(info->message), info->code };

@@ -15,9 +15,9 @@ struct rule_audit {
 static void audit_rule_field(struct rule_audit *n, const char *key, const struct type *type,
                              size_t offset)
 {
-    audit_add_values(n->call, &n->changes, key, type,
-                     n->before ? (const char *)n->before + offset : NULL,
-                     n->now ? (const char *)n->now + offset : NULL);
+    audit_add_value(n->call, &n->changes, key, type,
+                    n->before ? (const char *)n->before + offset : NULL,
+                    n->now ? (const char *)n->now + offset : NULL);
 }
 
 static int compare_texts(const void *a, const void *b)

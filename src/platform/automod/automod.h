@@ -1,7 +1,7 @@
 /* automod.h - AutoMod: rules that check the messages and names of a guild.
  *
  * The folder owns the rules and their compiled form, and executes the actions of broken rules.
- * Other folders pass texts to it through hooks (hooks.h: struct checked_text, struct
+ * Other folders pass texts to it through hooks (hooks.h: struct automod_text, struct
  * checked_nickname), which are called only in guilds with enabled rules. The thread pool compiles
  * all rules of a guild into one set (rule_sets.c), which is cached with the version number in the
  * guild's row. The folder may use threads/ and the folders below it. Start with routes.c (rules)
@@ -85,6 +85,6 @@ enum err automod_rules_renew_version(struct tx *tx, snowflake guild_id);
 bool automod_presets_read_file(const char *path, const char **ret_problem);
 
 extern const struct domain automod_domain;
-extern const struct world_parts automod_world;
+extern const struct world_file_fields automod_world;
 
 #endif

@@ -90,5 +90,5 @@ enum err put_incident_actions(struct call *call)
         e = guild_emit_update(call, g->id);
     if (!e)
         e = send_incident_message(call, g, g->incidents_data != NULL, latest_restriction_end(&now));
-    return e ? e : call_reply(call, &now);
+    return e ? e : call_reply_object(call, &now);
 }

@@ -9,7 +9,7 @@
 /* --- schema.c ------------------------------------------------------------------------- */
 
 /* Request body of POST and PATCH of a rule. POST requires more of the fields. */
-struct automod_patch {
+struct automod_rule_patch {
     struct opt_str name;
     struct opt_int event_type, trigger_type;
     struct opt_object trigger_metadata; /* struct automod_metadata */
@@ -19,7 +19,7 @@ struct automod_patch {
 };
 
 extern const struct schema automod_rule_schema;
-extern const struct type type_automod_rules, automod_draft_body, automod_patch_body;
+extern const struct type type_automod_rules, automod_rule_create_body, automod_rule_patch_body;
 
 /* Payload of the event AUTO_MODERATION_ACTION_EXECUTION. */
 struct automod_execution {
@@ -71,7 +71,7 @@ enum err automod_add_rules_to_audit_log(struct call *call, struct audit_log_obje
 /* --- check_texts.c: finds the rules that a text breaks -------------------------------- */
 
 /* The texts of one request and the rules that they break. */
-struct automod_check {
+struct automod_text_check {
     snowflake guild_id, version;
     struct str title, text, name;
     struct list rules; /* struct automod_rule to compile; empty if the compiled set is cached */
@@ -84,14 +84,14 @@ struct automod_check {
 /* Matches the texts with the guild's compiled rules. If the rules are not compiled or matching
  * would take long, returns the error of call_restart_at_read: the call then starts again, and the
  * thread pool matches the texts before the transaction. */
-enum err automod_match_texts(struct call *call, struct automod_check *about);
+enum err automod_match_texts(struct call *call, struct automod_text_check *about);
 /* Removes the hits of rules that exempt this member or channel; channel is NULL for a name.
  * *ret_rules is the struct automod_rule of each remaining hit, in the same order. */
 enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
                                     const struct channel *channel, struct list *hits,
                                     struct list *ret_rules);
 
-extern const struct hooks automod_hooks;
+extern const struct hook_listeners automod_hooks;
 
 /* --- actions.c: executes the actions of broken rules ---------------------------------- */
 
@@ -111,13 +111,13 @@ bool automod_rules_have_action(const struct list *rules, enum automod_action_typ
 enum err automod_execute_actions(struct call *call, const struct automod_offence *o,
                                  const struct list *hits, const struct list *rules);
 /* Replies with status 400 and this error code; the transaction still commits. */
-enum err automod_reply_refused(struct call *call, enum err code);
+enum err automod_reply_with_refusal(struct call *call, enum err code);
 
 /* --- check_names.c -------------------------------------------------------------------- */
 
 /* Returns all names of a member, one per line. */
 enum err automod_collect_member_names(struct call *call, const struct member *m, struct str *ret);
-enum err automod_check_name(struct call *call, struct checked_nickname *about);
+enum err automod_check_nickname(struct call *call, struct automod_nickname *about);
 enum err automod_check_new_member(struct call *call, const struct member *m);
 enum err automod_on_account_changed(struct call *call, const struct user *user);
 

@@ -39,10 +39,10 @@ struct keyword_automaton {
 
 bool keyword_parse(struct arena *arena, struct str keyword, struct keyword_entry *ret)
 {
-    bool open = str_starts(keyword, STR("*"));
+    bool open = str_starts_with(keyword, STR("*"));
 
     if (open)
-        keyword = str_skip(keyword, 1);
+        keyword = str_skip_bytes(keyword, 1);
     ret->begins_word = !open;
     ret->ends_word = !(keyword.n && keyword.p[keyword.n - 1] == '*');
     if (!ret->ends_word)
@@ -244,7 +244,7 @@ void keyword_automaton_free(struct keyword_automaton *w)
     mem_free(w);
 }
 
-size_t keyword_automaton_bytes(const struct keyword_automaton *w)
+size_t keyword_automaton_memory_bytes(const struct keyword_automaton *w)
 {
     return w ? w->bytes : 0;
 }
@@ -341,8 +341,8 @@ static size_t scan_allowed_ranges(struct text_scan *r, struct arena *arena)
     return steps;
 }
 
-struct keyword_matches keyword_automaton_find(const struct keyword_automaton *w,
-                                              struct arena *arena, struct str folded)
+struct keyword_matches keyword_automaton_match(const struct keyword_automaton *w,
+                                               struct arena *arena, struct str folded)
 {
     struct keyword_matches found = { 0 };
 

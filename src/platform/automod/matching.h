@@ -49,7 +49,7 @@ struct keyword_automaton;
 struct keyword_automaton *keyword_automaton_new(const struct keyword_entry *entries, size_t count,
                                                 uint32_t rules);
 void keyword_automaton_free(struct keyword_automaton *w);
-size_t keyword_automaton_bytes(const struct keyword_automaton *w);
+size_t keyword_automaton_memory_bytes(const struct keyword_automaton *w);
 /* Returns the largest number of keywords that can end at one byte of a text. */
 size_t keyword_automaton_cost(const struct keyword_automaton *w);
 
@@ -66,8 +66,8 @@ struct keyword_matches {
                                byte i; NULL if there is no allow list */
     size_t steps; /* number of automaton steps, for tests; at most two per byte and pass */
 };
-struct keyword_matches keyword_automaton_find(const struct keyword_automaton *w,
-                                              struct arena *arena, struct str folded);
+struct keyword_matches keyword_automaton_match(const struct keyword_automaton *w,
+                                               struct arena *arena, struct str folded);
 
 /* Returns true if this range of the original text lies inside a match of the rule's allow list. */
 bool keyword_allow_list_covers(const struct keyword_matches *found, uint32_t rule,
@@ -79,7 +79,7 @@ struct pattern;
 
 /* Compiles a regular expression. Back references and lookaround are errors, so that matching takes
  * linear time. Returns NULL on error, with an error sentence in *ret_problem. */
-struct pattern *pattern_new(struct str text, const char **ret_problem);
+struct pattern *pattern_compile(struct str text, const char **ret_problem);
 void pattern_free(struct pattern *p);
 /* Returns the largest number of states that one character can activate. Matching takes about cost ×
  * characters × 3 to 5 ns. */

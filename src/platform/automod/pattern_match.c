@@ -31,14 +31,14 @@ static bool class_computes_accept(const struct char_class *c, uint32_t character
     return named != c->negated;
 }
 
-void class_compute_ascii_set(struct char_class *c)
+void char_class_compute_ascii_set(struct char_class *c)
 {
     for (uint32_t i = 0; i < 128; i++)
         if (class_computes_accept(c, i))
             c->accepted[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-bool class_accepts(const struct char_class *c, uint32_t character)
+bool char_class_accepts(const struct char_class *c, uint32_t character)
 {
     if (character < 128)
         return c->accepted[character / 64] >> character % 64 & 1;
@@ -99,7 +99,7 @@ static uint32_t assertions_at(struct str text, size_t at)
 {
     uint32_t before = character_before(text, at), after = 0;
 
-    utf8_decode(str_skip(text, at), &after);
+    utf8_decode(str_skip_bytes(text, at), &after);
     bool bound = is_regex_word_character(before) != is_regex_word_character(after);
     return (uint32_t)(at == 0) << AT_BEGIN | (uint32_t)(at == text.n) << AT_END |
            (uint32_t)(at == 0 || before == '\n') << AT_LINE_BEGIN |
@@ -159,7 +159,7 @@ static bool search_class_accepts(struct pattern_search *s, int32_t class, uint32
 
     if (a->round != s->round)
         *a = (struct class_result){ s->round,
-                                    class_accepts(&s->pattern->classes[class], character) };
+                                    char_class_accepts(&s->pattern->classes[class], character) };
     return a->accepts;
 }
 
@@ -206,7 +206,7 @@ bool pattern_find_match(const struct pattern *p, struct arena *arena, struct str
     uint32_t c;
     size_t size;
 
-    while (s.at < text.n && (size = utf8_decode(str_skip(text, s.at), &c))) {
+    while (s.at < text.n && (size = utf8_decode(str_skip_bytes(text, s.at), &c))) {
         if (!s.found)
             add_active_states(&s, &s.now, 0, (uint32_t)s.at);
         else if (!s.now.count)

@@ -26,11 +26,11 @@ void pattern_add_state(struct pattern_parser *p, struct pattern_state s);
 /* --- pattern_classes.c ---------------------------------------------------------------- */
 
 /* Returns NULL and records an error if there are too many classes. */
-struct char_class *pattern_add_class(struct pattern_parser *p);
-void class_add_range(struct char_class *c, uint32_t first, uint32_t last);
+struct char_class *pattern_add_char_class(struct pattern_parser *p);
+void char_class_add_range(struct char_class *c, uint32_t first, uint32_t last);
 /* Adds the characters of \d, \w, \s or their negations to a class. Returns false for other
  * letters. */
-bool class_add_escape_class(struct pattern_parser *p, struct char_class *c, uint32_t letter);
+bool char_class_add_escape(struct pattern_parser *p, struct char_class *c, uint32_t letter);
 /* Returns the character of an escape sequence. c is the character after the backslash. */
 uint32_t parse_pattern_escape(struct pattern_parser *p, uint32_t c);
 /* Parses the rest of a bracket expression, such as [a-z], after the "[". */

@@ -42,8 +42,8 @@ struct pattern {
 };
 
 /* Computes c->accepted. Call it when the class is complete. */
-void class_compute_ascii_set(struct char_class *c);
-bool class_accepts(const struct char_class *c, uint32_t character);
+void char_class_compute_ascii_set(struct char_class *c);
+bool char_class_accepts(const struct char_class *c, uint32_t character);
 
 /* Computes the value for p->cost. */
 uint32_t pattern_compute_cost(const struct pattern *p);

@@ -11,7 +11,7 @@
 /* Number of overwrites that one step reads and emits; a channel itself counts as ten overwrites. */
 enum { OVERWRITES_PER_STEP = 2000, ROWS_OF_CHANNEL = 10 };
 
-struct audience to_channel_viewers(const struct channel *c)
+struct audience audience_of_channel(const struct channel *c)
 {
     if (channel_is_private(c->type))
         return audience_of_private_channel(c->id);
@@ -32,7 +32,7 @@ static enum err emit_channel_update_counted(struct call *call, snowflake id, siz
     if (e)
         return e;
     *ret_overwrites = c.permission_overwrites.value.count;
-    call_emit(call, EVENT_CHANNEL_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
+    call_emit(call, EVENT_CHANNEL_UPDATE, audience_of_channel(&c), &channel_schema, &c);
     return hook_permissions_changed(call, &(struct permission_change){ c.guild_id.value, &c });
 }
 

@@ -44,7 +44,7 @@ static enum err delete_channel_step(struct call *call, snowflake id)
 
     if (!e)
         e = deletion_apply_all_rules(call, WITH_CHANNEL, id, &step);
-    return e ? e : deletion_schedule_rest(call, &channel_deletion_job, id, &step, STR(""));
+    return e ? e : deletion_schedule_next_step(call, &channel_deletion_job, id, &step, STR(""));
 }
 
 static const char MARK_CHANNEL[] =

@@ -63,7 +63,7 @@ bool channel_access_prefetch(struct call *call, snowflake id)
     return true;
 }
 
-bool channel_prefetch_was_right(const struct channel *c)
+bool channel_prefetch_used_right_guild(const struct channel *c)
 {
     struct cached_channel *h = cache_slot_of(c->id);
     snowflake parent = channel_is_thread(c->type) ? c->parent_id.value : 0;

@@ -51,7 +51,7 @@ static enum err audit_overwrite_change(struct call *call, const struct overwrite
         options.role_name = opt_str_or_null(role.name);
     if (e && e != ERR_UNKNOWN_ROLE)
         return e;
-    audit_add_fields(call, &changes, audited_overwrite, before, now);
+    audit_add_changed_fields(call, &changes, audited_overwrite, before, now);
     return audit_record_changes(call, c->guild_id.value, action, c->id, &options, changes);
 }
 
@@ -67,13 +67,13 @@ enum err audit_overwrite_changes(struct call *call, const struct list *before,
     enum err e = OK;
 
     for (size_t i = 0; !e && i < now->count; i++) {
-        const struct overwrite *was = overwrite_find(before, new[i].id);
+        const struct overwrite *was = overwrite_list_find(before, new[i].id);
 
         if (!was || was->allow != new[i].allow || was->deny != new[i].deny)
             e = audit_overwrite_change(call, was, &new[i]);
     }
     for (size_t i = 0; !e && i < before->count; i++)
-        if (!overwrite_find(now, old[i].id))
+        if (!overwrite_list_find(now, old[i].id))
             e = audit_overwrite_change(call, &old[i], NULL);
     return e;
 }
@@ -89,7 +89,7 @@ enum err put_overwrite(struct call *call)
         .allow = in->allow.value & PERMISSIONS_ALL,
         .deny = in->deny.value & PERMISSIONS_ALL,
     };
-    const struct overwrite *before = overwrite_find(now, o.id);
+    const struct overwrite *before = overwrite_list_find(now, o.id);
     static const struct list none;
 
     enum err e = refuse_thread(c);
@@ -99,7 +99,7 @@ enum err put_overwrite(struct call *call)
     if (!e && !before && now->count >= MAX_OVERWRITES)
         e = ERR_MAX_OVERWRITES;
     if (!e)
-        e = overwrite_write(call->tx, c->id, &o);
+        e = channel_overwrite_write(call->tx, c->id, &o);
     if (!e)
         e = audit_overwrite_change(call, before, &o);
     return e ? e : emit_and_propagate_overwrites(call, now->count + !before);
@@ -112,7 +112,7 @@ enum err delete_overwrite(struct call *call)
 {
     const struct channel *c = call->target.channel;
     snowflake id = call_path_id(call, "overwrite.id");
-    const struct overwrite *before = overwrite_find(&c->permission_overwrites.value, id);
+    const struct overwrite *before = overwrite_list_find(&c->permission_overwrites.value, id);
 
     enum err e = refuse_thread(c);
     if (e)

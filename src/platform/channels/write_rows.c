@@ -10,7 +10,7 @@ static const char ADD_OVERWRITE[] =
     "values ($1, $2, $3, $4, $5) on conflict (channel_id, target_id) "
     "do update set type = excluded.type, allow = excluded.allow, deny = excluded.deny";
 
-enum err overwrite_write(struct tx *tx, snowflake channel_id, const struct overwrite *o)
+enum err channel_overwrite_write(struct tx *tx, snowflake channel_id, const struct overwrite *o)
 {
     return tx_exec(tx, ADD_OVERWRITE,
                    BIND(v_id(channel_id), v_id(o->id), v_int(o->type),
@@ -27,7 +27,7 @@ enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct li
     enum err e = tx_exec(tx, CLEAR_OVERWRITES, BIND(v_id(channel_id)), NULL);
 
     for (size_t i = 0; !e && i < overwrites->count; i++)
-        e = overwrite_write(tx, channel_id, &o[i]);
+        e = channel_overwrite_write(tx, channel_id, &o[i]);
     return e;
 }
 
@@ -42,7 +42,7 @@ static const char COPY_OVERWRITES[] =
     "on conflict (channel_id, target_id) "
     "do update set type = excluded.type, allow = excluded.allow, deny = excluded.deny";
 
-enum err overwrites_synchronize(struct tx *tx, snowflake from_id, snowflake to_id)
+enum err channel_overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id)
 {
     enum err e = tx_exec(tx, DROP_OTHERS, BIND(v_id(from_id), v_id(to_id)), NULL);
 

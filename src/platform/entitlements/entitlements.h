@@ -16,6 +16,6 @@ enum err entitlements_list_active(struct tx *tx, snowflake application_id, snowf
                                   snowflake guild_id, struct list *ret);
 
 extern const struct domain entitlements_domain;
-extern const struct world_parts entitlements_world;
+extern const struct world_file_fields entitlements_world;
 
 #endif

@@ -11,17 +11,17 @@
 
 extern const struct domain exports_domain; /* route /users/@me/harvest */
 
-struct export_row {
+struct data_export {
     snowflake user_id, id; /* id is 0 if the user has no export */
     bool ready;
     int64_t bytes, expires_at;
 };
 
 /* Returns the user's export, or creates one if there is none. Call it in a transaction. */
-enum err export_find_or_create(struct call *call, snowflake user_id, struct export_row *ret);
-enum err export_find(struct call *call, snowflake user_id, struct export_row *ret);
+enum err data_export_find_or_create(struct call *call, snowflake user_id, struct data_export *ret);
+enum err data_export_find(struct call *call, snowflake user_id, struct data_export *ret);
 /* Return the path of an export's file, and the path of the folder with all export files. */
-const char *export_path(const struct call *call, snowflake id);
-const char *export_folder(const struct call *call);
+const char *data_export_path(const struct call *call, snowflake id);
+const char *data_export_folder(const struct call *call);
 
 #endif

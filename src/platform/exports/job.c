@@ -41,7 +41,7 @@ struct export_step {
 
 static enum err read_export_page(struct call *call, struct export_step *s)
 {
-    const struct export_part *part = &export_parts[s->part];
+    const struct exported_table *part = &exported_table_list[s->part];
     struct buf text;
     enum err e;
 
@@ -63,13 +63,13 @@ static enum err read_export_page(struct call *call, struct export_step *s)
 static enum err read_export_step(struct call *call)
 {
     struct export_step *s = call_passed_data(call, "export_step");
-    struct export_row row;
-    enum err e = export_find(call, s->job.key, &row);
+    struct data_export row;
+    enum err e = data_export_find(call, s->job.key, &row);
 
     s->id = !e && row.id && !row.ready ? row.id : 0;
     s->text = (struct str){ 0 };
     s->files = (struct list){ 0 };
-    if (e || !s->id || s->part >= export_part_count())
+    if (e || !s->id || s->part >= exported_table_count())
         return e;
     return read_export_page(call, s);
 }
@@ -106,7 +106,7 @@ static bool copy_bytes(int to, int from, int64_t size)
 }
 
 /* Skips a blob that was deleted in the meantime. */
-static bool write_blob_to_tar(struct call *call, int fd, const struct export_file *f)
+static bool write_blob_to_tar(struct call *call, int fd, const struct exported_file *f)
 {
     int from;
     int64_t size;
@@ -121,26 +121,27 @@ static bool write_blob_to_tar(struct call *call, int fd, const struct export_fil
 
 static bool write_page_to_tar(struct call *call, const struct export_step *s, int fd)
 {
-    const struct export_file *files = s->files.items;
+    const struct exported_file *files = s->files.items;
     char name[TAR_NAME];
 
-    if (s->part >= export_part_count()) /* end-of-archive marker */
+    if (s->part >= exported_table_count()) /* end-of-archive marker */
         return write_zero_bytes(fd, 2 * TAR_BLOCK) && fsync(fd) == 0;
     for (size_t i = 0; i < s->files.count; i++)
         if (!write_blob_to_tar(call, fd, &files[i]))
             return false;
     if (!s->text.n)
         return true;
-    snprintf(name, sizeof name, "%s-%04" PRId64 ".jsonl", export_parts[s->part].name, s->page + 1);
+    snprintf(name, sizeof name, "%s-%04" PRId64 ".jsonl", exported_table_list[s->part].name,
+             s->page + 1);
     return write_tar_header(fd, name, (int64_t)s->text.n) && write_all_bytes(fd, s->text) &&
            write_zero_bytes(fd, tar_padding_bytes((int64_t)s->text.n));
 }
 
 static int open_export_file(struct call *call, const struct export_step *s)
 {
-    if (mkdir(export_folder(call), 0700) != 0 && errno != EEXIST)
+    if (mkdir(data_export_folder(call), 0700) != 0 && errno != EEXIST)
         return -1;
-    return open(export_path(call, s->id), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    return open(data_export_path(call, s->id), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
 /* Returns the checksum of the last block before `length`; -1 if the file is shorter. */
@@ -178,7 +179,7 @@ static enum err run_export_step_on_pool(struct call *call)
     s->failed = fd < 0 || !write_export_step(call, s, fd);
     if (s->failed)
         log_warn("export: cannot write the export of account %llu to '%s'; will retry",
-                 (unsigned long long)s->job.key, export_path(call, s->id));
+                 (unsigned long long)s->job.key, data_export_path(call, s->id));
     if (fd >= 0)
         close(fd);
     return OK;
@@ -220,7 +221,7 @@ static enum err record_export_step(struct call *call)
         return job_finish(call, &s->job);
     if (s->failed) /* for example disk full: the page is retried when the lease expires */
         return OK;
-    if (!s->restarts && s->part >= export_part_count())
+    if (!s->restarts && s->part >= exported_table_count())
         return mark_export_ready(call, s);
     return job_renew_lease(call, &s->job, clock_us(), format_next_position(call, s), &held);
 }
@@ -266,7 +267,7 @@ static const char CANCEL_EXPORT[] =
 
 /* Cancels the export, so that it can no longer be downloaded. A job deletes the file later, when no
  * step of the export can still write to it. */
-enum err exports_end_of_account(struct call *call, snowflake user_id, struct deletion_step *step)
+enum err exports_cancel_of_account(struct call *call, snowflake user_id, struct deletion_step *step)
 {
     int64_t changed = 0;
     enum err e = tx_exec(call->tx, CANCEL_EXPORT, BIND(v_id(user_id)), &changed);
@@ -286,8 +287,8 @@ struct export_expiry {
 static enum err read_expired_export(struct call *call)
 {
     struct export_expiry *x = call_passed_data(call, "export_expiry");
-    struct export_row row;
-    enum err e = export_find(call, x->job.key, &row);
+    struct data_export row;
+    enum err e = data_export_find(call, x->job.key, &row);
 
     x->id = !e && row.ready && row.expires_at <= clock_us() ? row.id : 0;
     return e;
@@ -297,8 +298,9 @@ static enum err delete_export_file(struct call *call)
 {
     const struct export_expiry *x = call_passed_data(call, "export_expiry");
 
-    if (x->id && unlink(export_path(call, x->id)) != 0 && errno != ENOENT)
-        log_warn("export: cannot delete the expired export file '%s'", export_path(call, x->id));
+    if (x->id && unlink(data_export_path(call, x->id)) != 0 && errno != ENOENT)
+        log_warn("export: cannot delete the expired export file '%s'",
+                 data_export_path(call, x->id));
     return OK;
 }
 

@@ -39,9 +39,9 @@ static enum err delete_stale_files(struct call *call)
     const struct stale_export_files *x = call_passed_data(call, "stale_export_files");
 
     for (size_t i = 0; i < x->count; i++)
-        if (!x->is_needed[i] && unlink(export_path(call, x->ids[i])) != 0 && errno != ENOENT)
+        if (!x->is_needed[i] && unlink(data_export_path(call, x->ids[i])) != 0 && errno != ENOENT)
             log_warn("export: cannot delete the stale export file '%s'",
-                     export_path(call, x->ids[i]));
+                     data_export_path(call, x->ids[i]));
     return OK;
 }
 
@@ -72,7 +72,7 @@ static enum err list_export_files(struct call *call)
     const struct dirent *entry;
 
     if (!x->folder)
-        x->folder = opendir(export_folder(call));
+        x->folder = opendir(data_export_folder(call));
     x->count = 0;
     while (x->folder && x->count < STEP_FILES && (entry = readdir(x->folder)))
         if (parse_export_file_name(entry->d_name, &x->ids[x->count]))

@@ -165,7 +165,7 @@ struct list audit_log_list_targets(struct arena *arena, const struct audit_log_o
     for (size_t i = 0; i < log->entries->count; i++)
         if (e[i].action_type >= (int64_t)first && e[i].action_type <= (int64_t)last &&
             e[i].target_id.given == GIVEN && !id_list_contains(&out, e[i].target_id.value))
-            ids_add(arena, &out, e[i].target_id.value);
+            id_list_add(arena, &out, e[i].target_id.value);
     return out;
 }
 
@@ -205,5 +205,5 @@ enum err get_guild_audit_log(struct call *call)
     }
     if (!e)
         e = add_referenced_objects(call, &log);
-    return e ? e : call_reply(call, &log);
+    return e ? e : call_reply_object(call, &log);
 }

@@ -15,7 +15,7 @@ struct new_guild {
 
 struct guild_creation {
     struct call *call;
-    const struct guild_draft *in;
+    const struct guild_create_request *in;
     struct guild guild;
     struct role *roles; /* one role per entry of in->roles, @everyone first */
     size_t role_count;
@@ -25,7 +25,7 @@ struct guild_creation {
 
 static enum err store_guild_icon(struct call *call)
 {
-    const struct guild_draft *in = call->body;
+    const struct guild_create_request *in = call->body;
     struct new_guild *seed = call_passed_data(call, "new_guild");
 
     return picture_store(call, "icons", seed->id, &in->icon, &seed->icon);
@@ -35,7 +35,7 @@ static enum err store_guild_icon(struct call *call)
  * all. */
 static enum err count_draft_overwrites(struct call *call, const struct list *channels)
 {
-    const struct channel_draft *c = channels->items;
+    const struct new_channel *c = channels->items;
     struct json_path list = json_path_key(NULL, STR("channels"));
     size_t count = 0;
 
@@ -44,9 +44,9 @@ static enum err count_draft_overwrites(struct call *call, const struct list *cha
                          at = json_path_key(&item, STR("permission_overwrites"));
 
         count += c[i].permission_overwrites.count;
-        if (count > MAX_DRAFT_OVERWRITES) {
+        if (count > MAX_NEW_GUILD_OVERWRITES) {
             form_add_error(&call->form, &at, "BASE_TYPE_MAX_LENGTH",
-                           "Must be %d or fewer in all channels.", MAX_DRAFT_OVERWRITES);
+                           "Must be %d or fewer in all channels.", MAX_NEW_GUILD_OVERWRITES);
             return ERR_INVALID_FORM_BODY;
         }
     }
@@ -55,7 +55,7 @@ static enum err count_draft_overwrites(struct call *call, const struct list *cha
 
 enum err prepare_create_guild(struct call *call)
 {
-    const struct guild_draft *in = call->body;
+    const struct guild_create_request *in = call->body;
     struct new_guild *seed = call_pass_data(call, "new_guild", sizeof *seed);
     enum err e = count_draft_overwrites(call, &in->channels.value);
 
@@ -70,7 +70,7 @@ enum err prepare_create_guild(struct call *call)
 static void create_drafted_roles(struct guild_creation *f)
 {
     const struct list *drafts = &f->in->roles.value;
-    const struct role_draft *in = drafts->items;
+    const struct role_edit *in = drafts->items;
     struct arena *arena = f->call->arena;
 
     f->role_count = drafts->count ? drafts->count : 1;
@@ -83,8 +83,8 @@ static void create_drafted_roles(struct guild_creation *f)
             .permissions = i ? f->roles[0].permissions : PERMISSIONS_DEFAULT,
             .position = (int64_t)i,
         };
-        role_draft_apply(arena, &f->roles[i], drafts->count ? &in[i] : &(struct role_draft){ 0 },
-                         f->roles[i].permissions);
+        role_edit_apply(arena, &f->roles[i], drafts->count ? &in[i] : &(struct role_edit){ 0 },
+                        f->roles[i].permissions);
     }
     f->roles[0].name = STR("@everyone");
     f->roles[0].hoist = f->roles[0].mentionable = false;
@@ -93,7 +93,7 @@ static void create_drafted_roles(struct guild_creation *f)
 /* Returns the role that was created for a placeholder id of the body, or NULL. */
 static const struct role *find_drafted_role(const struct guild_creation *f, snowflake id)
 {
-    const struct role_draft *in = f->in->roles.value.items;
+    const struct role_edit *in = f->in->roles.value.items;
 
     for (size_t i = 0; i < f->in->roles.value.count; i++)
         if (in[i].id.given == GIVEN && in[i].id.value == id)
@@ -105,7 +105,7 @@ static const struct role *find_drafted_role(const struct guild_creation *f, snow
  * so far. */
 static const struct channel *find_drafted_channel(const struct guild_creation *f, snowflake id)
 {
-    const struct channel_draft *in = f->in->channels.value.items;
+    const struct new_channel *in = f->in->channels.value.items;
 
     for (size_t i = 0; i < f->in->channels.value.count && i < f->channel_count; i++)
         if (in[i].id.given == GIVEN && in[i].id.value == id)
@@ -119,7 +119,7 @@ static void refuse_draft_field(struct guild_creation *f, const struct json_path 
     form_add_error(&f->call->form, at, FORM_CHOICES, "%s", message);
 }
 
-static struct opt_id resolve_draft_parent(struct guild_creation *f, const struct channel_draft *in,
+static struct opt_id resolve_draft_parent(struct guild_creation *f, const struct new_channel *in,
                                           const struct json_path *up)
 {
     struct json_path at = json_path_key(up, STR("parent_id"));
@@ -136,7 +136,7 @@ static struct opt_id resolve_draft_parent(struct guild_creation *f, const struct
 }
 
 /* Overwrites may name roles of the body, or the owner, who is the only member of the new guild. */
-static void resolve_draft_overwrites(struct guild_creation *f, const struct channel_draft *in,
+static void resolve_draft_overwrites(struct guild_creation *f, const struct new_channel *in,
                                      struct channel *channel, const struct json_path *up)
 {
     struct json_path list = json_path_key(up, STR("permission_overwrites"));
@@ -161,7 +161,7 @@ static void resolve_draft_overwrites(struct guild_creation *f, const struct chan
 
 static void create_drafted_channel(struct guild_creation *f, size_t i)
 {
-    const struct channel_draft *in = (const struct channel_draft *)f->in->channels.value.items + i;
+    const struct new_channel *in = (const struct new_channel *)f->in->channels.value.items + i;
     struct json_path list = json_path_key(NULL, STR("channels")), at = json_path_index(&list, i);
     struct channel *c = &f->channels[i];
 
@@ -171,7 +171,7 @@ static void create_drafted_channel(struct guild_creation *f, size_t i)
         .type = in->type,
         .name = opt_str_or_null(in->name),
         .topic = in->topic,
-        .position = opt_int_of((int64_t)i),
+        .position = opt_int_given((int64_t)i),
         .parent_id = resolve_draft_parent(f, in, &at),
         .nsfw = in->nsfw,
         .rate_limit_per_user = in->rate_limit_per_user,
@@ -204,7 +204,7 @@ static void create_default_channels(struct guild_creation *f)
             .guild_id = opt_id_or_null(f->guild.id),
             .type = rows[i].type,
             .name = opt_str_or_null(str_of(rows[i].name)),
-            .position = opt_int_of(positions[i]),
+            .position = opt_int_given(positions[i]),
             .parent_id = opt_id_or_null(rows[i].parent < 0 ? 0 : f->channels[rows[i].parent].id),
             .permission_overwrites = { .given = GIVEN },
         };
@@ -242,7 +242,7 @@ static void resolve_draft_channel(struct guild_creation *f, struct str field, st
 
 static void create_drafted_guild(struct guild_creation *f)
 {
-    const struct guild_draft *in = f->in;
+    const struct guild_create_request *in = f->in;
     const struct new_guild *seed = call_passed_data(f->call, "new_guild");
 
     f->guild = (struct guild){
@@ -289,6 +289,6 @@ enum err create_guild(struct call *call)
     if (!e)
         e = guild_find(call->tx, f.guild.id, &made);
     if (!e)
-        e = guild_read_lists(call, &made);
-    return e ? e : call_reply(call, &made);
+        e = guild_read_all_lists(call, &made);
+    return e ? e : call_reply_object(call, &made);
 }

@@ -21,9 +21,9 @@ enum err guild_read_roles(struct tx *tx, struct guild *g);
 enum err require_discoverable_guild(struct call *call);
 /* Reads all lists (roles, emojis, stickers …) that the guild object in replies and events
  * contains. */
-enum err guild_read_lists(struct call *call, struct guild *g);
-/* Prefetches the queries of guild_read_lists. */
-enum err guild_prefetch_lists(struct call *call, snowflake id);
+enum err guild_read_all_lists(struct call *call, struct guild *g);
+/* Prefetches the queries of guild_read_all_lists. */
+enum err guild_prefetch_all_lists(struct call *call, snowflake id);
 enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
 void guild_roles_prefetch(struct tx *tx, snowflake guild_id);
 /* Returns ERR_UNKNOWN_ROLE if the guild has no such role. */
@@ -41,13 +41,13 @@ enum err role_emit_delete(struct call *call, const struct role *r);
 /* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
 
 /* Inserts a hidden guild with its roles. Insert the channels afterwards, a few per transaction,
- * then call guild_reveal; otherwise a job deletes the guild after 10 minutes. */
+ * then call guild_make_visible; otherwise a job deletes the guild after 10 minutes. */
 enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
                              size_t count);
 /* Reads a hidden guild with its roles. Returns ERR_UNAVAILABLE if it timed out and was deleted. */
-enum err guild_find_unrevealed(struct tx *tx, snowflake id, struct guild *ret);
+enum err guild_find_in_creation(struct tx *tx, snowflake id, struct guild *ret);
 /* Makes a hidden guild visible and adds its owner as a member. Emits no events. */
-enum err guild_reveal(struct call *call, const struct guild *g);
+enum err guild_make_visible(struct call *call, const struct guild *g);
 
 /* --- audit log entries --------------------------------------------------------------- */
 
@@ -133,8 +133,8 @@ void audit_log_append_object(struct arena *arena, struct list *texts, const stru
 
 /* Writes an audit log entry with the call's X-Audit-Log-Reason and emits the event. If the reason
  * is too long, the call fails with a form error at "reason". */
-enum err audit_record(struct call *call, snowflake guild_id, enum audit_action action,
-                      snowflake target);
+enum err audit_record_action(struct call *call, snowflake guild_id, enum audit_action action,
+                             snowflake target);
 
 /* Options of an audit log entry, as in the Discord API. Overwrites have id, type and role_name;
  * deleted messages channel_id and count; pins channel_id and message_id; prunes the days and the
@@ -155,12 +155,12 @@ struct audit_change {
 void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
                       struct str now);
 /* Variant of audit_add_change that takes values of a type instead of JSON; NULL means no value. */
-void audit_add_values(struct call *call, struct list *changes, const char *key,
-                      const struct type *type, const void *before, const void *now);
+void audit_add_value(struct call *call, struct list *changes, const char *key,
+                     const struct type *type, const void *before, const void *now);
 /* Adds a change for each field (the array ends with { 0 }) whose value differs. before is NULL if
  * the object is new, now if it was deleted. A null value counts as a missing one. */
-void audit_add_fields(struct call *call, struct list *changes, const struct field *fields,
-                      const void *before, const void *now);
+void audit_add_changed_fields(struct call *call, struct list *changes, const struct field *fields,
+                              const void *before, const void *now);
 /* Writes an audit log entry for a created, changed or deleted object, with the changes of these
  * fields. */
 enum err audit_record_object(struct call *call, snowflake guild_id, enum audit_action action,
@@ -203,12 +203,12 @@ enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature);
 
 /* Makes another member, who must not be a bot, the owner of the guild, and emits the events.
  * Returns ERR_UNKNOWN_MEMBER, ERR_OWNER_IS_BOT or ERR_ALREADY_OWNER. */
-enum err guild_transfer(struct call *call, const struct guild *g, snowflake user_id);
+enum err guild_transfer_ownership(struct call *call, const struct guild *g, snowflake user_id);
 /* Deletes a guild and emits the events; dependent rows are deleted in steps. */
 enum err guild_delete(struct call *call, snowflake id);
 
 extern const struct domain guilds_domain, guild_mfa_domain, roles_domain;
-extern const struct world_parts roles_world;
-extern const struct world_parts guilds_world;
+extern const struct world_file_fields roles_world;
+extern const struct world_file_fields guilds_world;
 
 #endif

@@ -7,7 +7,7 @@
 enum {
     MOST_ROLES = 250,
     MOST_CHANNELS = 500,
-    MAX_DRAFT_OVERWRITES =
+    MAX_NEW_GUILD_OVERWRITES =
         1000, /* overwrites in all channels of the body of POST /guilds together */
 };
 
@@ -19,14 +19,14 @@ enum err guild_update(struct tx *tx, const struct guild *g);
 /* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD if there is none. */
 enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden);
-/* Checks whether the account may become the owner of the guild; see guild_transfer. */
+/* Checks whether the account may become the owner of the guild; see guild_transfer_ownership. */
 enum err check_new_guild_owner(struct tx *tx, const struct guild *g, snowflake user_id);
 
 enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
 
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
-struct channel_draft {
+struct new_channel {
     struct opt_id id, parent_id; /* placeholder ids, for references inside the body */
     int64_t type;
     struct str name;
@@ -35,13 +35,13 @@ struct channel_draft {
     struct opt_bool nsfw;
     struct list permission_overwrites; /* struct overwrite */
 };
-struct guild_draft {
+struct guild_create_request {
     struct str name;
     struct opt_image icon;
     struct opt_int afk_timeout, verification_level, default_message_notifications,
         explicit_content_filter, system_channel_flags;
     struct opt_id afk_channel_id, system_channel_id; /* placeholder ids of entries in .channels */
-    struct opt_list roles, channels;                 /* struct role_draft, struct channel_draft */
+    struct opt_list roles, channels;                 /* struct role_edit, struct new_channel */
     struct opt_str region;
 };
 struct guild_patch {
@@ -73,11 +73,11 @@ struct user_guild {
 };
 
 extern const struct schema guild_query_schema, user_guilds_query_schema;
-extern const struct type guild_draft_body, guild_patch_body, user_guilds_reply;
+extern const struct type guild_create_body, guild_patch_body, user_guilds_reply;
 
 /* --- role_schema.c -------------------------------------------------------------------- */
 
-struct role_draft {
+struct role_edit {
     struct opt_id id; /* placeholder id, only in the body of POST /guilds */
     struct opt_str name, unicode_emoji;
     struct opt_id permissions;
@@ -91,12 +91,12 @@ struct role_position {
     struct opt_int position;
 };
 
-extern const struct type role_body, role_positions_body, type_role_drafts;
+extern const struct type role_body, role_positions_body, type_role_edits;
 
 /* Applies an edit to a role; null resets a field. base is the value to which permissions are
  * reset. */
-void role_draft_apply(struct arena *arena, struct role *r, const struct role_draft *in,
-                      uint64_t base);
+void role_edit_apply(struct arena *arena, struct role *r, const struct role_edit *in,
+                     uint64_t base);
 
 /* --- handlers of routes -------------------------------------------------------------- */
 

@@ -36,7 +36,7 @@ static void allow_any_origin(struct call *call)
 static enum err reply_to_any_origin(struct call *call, const void *value)
 {
     allow_any_origin(call);
-    return call_reply(call, value);
+    return call_reply_object(call, value);
 }
 
 static struct str url_with_base(struct call *call, const char *path)
@@ -86,7 +86,7 @@ static struct instance_about describe_instance(const struct call *call)
 {
     const struct opt_str unknown = { .given = GIVEN_NULL };
     struct str url = api_base_url(call, "http"),
-               name = str_skip(url, str_starts(url, STR("https")) ? 8 : 7);
+               name = str_skip_bytes(url, str_starts_with(url, STR("https")) ? 8 : 7);
 
     return (struct instance_about){ unknown, unknown, unknown, unknown,
                                     unknown, unknown, unknown, name };
@@ -118,18 +118,18 @@ static enum err get_instance_limits(struct call *call)
         if (!group || strcmp(group, l->group) != 0) {
             if (group)
                 json_end_object(&j);
-            json_key(&j, str_of(l->group));
+            json_write_key(&j, str_of(l->group));
             json_begin_object(&j);
             group = l->group;
         }
-        json_key(&j, str_of(l->name));
-        json_int(&j, l->value);
+        json_write_key(&j, str_of(l->name));
+        json_write_int(&j, l->value);
     }
     json_end_object(&j);
-    json_name(&j, "rate");
+    json_write_name(&j, "rate");
     json_begin_object(&j);
-    json_name(&j, "enabled");
-    json_bool(&j, false);
+    json_write_name(&j, "enabled");
+    json_write_bool(&j, false);
     json_end_object(&j);
     json_end_object(&j);
     return OK;
@@ -137,8 +137,8 @@ static enum err get_instance_limits(struct call *call)
 
 static void write_bool_json(struct json_writer *j, const char *name, bool value)
 {
-    json_key(j, str_of(name));
-    json_bool(j, value);
+    json_write_key(j, str_of(name));
+    json_write_bool(j, value);
 }
 
 static enum err get_instance_config(struct call *call)
@@ -151,8 +151,8 @@ static enum err get_instance_config(struct call *call)
     for (const struct instance_limit *l = instance_limits; l->group; l++) {
         if (!l->flat)
             continue;
-        json_key(&j, str_of(l->flat));
-        json_int(&j, l->value);
+        json_write_key(&j, str_of(l->flat));
+        json_write_int(&j, l->value);
     }
     write_bool_json(&j, "register_dateOfBirth_required", true);
     write_bool_json(&j, "register_password_required", true);
@@ -164,8 +164,8 @@ static enum err get_instance_config(struct call *call)
     write_bool_json(&j, "register_email_required", true);
     write_bool_json(&j, "guild_autoJoin_canLeave", true);
     write_bool_json(&j, "can_recover_account", false);
-    json_name(&j, "guild_autoJoin_guilds_x");
-    json_raw(&j, STR("[]"));
+    json_write_name(&j, "guild_autoJoin_guilds_x");
+    json_write_raw(&j, STR("[]"));
     json_end_object(&j);
     return OK;
 }

@@ -21,13 +21,13 @@ enum err invite_find_equivalent(struct tx *tx, const struct invite *like, struct
 enum err invite_insert(struct tx *tx, struct invite *invite);
 enum err invite_delete(struct tx *tx, struct str code);
 /* Counts one use of an invite. Returns ERR_UNKNOWN_INVITE if no use is left. */
-enum err invite_use(struct tx *tx, struct invite *invite);
+enum err invite_count_use(struct tx *tx, struct invite *invite);
 /* Reads the objects to which an invite refers: inviter, guild, channel, roles and target. */
 enum err invite_read_objects(struct tx *tx, struct invite *invite);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct invite_draft {
+struct invite_create_request {
     int64_t max_age, max_uses;
     bool temporary, unique;
     struct opt_int target_type;
@@ -35,7 +35,7 @@ struct invite_draft {
     struct list role_ids; /* snowflakes */
     int64_t flags;
 };
-struct friend_invite_draft {
+struct friend_invite_create_request {
     int64_t max_age, max_uses;
 };
 struct invite_query {
@@ -55,8 +55,8 @@ bool member_can_view_invite(const struct invite *invite, const struct member_acc
 /* Lists the ids of accounts and roles that may see the code of an invite that grants roles, for
  * audience_of_role_granters: the creator, the guild's owner, and the roles above all roles of the
  * invite. `roles` are all roles of the guild. */
-struct list invite_list_audience(struct arena *arena, const struct invite *invite,
-                                 const struct list *roles);
+struct list invite_list_code_viewers(struct arena *arena, const struct invite *invite,
+                                     const struct list *roles);
 
 /* --- create.c ------------------------------------------------------------------------- */
 

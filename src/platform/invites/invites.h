@@ -24,6 +24,6 @@ enum err permanent_invite_find(struct tx *tx, snowflake channel_id, struct str *
 enum err permanent_invite_create(struct call *call, const struct channel *c);
 
 extern const struct domain invites_domain;
-extern const struct world_parts invites_world;
+extern const struct world_file_fields invites_world;
 
 #endif

@@ -43,21 +43,21 @@ static int compare_ids(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-struct list invite_list_audience(struct arena *arena, const struct invite *i,
-                                 const struct list *roles)
+struct list invite_list_code_viewers(struct arena *arena, const struct invite *i,
+                                     const struct list *roles)
 {
     const struct role *role = roles->items, *top = highest_role(&i->named_roles);
     struct list out = { 0 };
 
-    ids_add(arena, &out, i->inviter_id);
+    id_list_add(arena, &out, i->inviter_id);
     /* If moderators need a second factor, the event is emitted to the creator only, because the
      * gateway does not know which members have one. */
     if (i->guild->mfa_level)
         return out;
-    ids_add(arena, &out, i->guild->owner_id);
+    id_list_add(arena, &out, i->guild->owner_id);
     for (size_t n = 0; n < roles->count; n++)
         if (role_is_above(role[n].position, role[n].id, top->position, top->id))
-            ids_add(arena, &out, role[n].id);
+            id_list_add(arena, &out, role[n].id);
     qsort(out.items, out.count, sizeof(snowflake), compare_ids);
     return out;
 }

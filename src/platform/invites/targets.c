@@ -85,7 +85,7 @@ enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_giv
         if (!snowflake_parse(cell, &id))
             return refuse_targets_file(call, "Each line must be a user id.");
         if (!id_list_contains(ret, id))
-            ids_add(call->arena, ret, id);
+            id_list_add(call->arena, ret, id);
         if (ret->count > MAX_TARGETS)
             return refuse_targets_file(call, "Must be at most 1000 accounts.");
     }
@@ -192,5 +192,5 @@ enum err get_invite_target_users_job(struct call *call)
         .completed_at = i->targets_at,
         .error_message.given = GIVEN_NULL,
     };
-    return call_reply(call, &job);
+    return call_reply_object(call, &job);
 }

@@ -27,13 +27,13 @@ struct join_request {
     struct opt_int reviewed_at;
     struct opt_str application_status, rejection_reason;
     const struct user *user, *actioned_by_user;
-    struct list form_responses; /* struct form_field */
+    struct list form_responses; /* struct member_form_field */
 
     /* Fields that are not part of the JSON. */
     int64_t status;
     snowflake reviewed_by;
 };
-struct join_request_draft {
+struct join_request_submission {
     int64_t version;
     struct list form_fields;
 };
@@ -56,11 +56,11 @@ struct join_request_event {
     struct str status;
     const struct join_request *request;
 };
-struct join_request_deleted {
+struct join_request_delete_event {
     snowflake id, guild_id, user_id;
 };
 
-extern const struct type member_form_reply, member_form_patch_body, join_request_draft_body,
+extern const struct type member_form_reply, member_form_patch_body, join_request_submission_body,
     join_request_review_body, join_request_reply, join_requests_reply;
 extern const struct schema member_form_query_schema, join_requests_query_schema,
     join_request_event_schema, join_request_deleted_schema;
@@ -69,11 +69,11 @@ extern const struct schema member_form_query_schema, join_requests_query_schema,
 
 /* Returns the form's fields with the responses of a body; reports form errors below
  * `form_fields`. */
-struct list form_apply_responses(struct form *form, struct arena *arena, const struct list *fields,
-                                 const struct list *given);
+struct list member_form_apply_responses(struct form *form, struct arena *arena,
+                                        const struct list *fields, const struct list *given);
 /* Returns true if a moderator must review the responses. Forms that only have rules need no
  * review. */
-bool form_needs_review(const struct list *fields);
+bool member_form_needs_review(const struct list *fields);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #define SCREENING_FEATURE "MEMBER_VERIFICATION_GATE_ENABLED"
 
 /* A field of a form, with the response if one was given. */
-struct form_field {
+struct member_form_field {
     struct str field_type, label;
     struct opt_list values;  /* struct str: rules, for the field type TERMS only */
     struct opt_list choices; /* struct str */
@@ -27,13 +27,13 @@ struct member_form {
     bool enabled;
     int64_t version;
     struct opt_str description;
-    struct list form_fields; /* struct form_field */
+    struct list form_fields; /* struct member_form_field */
 };
 extern const struct type type_form_fields;
 
 /* Validates the fields of a form; reports form errors below the path `list`. */
-void form_fields_validate(struct form *form, const struct json_path *list,
-                          const struct list *fields);
+void member_form_fields_validate(struct form *form, const struct json_path *list,
+                                 const struct list *fields);
 /* Returns ERR_UNKNOWN_MEMBER_FORM if the guild has no form. */
 enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form *ret);
 enum err member_form_write(struct tx *tx, const struct member_form *f);
@@ -43,9 +43,9 @@ enum join_status { JOIN_SUBMITTED = 1, JOIN_REJECTED = 2, JOIN_APPROVED = 3 };
 /* Returns the enum join_status value of a status; 0 for an unknown status, and for "STARTED", which
  * is never stored. */
 int64_t join_status_parse(struct str word);
-struct str join_status_to_word(int64_t status);
+struct str join_status_name(int64_t status);
 
 extern const struct domain join_requests_domain;
-extern const struct world_parts join_requests_world;
+extern const struct world_file_fields join_requests_world;
 
 #endif

@@ -64,7 +64,7 @@ const struct job_kind account_emit_job = {
     .run = run_account_emit,
 };
 
-enum err account_emit_to_guilds(struct call *call, const struct user *user)
+enum err account_update_emit_to_guilds(struct call *call, const struct user *user)
 {
     return emit_to_guilds_step(call, user, 0);
 }

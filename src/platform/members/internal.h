@@ -45,11 +45,11 @@ enum err ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct member_list {
+struct members_page_query {
     snowflake after;
     int64_t limit;
 };
-struct member_search {
+struct member_search_request {
     struct str query;
     int64_t limit;
 };
@@ -64,14 +64,14 @@ struct current_member_patch {
     struct opt_str nick, bio;
     struct opt_image avatar, banner;
 };
-struct member_addition {
+struct member_add_request {
     struct str access_token;
     struct opt_str nick;
     struct list roles;
     bool mute, deaf;
     struct opt_int flags;
 };
-struct ban_list {
+struct bans_page_query {
     snowflake before, after;
     int64_t limit;
 };
@@ -92,8 +92,8 @@ struct bulk_ban_result {
 };
 
 extern const struct schema member_list_query, member_search_query, ban_list_query, ban_query;
-extern const struct type member_patch_body, current_member_patch_body, member_addition_body,
-    ban_body, bulk_ban_body;
+extern const struct type member_patch_body, current_member_patch_body, member_add_body, ban_body,
+    bulk_ban_body;
 extern const struct type type_ban, type_bans, bulk_ban_reply;
 
 /* --- rules.c: permission checks between members ----------------------------------------- */
@@ -126,8 +126,9 @@ enum err member_insert_guild_owner(struct call *call, const struct created_guild
 
 /* Emits GUILD_MEMBER_UPDATE for a changed account to all guilds of which the account is a
  * member. */
-enum err account_emit_to_guilds(struct call *call, const struct user *user);
-extern const struct job_kind account_emit_job; /* job that continues account_emit_to_guilds */
+enum err account_update_emit_to_guilds(struct call *call, const struct user *user);
+extern const struct job_kind
+    account_emit_job; /* job that continues account_update_emit_to_guilds */
 
 /* --- deletion.c ----------------------------------------------------------------------- */
 
@@ -141,8 +142,8 @@ extern const struct rate_limit limit_prune_count;
 extern const struct job_kind member_prune_job;
 enum err check_prune_permission(struct call *call);
 enum err get_prune_count(struct call *call);
-enum err prepare_prune(struct call *call);
-enum err begin_prune(struct call *call);
+enum err prepare_guild_prune(struct call *call);
+enum err begin_guild_prune(struct call *call);
 
 /* --- role_members.c ------------------------------------------------------------------- */
 

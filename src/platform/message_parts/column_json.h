@@ -7,6 +7,6 @@
 struct str encode_column_json(struct arena *arena, const struct type *type, const void *value);
 /* Makes null members of an object absent, so that its JSON omits them: clients treat a present key
  * as a value. */
-void schema_remove_null_fields(const struct schema *schema, void *object);
+void object_remove_null_fields(const struct schema *schema, void *object);
 
 #endif

@@ -5,7 +5,7 @@
 #include "platform/message_parts/component.h"
 #include "platform/message_parts/embed.h"
 
-struct component_default {
+struct component_default_value {
     snowflake id;
     struct str type;
 };

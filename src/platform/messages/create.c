@@ -12,7 +12,7 @@ static void emit_message_event(struct call *call, enum event event, const struct
                                const void *object)
 {
     if (!m->ephemeral_for) {
-        call_emit(call, event, to_channel_viewers(c), schema, object);
+        call_emit(call, event, audience_of_channel(c), schema, object);
         return;
     }
     call_emit(call, event, audience_of_user(m->ephemeral_for), schema, object);
@@ -74,7 +74,7 @@ static enum err unarchive_thread(struct call *call, const struct channel *c)
     metadata.archive_timestamp = clock_us();
     woken.thread_metadata = &metadata;
     woken.member = NULL;
-    call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(c), &channel_schema, &woken);
+    call_emit(call, EVENT_THREAD_UPDATE, audience_of_channel(c), &channel_schema, &woken);
     e = hook_thread_unarchived(call, &woken);
     return e ? e : thread_schedule_archiving(call, &woken);
 }
@@ -84,7 +84,7 @@ static enum err update_channel_of_message(struct call *call, struct channel *c, 
     enum err e = update_last_message_id(call, c, id);
 
     c->last_message_id = opt_id_or_null(id);
-    return e || !channel_is_private(c->type) ? e : private_channel_show_to_all(call, c);
+    return e || !channel_is_private(c->type) ? e : private_channel_show_to_recipients(call, c);
 }
 
 /* Runs before a message is inserted in a thread: unarchives the thread and adds members to it. */
@@ -93,11 +93,11 @@ static enum err prepare_thread_for_message(struct call *call, struct channel *c,
     bool was_quiet = thread_is_nearly_archived(c);
     enum err e = OK;
 
-    m->position = opt_int_of(c->messages_written);
+    m->position = opt_int_given(c->messages_written);
     c->last_message_id = opt_id_or_null(m->id);
     if (was_quiet)
         e = unarchive_thread(call, c);
-    return e ? e : hook_message_inserting(call, &(struct message_insertion){ c, m });
+    return e ? e : hook_message_inserting(call, &(struct thread_message_insertion){ c, m });
 }
 
 static struct opt_id id_or_absent(snowflake id)
@@ -108,13 +108,13 @@ static struct opt_id id_or_absent(snowflake id)
 static void add_mentions(struct call *call, const struct list *ids, struct list *ret)
 {
     for (size_t i = 0; i < ids->count; i++) {
-        struct mention *m = list_append(call->arena, ret, sizeof *m);
+        struct mentioned_user *m = list_append(call->arena, ret, sizeof *m);
 
         m->user.id = ((snowflake *)ids->items)[i];
     }
 }
 
-static void message_from_draft(struct call *call, const struct message_draft *d, struct message *m)
+static void message_from_draft(struct call *call, const struct new_message *d, struct message *m)
 {
     *m = (struct message){
         .id = d->id ? d->id : snowflake_new(),
@@ -148,7 +148,7 @@ static void message_from_draft(struct call *call, const struct message_draft *d,
         .member = d->member,
         .ephemeral_for = d->ephemeral_for,
     };
-    m->timestamp = snowflake_ms(m->id) * 1000;
+    m->timestamp = snowflake_to_ms(m->id) * 1000;
     add_mentions(call, &d->mentions, &m->mentions);
 }
 
@@ -164,14 +164,14 @@ static void emit_message_create(struct call *call, const struct channel *c, stru
                                 const struct message *event)
 {
     if (m->cached_json.p)
-        call_emit_encoded_event(call, EVENT_MESSAGE_CREATE, to_channel_viewers(c),
+        call_emit_encoded_event(call, EVENT_MESSAGE_CREATE, audience_of_channel(c),
                                 &gateway_message_schema, event,
-                                message_encode_event(call->arena, event, &m->shared_json));
+                                message_encode_create_event(call->arena, event, &m->shared_json));
     else
         emit_message_event(call, EVENT_MESSAGE_CREATE, c, m, &gateway_message_schema, event);
 }
 
-enum err message_create(struct call *call, const struct message_draft *draft, struct message *ret)
+enum err message_create(struct call *call, const struct new_message *draft, struct message *ret)
 {
     struct channel c = *draft->channel;
 
@@ -205,7 +205,7 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
 enum err message_create_system(struct call *call, const struct channel *c, enum message_type type,
                                snowflake author, snowflake mentioned, struct str content)
 {
-    struct message_draft draft = { .channel = c, .type = type, .content = content };
+    struct new_message draft = { .channel = c, .type = type, .content = content };
     struct message m;
     struct user user;
     enum err e = user_find(call->tx, author, &user);
@@ -237,8 +237,8 @@ enum err message_find(struct call *call, snowflake channel_id, snowflake id, str
     return read_message_with_details(call, channel_id, id, false, ret);
 }
 
-enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowflake id,
-                                struct message *ret)
+enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, snowflake id,
+                                     struct message *ret)
 {
     return read_message_with_details(call, channel_id, id, true, ret);
 }
@@ -394,12 +394,12 @@ enum err messages_delete_bulk(struct call *call, const struct channel *c, const 
 
         e = delete_message_by_id(call, c->id, id, &found);
         if (!e && found)
-            ids_add(call->arena, &gone.ids, id);
+            id_list_add(call->arena, &gone.ids, id);
     }
     if (!e)
         e = count_deleted_thread_messages(call, c, gone.ids.items, gone.ids.count, false);
     if (!e && gone.ids.count)
-        call_emit(call, EVENT_MESSAGE_DELETE_BULK, to_channel_viewers(c),
+        call_emit(call, EVENT_MESSAGE_DELETE_BULK, audience_of_channel(c),
                   &messages_delete_event_schema, &gone);
     return e;
 }

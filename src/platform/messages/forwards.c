@@ -54,11 +54,11 @@ void message_set_snapshots(struct call *call, struct message *m)
 /* Resolves the channel of the forwarded message, with the caller's permissions, without a change of
  * call->target. */
 static enum err resolve_source_channel(struct call *call, snowflake channel_id,
-                                       struct path_objects *ret)
+                                       struct call_path_objects *ret)
 {
-    struct path_objects here = call->target;
+    struct call_path_objects here = call->target;
 
-    call->target = (struct path_objects){ 0 };
+    call->target = (struct call_path_objects){ 0 };
     enum err e = resolve_channel_by_id(call, channel_id);
     *ret = call->target;
     call->target = here;
@@ -99,7 +99,7 @@ static bool select_forwarded_embeds(struct call *call, const struct list *chosen
     const int64_t *wanted = chosen->items;
     struct json_reader r;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     struct str raw;
     int64_t count = 0;
 
@@ -109,7 +109,7 @@ static bool select_forwarded_embeds(struct call *call, const struct list *chosen
     json_begin_array(&j);
     for (; json_next_item(&r) && json_skip_value(&r, &raw); count++)
         if (index_is_selected(chosen, (size_t)count))
-            json_raw(&j, raw);
+            json_write_raw(&j, raw);
     json_end_array(&j);
     m->embeds = buf_move_to_arena(&out, call->arena);
     for (size_t i = 0; i < chosen->count; i++)
@@ -151,7 +151,7 @@ static enum err select_forwarded_parts(struct call *call, const struct forward_s
 
 /* Copies the attachments to the new message with new ids. A copy shares the stored file. */
 static void copy_snapshot_files(struct call *call, const struct list *files,
-                                struct message_draft *draft)
+                                struct new_message *draft)
 {
     const struct attachment *a = files->items;
 
@@ -164,12 +164,12 @@ static void copy_snapshot_files(struct call *call, const struct list *files,
     }
 }
 
-enum err message_draft_add_forward(struct call *call, const struct message_sender *to,
-                                   const struct message_reference_draft *in,
-                                   struct message_draft *draft)
+enum err new_message_add_forward(struct call *call, const struct message_sender *to,
+                                 const struct message_reference_in_body *in,
+                                 struct new_message *draft)
 {
     struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
-    struct path_objects source;
+    struct call_path_objects source;
     struct message m;
 
     if (in->channel_id.given != GIVEN)
@@ -180,7 +180,7 @@ enum err message_draft_add_forward(struct call *call, const struct message_sende
     if (!e)
         e = message_find(call, source.channel->id, in->message_id, &m);
     if (!e)
-        e = message_check_readable(call, source.member_access, &m);
+        e = check_forwarded_content_readable(call, source.member_access, &m);
     if (!e)
         e = check_source_is_not_nsfw(source.channel, to->channel);
     if (e)

@@ -15,7 +15,7 @@ enum {
 };
 
 /* An attachment in a request body: one that the message has, or the uploaded file files[id]. */
-struct attachment_draft {
+struct attachment_in_body {
     snowflake id;
     struct opt_str filename, description, title, waveform;
     struct opt_real duration_secs;
@@ -30,7 +30,7 @@ struct allowed_mentions {
     struct opt_bool replied_user;
 };
 
-struct message_reference_draft {
+struct message_reference_in_body {
     struct opt_int type;
     snowflake message_id;
     struct opt_id channel_id, guild_id;
@@ -49,7 +49,7 @@ struct message_body {
     struct opt_bool tts, enforce_nonce;
     struct opt_list embeds, components, attachments, applied_tags, sticker_ids;
     struct opt_object allowed_mentions, message_reference;
-    struct opt_object poll;  /* struct poll_draft */
+    struct opt_object poll;  /* struct poll_request */
     struct opt_object embed; /* struct embed; older form of `embeds` for one embed */
     struct opt_int flags;
 };
@@ -116,7 +116,8 @@ enum err check_message_uploads(struct call *call, const struct list *present);
 
 /* Checks that a nonce, given as JSON, is a string of at most 25 characters or an integer. Reports a
  * form error at `nonce` below `here`. */
-void nonce_validate(struct form *form, const struct json_path *here, const struct opt_str *nonce);
+void message_nonce_validate(struct form *form, const struct json_path *here,
+                            const struct opt_str *nonce);
 /* Validates a new message body as a whole, for rules that involve several fields. */
 void message_body_validate(struct form *form, const struct json_path *here, const void *object);
 /* Validates the body of an edit; message_edit checks the rules that depend on the stored
@@ -125,8 +126,8 @@ void message_patch_validate(struct form *form, const struct json_path *here, con
 
 /* Builds a new message from the request body. Returns ERR_EMPTY_MESSAGE, ERR_MISSING_PERMISSIONS or
  * form errors. */
-enum err message_draft_from_body(struct call *call, const struct message_sender *from,
-                                 struct message_draft *ret);
+enum err new_message_from_body(struct call *call, const struct message_sender *from,
+                               struct new_message *ret);
 /* Reports a form error for each emoji in components that the sender may not use, and adds the name
  * to emoji that are given by id. here is the path of the body. */
 enum err components_resolve_emojis(struct call *call, const struct message_sender *from,

@@ -10,7 +10,7 @@
 #include "platform/accounts/accounts.h"
 
 /* A message to be created. A field that is zero is absent, empty or has its default. */
-struct message_draft {
+struct new_message {
     snowflake id; /* 0 if message_create shall generate an id */
     const struct channel *channel;
     int64_t type, flags;
@@ -44,7 +44,7 @@ struct str message_precompute_json(struct arena *arena, const struct message *m)
 /* Inserts the message and emits MESSAGE_CREATE to everyone who can view the channel. Unarchives a
  * thread. Returns a private channel to the channel lists of its recipients (CHANNEL_CREATE). Checks
  * no permissions. */
-enum err message_create(struct call *call, const struct message_draft *draft, struct message *ret);
+enum err message_create(struct call *call, const struct new_message *draft, struct message *ret);
 
 /* Creates a system message of this type. mentioned is the user whom the message mentions, or 0. */
 enum err message_create_system(struct call *call, const struct channel *c, enum message_type type,
@@ -57,8 +57,8 @@ enum err message_find(struct call *call, snowflake channel_id, snowflake id, str
  * the content of guild messages that the bot did not write and that do not mention the bot. */
 enum err messages_hide_content_from_bot(struct call *call);
 /* Reads a message, also if the message is ephemeral for another user. */
-enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowflake id,
-                                struct message *ret);
+enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, snowflake id,
+                                     struct message *ret);
 
 /* Reads a message by its id alone, without reactions, unless it is ephemeral. The caller must be
  * allowed to read the channel. */
@@ -80,7 +80,7 @@ enum err message_delete_without_event(struct call *call, const struct message *m
 enum err messages_delete_bulk(struct call *call, const struct channel *c, const struct list *ids);
 
 /* Schedules the job that deletes all messages of an account in steps. */
-enum err messages_schedule_purge(struct call *call, snowflake author_id);
+enum err messages_schedule_purge_of_account(struct call *call, snowflake author_id);
 struct message_purge_progress {
     bool is_running;
     int64_t handled;   /* number of messages that were deleted so far */
@@ -94,21 +94,21 @@ enum err messages_purge_read_progress(struct tx *tx, snowflake author_id,
  * call; *ret_more is true if more remain. Returns ERR_NOT_FOUND if no message has the
  * attachment. */
 enum { MAX_FILE_REMOVALS = 50 };
-enum err message_remove_file_everywhere(struct call *call, snowflake attachment_id,
-                                        int64_t *ret_messages, bool *ret_more);
+enum err attachment_remove_from_all_messages(struct call *call, snowflake attachment_id,
+                                             int64_t *ret_messages, bool *ret_more);
 
-struct checked_text;
+struct automod_text;
 /* Applies AutoMod to a text if the guild has rules for the caller. If a rule blocks the text, sets
  * about->refused, and the call already has its reply. */
-enum err message_check_automod(struct call *call, struct checked_text *about);
+enum err message_check_automod(struct call *call, struct automod_text *about);
 /* Executes the remaining AutoMod actions after the text was stored as message `id`. */
-enum err message_apply_automod(struct call *call, struct checked_text *about, snowflake id);
+enum err message_apply_automod(struct call *call, struct automod_text *about, snowflake id);
 
 extern const struct domain messages_domain;
 extern const struct domain attachments_domain; /* routes /attachments, without API prefix */
 extern const struct domain cloud_uploads_domain, refresh_urls_domain;
 extern const struct domain upload_slots_domain; /* routes /uploads, without API prefix */
-extern const struct world_parts messages_world;
+extern const struct world_file_fields messages_world;
 
 /* SQL for deletion rules of a channel $1: the ids of the next $2 messages to delete, and a
  * condition that selects rows of other tables that refer to these messages. */

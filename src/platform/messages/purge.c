@@ -73,7 +73,7 @@ static enum err delete_authored_messages(struct call *call, const struct list *a
         snowflake where = w->channel_id;
 
         for (; w < end && w->channel_id == where && ids.count < MOST_IN_ONE_EVENT; w++)
-            ids_add(call->arena, &ids, w->id);
+            id_list_add(call->arena, &ids, w->id);
         e = channel_find(call->tx, where, &channel);
         if (!e)
             e = messages_delete_bulk(call, &channel, &ids);
@@ -89,8 +89,8 @@ static enum err schedule_next_purge_step(struct call *call, const struct purge_p
         str_printf(call->arena, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64,
                    p->guild_id, p->author_id, p->from, p->until, p->handled);
 
-    return p->guild_id ? job_schedule(call, &message_purge, snowflake_new(), clock_us(), data)
-                       : job_schedule(call, &account_purge, p->author_id, clock_us(), data);
+    return p->guild_id ? job_schedule(call, &message_purge_job, snowflake_new(), clock_us(), data)
+                       : job_schedule(call, &account_purge_job, p->author_id, clock_us(), data);
 }
 
 static enum err run_purge_step(struct call *call, struct purge_progress *p, int64_t *room)
@@ -135,7 +135,7 @@ static enum err run_message_purge_job(struct call *call, const struct job *job)
     return parse_purge_job(job->data, &p) ? run_purge_step(call, &p, &room) : OK;
 }
 
-const struct job_kind message_purge = {
+const struct job_kind message_purge_job = {
     .name = "message-purge",
     .doc = "Deletes the messages of a banned member.",
     .run = run_message_purge_job,
@@ -157,13 +157,13 @@ static enum err run_account_purge_job(struct call *call, const struct job *job)
     return e;
 }
 
-const struct job_kind account_purge = {
+const struct job_kind account_purge_job = {
     .name = "account-purge",
     .doc = "Deletes all messages of an account, after an operator command.",
     .run = run_account_purge_job,
 };
 
-enum err messages_schedule_purge(struct call *call, snowflake author_id)
+enum err messages_schedule_purge_of_account(struct call *call, snowflake author_id)
 {
     struct purge_progress p = { 0, author_id, 0, snowflake_from_ms(clock_us() / 1000 + 1), 0 };
 

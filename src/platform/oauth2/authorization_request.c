@@ -70,7 +70,8 @@ static enum err check_implicit_grant(struct call *call, const struct authorizati
 static enum err parse_response_type(struct call *call, struct authorization_request *r)
 {
     const struct authorize_query *q = call->query;
-    uint64_t alone = auth_scope_bit(STR("bot")) | auth_scope_bit(STR("applications.commands"));
+    uint64_t alone =
+        auth_oauth2_scope_bit(STR("bot")) | auth_oauth2_scope_bit(STR("applications.commands"));
 
     r->with_token = str_is(q->response_type.value, "token");
     r->with_code = q->response_type.given == GIVEN && !r->with_token;
@@ -147,7 +148,7 @@ enum err check_application_is_public(struct call *call, const struct authorizati
 
     if (r->application->integration_public)
         return OK;
-    enum err e = application_access_level(call->tx, r->application, call->caller, &level);
+    enum err e = application_read_access_level(call->tx, r->application, call->caller, &level);
     return e || level >= TEAM_ACCESS_DEVELOPER ? e : ERR_APPLICATION_NOT_YOURS;
 }
 
@@ -172,13 +173,13 @@ enum err check_install_permission(struct call *call, const struct authorization_
 static enum err install_on_account(struct call *call, const struct application *a,
                                    const struct scopes *s)
 {
-    struct application_ref ref = { a->id };
+    struct user_application_event ref = { a->id };
     enum err e =
         authorization_add_scopes(call, &(struct account_app){ call->caller->id, a->id }, s, true);
 
     if (!e)
         call_emit(call, EVENT_USER_APPLICATION_UPDATE, audience_of_user(call->caller->id),
-                  &application_ref_schema, &ref);
+                  &user_application_event_schema, &ref);
     return e;
 }
 
@@ -215,5 +216,5 @@ enum err install_application(struct call *call, const struct application *a, con
         .permissions = permissions & PERMISSIONS_ALL & standing.permissions,
         .installer = &standing,
     };
-    return application_install_guild(call, &in);
+    return application_install_in_guild(call, &in);
 }

@@ -16,7 +16,7 @@ enum { CHALLENGE_LENGTH = 43, VERIFIER_LEAST = 43, VERIFIER_MOST = 128 };
 
 struct scopes {
     struct list list; /* struct str; no scope occurs twice */
-    uint64_t bits;    /* scopes as a bit set (auth_scope_bit) */
+    uint64_t bits;    /* scopes as a bit set (auth_oauth2_scope_bit) */
     struct str text;  /* scope names separated by spaces */
 };
 /* Parses scope names. Returns false if the text has no scope or an unknown scope. */
@@ -41,7 +41,7 @@ struct authorize_body {
     struct opt_int integration_type;
     struct opt_id guild_id, channel_id, webhook_channel_id, permissions;
 };
-struct authorize_guild {
+struct authorize_reply_guild {
     snowflake id;
     struct str name;
     struct opt_str icon;
@@ -60,14 +60,14 @@ struct authorize_reply {
     struct str query;
     struct opt_list guilds;
 };
-struct redirect_reply {
+struct authorize_redirect_reply {
     struct str url, location;
 };
 struct token_form {
     struct opt_str grant_type, code, redirect_uri, refresh_token, scope, client_id, client_secret,
         code_verifier;
 };
-struct revoke_form {
+struct token_revoke_form {
     struct opt_str token, client_id, client_secret;
 };
 struct access_token_reply {
@@ -123,11 +123,13 @@ struct authorization_code {
     bool used;
     snowflake webhook_id; /* webhook that the token exchange created, or 0 */
 };
-enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c);
-enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found);
+enum err authorization_code_insert(struct tx *tx, struct str digest,
+                                   const struct authorization_code *c);
+enum err authorization_code_find(struct tx *tx, struct str digest, struct authorization_code *ret,
+                                 bool *found);
 /* Marks a code as used. The row stays until the code expires, so that a second use is detected. */
-enum err code_mark_used(struct tx *tx, struct str digest);
-enum err code_record_webhook(struct tx *tx, struct str digest, snowflake webhook_id);
+enum err authorization_code_mark_used(struct tx *tx, struct str digest);
+enum err authorization_code_record_webhook(struct tx *tx, struct str digest, snowflake webhook_id);
 
 /* The scopes that a user granted to an application. */
 struct authorization {
@@ -194,7 +196,8 @@ enum err access_token_issue(struct call *call, snowflake user_id, snowflake appl
 
 /* Checks that the caller may create a webhook in the channel of the body. *ret_channel is 0 without
  * the scope webhook.incoming. */
-enum err check_incoming_webhook(struct call *call, const struct scopes *s, snowflake *ret_channel);
+enum err check_incoming_webhook_permission(struct call *call, const struct scopes *s,
+                                           snowflake *ret_channel);
 /* Reads whether the user who granted the code may still create the webhook. */
 enum err read_may_create_incoming_webhook(struct call *call, const struct authorization_code *code,
                                           bool *ret);
@@ -208,14 +211,14 @@ enum err delete_incoming_webhook(struct call *call, const struct authorization_c
 /* Prepare stage of POST /oauth2/authorize: creates the signing key if openid needs one. */
 enum err prepare_authorize(struct call *call);
 /* Stores the signing key that prepare_authorize created, if any. */
-enum err openid_store_key(struct call *call);
+enum err openid_store_signing_key(struct call *call);
 /* Read stage of POST /oauth2/token: requests an id token. The thread pool signs it, because RSA
  * takes too long for a write transaction. */
 enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake application_id,
                                  struct str nonce);
 /* Returns the signed id token of this call. nonce.p is NULL if the client sent no nonce. */
-enum err openid_take_id_token(struct call *call, snowflake user_id, snowflake application_id,
-                              struct str nonce, struct opt_str *ret);
+enum err openid_get_signed_id_token(struct call *call, snowflake user_id, snowflake application_id,
+                                    struct str nonce, struct opt_str *ret);
 
 /* --- replies.c ------------------------------------------------------------------------ */
 
@@ -245,7 +248,7 @@ enum err get_userinfo(struct call *call);
 /* --- deletion.c ----------------------------------------------------------------------- */
 
 /* Deletes the authorization codes of an account, because they could be exchanged for tokens. */
-enum err authorization_codes_revoke(struct call *call, snowflake user_id);
+enum err authorization_codes_delete_of_user(struct call *call, snowflake user_id);
 extern const struct deletion_rule oauth2_deletions[];
 
 #endif

@@ -48,7 +48,7 @@ static enum err authenticate_client(struct call *call, const struct opt_str *for
     if (e == ERR_UNKNOWN_APPLICATION)
         return OK;
     if (!e)
-        *ret_known = application_secret_matches(api_options(call->api)->auth, ret, secret);
+        *ret_known = application_client_secret_matches(api_options(call->api)->auth, ret, secret);
     return e;
 }
 
@@ -134,7 +134,7 @@ static enum err add_guild_to_reply(struct call *call, snowflake guild_id,
     if (e)
         return e == ERR_UNKNOWN_GUILD ? OK : e;
     out->guild = guild;
-    return guild_read_lists(call, guild);
+    return guild_read_all_lists(call, guild);
 }
 
 static enum err issue_tokens_for_code(struct call *call, const struct application *a,
@@ -151,7 +151,7 @@ static enum err issue_tokens_for_code(struct call *call, const struct applicatio
     if (!e && may && code->webhook_channel_id)
         e = create_incoming_webhook(call, a, code, &out.webhook);
     if (!e && out.webhook)
-        e = code_record_webhook(call->tx, digest, out.webhook->id);
+        e = authorization_code_record_webhook(call->tx, digest, out.webhook->id);
     if (!e && !may)
         return oauth2_reply_error(call, 400, "invalid_grant",
                                   "The user lost the required permissions.");
@@ -163,10 +163,10 @@ static enum err issue_tokens_for_code(struct call *call, const struct applicatio
     if (!e)
         e = issue_refresh_token(call, code->user_id, a->id, scopes.text, digest, &out);
     if (!e && scopes_contain(&scopes, "openid"))
-        e = openid_take_id_token(call, code->user_id, a->id, code->nonce, &out.id_token);
+        e = openid_get_signed_id_token(call, code->user_id, a->id, code->nonce, &out.id_token);
     if (!e && code->guild_id && scopes_contain(&scopes, "bot"))
         e = add_guild_to_reply(call, code->guild_id, &out);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 /* Revokes the tokens of a code that is used a second time, because the code has leaked (RFC 6749
@@ -224,7 +224,7 @@ static enum err exchange_code(struct call *call, const struct application *a)
 
     if (in->code.given != GIVEN)
         return oauth2_reply_error(call, 400, "invalid_request", "The code is missing.");
-    enum err e = code_find(call->tx, digest, &code, &found);
+    enum err e = authorization_code_find(call->tx, digest, &code, &found);
     if (e)
         return e;
     if (!found || code.application_id != a->id || code.expires_at <= clock_us())
@@ -246,7 +246,7 @@ static enum err exchange_code(struct call *call, const struct application *a)
     if (user.disabled || user.deleting)
         return oauth2_reply_error(call, 400, "invalid_grant",
                                   "The account is disabled or deleted.");
-    e = code_mark_used(call->tx, digest);
+    e = authorization_code_mark_used(call->tx, digest);
     return e ? e : issue_tokens_for_code(call, a, &code, digest);
 }
 
@@ -264,7 +264,7 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
 
     enum err e = ERR_UNAUTHORIZED;
     if (parse_credential_token(CALLER_REFRESH, in->refresh_token.value, &credential))
-        e = auth_find_stored(auth, call->tx, &credential, &holder);
+        e = auth_find_stored_token(auth, call->tx, &credential, &holder);
     if (e == ERR_UNAUTHORIZED ||
         (!e && (holder.application_id != a->id || holder.disabled || holder.deleting)))
         return oauth2_reply_error(call, 400, "invalid_grant",
@@ -288,8 +288,8 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
     if (!e)
         e = issue_refresh_token(call, holder.id, a->id, granted.text, code, &out);
     if (!e && scopes_contain(&asked, "openid"))
-        e = openid_take_id_token(call, holder.id, a->id, (struct str){ 0 }, &out.id_token);
-    return e ? e : call_reply(call, &out);
+        e = openid_get_signed_id_token(call, holder.id, a->id, (struct str){ 0 }, &out.id_token);
+    return e ? e : call_reply_object(call, &out);
 }
 
 /* --- grant_type=client_credentials ---------------------------------------------------- */
@@ -298,8 +298,8 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
 static enum err exchange_client_credentials(struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
-    uint64_t for_teams =
-        auth_scope_bit(STR("applications.commands.update")) | auth_scope_bit(STR("identify"));
+    uint64_t for_teams = auth_oauth2_scope_bit(STR("applications.commands.update")) |
+                         auth_oauth2_scope_bit(STR("identify"));
     struct access_token_reply out = { 0 };
     struct scopes scopes;
 
@@ -309,7 +309,7 @@ static enum err exchange_client_credentials(struct call *call, const struct appl
         return oauth2_reply_error(call, 400, "invalid_scope",
                                   "A requested scope is not available here.");
     enum err e = access_token_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 /* Returns whether a public client sends a verifier instead of a secret. If the code has no
@@ -337,13 +337,14 @@ static enum err request_id_token_if_needed(struct call *call)
     enum err e = OK;
 
     if (by_code && in->code.given == GIVEN) {
-        e = code_find(call->tx, authorization_code_digest(call, in->code.value), &code, &found);
+        e = authorization_code_find(call->tx, authorization_code_digest(call, in->code.value),
+                                    &code, &found);
         if (!e && found && !code.used && scopes_parse(call->arena, code.scopes, &scopes) &&
             scopes_contain(&scopes, "openid"))
             e = openid_request_id_token(call, code.user_id, code.application_id, code.nonce);
     } else if (!by_code &&
                parse_credential_token(CALLER_REFRESH, in->refresh_token.value, &credential)) {
-        e = auth_find_stored(api_options(call->api)->auth, call->tx, &credential, &holder);
+        e = auth_find_stored_token(api_options(call->api)->auth, call->tx, &credential, &holder);
         if (e == ERR_UNAUTHORIZED)
             return OK;
         if (!e)
@@ -404,7 +405,7 @@ static enum err find_token_holder(struct call *call, struct str token, struct ca
         enum err e = ERR_UNAUTHORIZED;
 
         if (parse_credential_token(kinds[i], token, &credential))
-            e = auth_find_stored(api_options(call->api)->auth, call->tx, &credential, ret);
+            e = auth_find_stored_token(api_options(call->api)->auth, call->tx, &credential, ret);
         if (e && e != ERR_UNAUTHORIZED)
             return e;
         *found = !e;
@@ -429,7 +430,7 @@ static enum err delete_authorization_of_holder(struct call *call, const struct c
  * only its own tokens. An unknown token is not an error (RFC 7009). */
 enum err revoke_token(struct call *call)
 {
-    const struct revoke_form *in = call->body;
+    const struct token_revoke_form *in = call->body;
     bool says_who = has_basic_credentials(call) || in->client_id.given == GIVEN;
     struct application a = { 0 };
     struct caller holder;
@@ -450,5 +451,5 @@ enum err revoke_token(struct call *call)
         if (!e)
             e = delete_authorization_of_holder(call, &holder);
     }
-    return e ? e : call_reply(call, &(struct empty_reply){ 0 });
+    return e ? e : call_reply_object(call, &(struct empty_reply){ 0 });
 }

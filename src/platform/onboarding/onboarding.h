@@ -9,7 +9,7 @@
 
 enum onboarding_mode { ONBOARDING_DEFAULT = 0, ONBOARDING_ADVANCED = 1 };
 
-struct option_emoji {
+struct onboarding_option_emoji {
     struct opt_id id;
     struct opt_str name;
     bool animated;
@@ -20,7 +20,7 @@ struct onboarding_option {
     struct str title;
     struct opt_str given_description; /* only in requests; null means no description */
     struct str description;
-    const struct option_emoji *emoji;
+    const struct onboarding_option_emoji *emoji;
     struct list role_ids, channel_ids; /* snowflakes */
 
     /* Emoji fields of a request. */
@@ -60,7 +60,7 @@ enum err welcome_screen_read_enabled(struct tx *tx, snowflake guild_id,
 
 extern const struct domain onboarding_domain;
 extern const struct domain welcome_domain; /* routes of the welcome screen */
-extern const struct world_parts welcome_world;
-extern const struct world_parts onboarding_world;
+extern const struct world_file_fields welcome_world;
+extern const struct world_file_fields onboarding_world;
 
 #endif

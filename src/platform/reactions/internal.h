@@ -23,7 +23,7 @@ enum err reaction_read_users(struct tx *tx, snowflake id, bool burst, snowflake 
 
 /* Sets .reactions of messages of one channel, as the caller sees the reactions. */
 enum err messages_fill_reactions(struct call *call, struct list *messages);
-enum err read_own_reactions(struct call *call, struct caller_reactions *own);
+enum err read_caller_reactions(struct call *call, struct caller_reactions *own);
 
 /* --- counts.c: for messages that messages_fill_reactions has filled ---------------- */
 
@@ -38,14 +38,14 @@ enum err reaction_insert(struct tx *tx, const struct message *m, const struct re
 /* Removes the counts of one emoji from the message, or of all emoji if id is 0. */
 enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowflake id);
 /* Deletes an emoji that has no users. */
-enum err reaction_delete(struct tx *tx, const struct message *m, snowflake id);
+enum err reaction_delete_unused(struct tx *tx, const struct message *m, snowflake id);
 enum err reaction_shards_delete(struct tx *tx, snowflake message_id);
 
 /* --- removal_job.c: removal of emoji with many users ---------------------------------- */
 
 /* Removes one emoji, or all emoji if id is 0, from a message. Deletes the first rows of
  * reaction_users; a job deletes the rest. */
-enum err reactions_remove(struct call *call, const struct message *m, snowflake id);
+enum err reactions_remove_from_message(struct call *call, const struct message *m, snowflake id);
 enum err reactions_delete_of_message(struct call *call, const snowflake *message_id);
 extern const struct job_kind reaction_users_delete_job;
 

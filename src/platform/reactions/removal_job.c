@@ -57,7 +57,7 @@ static enum err detach_and_delete_users(struct call *call, snowflake message_id,
     return e ? e : delete_users_step(call);
 }
 
-enum err reactions_remove(struct call *call, const struct message *m, snowflake id)
+enum err reactions_remove_from_message(struct call *call, const struct message *m, snowflake id)
 {
     enum err e = reactions_remove_counts(call->tx, m, id);
 

@@ -110,7 +110,7 @@ static const struct schema feature_ack_schema = {
 
 static enum err reply_with_null_token(struct call *call)
 {
-    return call_reply(call, &(struct ack_token_reply){ .token = { .given = GIVEN_NULL } });
+    return call_reply_object(call, &(struct ack_token_reply){ .token = { .given = GIVEN_NULL } });
 }
 
 /* --- channels ------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static enum err ack_channel(struct call *call, const struct channel *c, snowflak
         return e;
     if (in->manual) {
         event.manual = opt_true_or_absent(true);
-        event.mention_count = opt_int_of(s.mentions);
+        event.mention_count = opt_int_given(s.mentions);
     }
     if (in->flags.given == GIVEN)
         event.flags = in->flags;

@@ -97,7 +97,7 @@ enum err list_mentions(struct call *call)
 
     for (size_t i = 0; !e && i < called.count && (int64_t)out.count < q->limit; i++)
         e = add_readable_message(call, &((const struct mention_location *)called.items)[i], &out);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 struct mention_removed {

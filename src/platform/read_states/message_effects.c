@@ -51,7 +51,7 @@ static enum err insert_group_mention(struct call *call, const struct message *m,
 
 static enum err insert_mentions(struct call *call, const struct message *m, snowflake guild_id)
 {
-    const struct mention *people = m->mentions.items;
+    const struct mentioned_user *people = m->mentions.items;
     const snowflake *roles = m->mention_roles.items;
     enum err e = OK;
 
@@ -66,7 +66,7 @@ static enum err insert_mentions(struct call *call, const struct message *m, snow
                              v_id(guild_id), v_id(m->author_id)),
                         NULL);
     /* Only one of 16 messages deletes old mentions, to reduce conflicts between writers. */
-    if (!e && snowflake_ms(m->id) % 16 == 0)
+    if (!e && snowflake_to_ms(m->id) % 16 == 0)
         e = tx_exec(call->tx, DELETE_OLD_MENTIONS, BIND(v_id(m->channel_id), v_int(MAX_MENTIONS)),
                     NULL);
     return e;

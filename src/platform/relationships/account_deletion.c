@@ -21,14 +21,14 @@ enum err relationships_delete_of_account(struct call *call, snowflake user_id,
     if (e)
         return e;
     while (rows_next(&rows)) {
-        ids_add(call->arena, &mine, row_id(&rows, 0));
-        ids_add(call->arena, &theirs, row_id(&rows, 1));
+        id_list_add(call->arena, &mine, row_id(&rows, 0));
+        id_list_add(call->arena, &theirs, row_id(&rows, 1));
     }
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < mine.count; i++) {
         snowflake a = ((snowflake *)mine.items)[i], b = ((snowflake *)theirs.items)[i];
 
-        e = relationship_apply(call, OPERATION_END, a, b);
+        e = relationship_apply_operation(call, OPERATION_END, a, b);
         if (!e)
             e = tx_exec(call->tx, DELETE_RELATIONSHIP, BIND(v_id(a), v_id(b)), NULL);
     }

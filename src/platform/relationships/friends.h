@@ -8,7 +8,8 @@
 struct ready_writer;
 
 /* Reads the enum relationship_type that user_id has to target_id. */
-enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret);
+enum err relationship_type_read(struct tx *tx, snowflake user_id, snowflake target_id,
+                                int64_t *ret);
 
 /* Returns ERR_MAX_FRIENDS if the account has reached the friend limit. */
 enum err check_friend_limit(struct tx *tx, snowflake user_id);

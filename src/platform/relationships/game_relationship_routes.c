@@ -29,7 +29,7 @@ static enum err list_game_relationships(struct call *call)
 
     for (size_t i = 0; !e && caller->kind == CALLER_BEARER && i < list.count; i++)
         ((struct game_relationship *)list.items)[i].user = NULL;
-    return e ? e : call_reply(call, &list);
+    return e ? e : call_reply_object(call, &list);
 }
 
 /* --- changes -------------------------------------------------------------------------- */
@@ -44,9 +44,9 @@ static enum err check_target_account(struct call *call, const struct user *user)
         return ERR_SELF_FRIEND;
     if (user->bot.value || user->system.value)
         return ERR_BOT_FRIEND;
-    enum err e = relationship_type(call->tx, call->caller->id, user->id, &mine);
+    enum err e = relationship_type_read(call->tx, call->caller->id, user->id, &mine);
     if (!e)
-        e = relationship_type(call->tx, user->id, call->caller->id, &theirs);
+        e = relationship_type_read(call->tx, user->id, call->caller->id, &theirs);
     if (e)
         return e;
     return mine == RELATIONSHIP_BLOCKED || theirs == RELATIONSHIP_BLOCKED
@@ -144,7 +144,7 @@ static enum err notify_requester(struct call *call, snowflake asker)
     enum err e = user_find(call->tx, call->caller->id, &me);
 
     if (!e)
-        emit_notification(call, NOTIFICATION_GAME_FRIEND, asker, &me);
+        emit_notification_center_item(call, NOTIFICATION_GAME_FRIEND, asker, &me);
     return e;
 }
 
@@ -174,7 +174,7 @@ static enum err request_or_accept_game_friend(struct call *call, const struct us
 /* POST /users/@me/game-relationships */
 static enum err send_game_friend_request(struct call *call)
 {
-    const struct game_request_body *in = call->body;
+    const struct game_friend_request_body *in = call->body;
     struct user user;
     struct user_tag tag;
 

@@ -42,10 +42,10 @@ static enum err dm_access_from_row(struct tx *tx, const struct rows *r,
     struct user_settings settings;
     struct str document =
         row_is_null(r, SETTINGS_AT) ? (struct str){ 0 } : row_text(r, SETTINGS_AT);
-    enum err e = settings_from_document(tx_arena(tx), document, &settings);
+    enum err e = user_settings_from_json(tx_arena(tx), document, &settings);
 
     if (!e)
-        ret->dm_access_type = settings_dm_access(&settings);
+        ret->dm_access_type = user_settings_game_dm_access(&settings);
     return e;
 }
 
@@ -123,7 +123,7 @@ enum err game_relationship_emit(struct call *call, enum event event,
     bool whole = event == EVENT_GAME_RELATIONSHIP_ADD;
     struct game_relationship shown = *g;
     struct user user;
-    enum err e = dm_access_find(call->tx, g->id, &shown.dm_access_type);
+    enum err e = game_dm_access_find(call->tx, g->id, &shown.dm_access_type);
 
     if (!e && whole)
         e = user_find(call->tx, g->id, &user);

@@ -46,7 +46,7 @@ struct acquaintance {
     bool mutual_friend, mutual_guild, small_guild;
     bool suggested; /* the server suggested one user to the other as a friend */
 };
-bool is_stranger(const struct acquaintance *a);
+bool user_is_unacquainted(const struct acquaintance *a);
 /* Returns whether an account with these friend_source bits accepts a friend request. vouched is
  * true if the server suggested the user. */
 bool accepts_friend_request(int64_t sources, const struct acquaintance *a, bool vouched);
@@ -57,7 +57,7 @@ struct friend_request_statistics {
     int64_t age_us;
     int64_t sent, accepted;
 };
-bool is_spam(const struct friend_request_statistics *r, bool has_no_common_contact);
+bool friend_request_is_spam(const struct friend_request_statistics *r, bool has_no_common_contact);
 
 /* Replaces line breaks by single spaces and trims the text. p is NULL if nothing is left. */
 struct str collapse_line_breaks(struct arena *arena, struct str note);
@@ -78,10 +78,10 @@ enum err acquaintance_read(struct tx *tx, snowflake a, snowflake b, struct acqua
 enum err count_relationships_of_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret);
 
 /* Lists the senders of pending requests to the account, optionally only spam or ignored ones. */
-enum err list_incoming_requests(struct tx *tx, snowflake user_id, bool spam, bool ignored,
-                                struct list *ret);
+enum err list_incoming_friend_requests(struct tx *tx, snowflake user_id, bool spam, bool ignored,
+                                       struct list *ret);
 /* Returns the sender of the oldest spam request to the account, or 0. */
-enum err find_oldest_spam_request(struct tx *tx, snowflake user_id, snowflake *ret);
+enum err find_oldest_spam_friend_request(struct tx *tx, snowflake user_id, snowflake *ret);
 
 enum err friend_request_statistics_read(struct tx *tx, const struct user *user,
                                         struct friend_request_statistics *ret);
@@ -109,13 +109,13 @@ struct nickname_body {
     struct opt_str nickname;
 };
 
-enum request_removal_filter { REMOVE_SPAM = 1, REMOVE_IGNORED = 2 };
-struct request_removal_query {
+enum friend_request_removal_filter { REMOVE_SPAM = 1, REMOVE_IGNORED = 2 };
+struct friend_request_removal_query {
     int64_t relationship_type;
     bool only_spam;
     struct list filters; /* int64_t */
 };
-struct request_removal_body {
+struct friend_request_removal_body {
     struct list filters;
 };
 
@@ -127,7 +127,7 @@ struct bulk_friend_request_reply {
     struct list failed_requests, successful_requests; /* snowflakes */
 };
 
-struct game_request_body {
+struct game_friend_request_body {
     struct str username;
 };
 struct game_relationship_body {
@@ -152,8 +152,8 @@ struct friend_request_attempt {
 enum err friend_request_send_or_accept(struct call *call, const struct friend_request_attempt *in);
 
 /* Applies an operation that needs only the current relationship of the two users. */
-enum err relationship_apply(struct call *call, enum relationship_operation op, snowflake my_id,
-                            snowflake their_id);
+enum err relationship_apply_operation(struct call *call, enum relationship_operation op,
+                                      snowflake my_id, snowflake their_id);
 
 /* --- account_deletion.c --------------------------------------------------------------- */
 

@@ -13,8 +13,8 @@ static const struct {
     [NOTIFICATION_SUGGESTION] = { "friend_suggestion_created", " may be somebody you know" },
 };
 
-void emit_notification(struct call *call, enum notification_kind notice, snowflake to,
-                       const struct user *about)
+void emit_notification_center_item(struct call *call, enum notification_kind notice, snowflake to,
+                                   const struct user *about)
 {
     const char *type = notices[notice].type;
     unsigned long long id = about->id;

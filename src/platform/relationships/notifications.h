@@ -12,7 +12,7 @@ enum notification_kind {
 };
 
 /* Emits NOTIFICATION_CENTER_ITEM_CREATE about a user to `to`. The item is not stored. */
-void emit_notification(struct call *call, enum notification_kind notice, snowflake to,
-                       const struct user *about);
+void emit_notification_center_item(struct call *call, enum notification_kind notice, snowflake to,
+                                   const struct user *about);
 
 #endif

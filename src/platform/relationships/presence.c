@@ -18,7 +18,7 @@ static const char *status_of_user(const struct call *call, snowflake user_id,
 void emit_presence_update(struct call *call, snowflake to, const struct user *user)
 {
     struct buf kinds;
-    struct json_writer j = json_writer_to(&kinds);
+    struct json_writer j = json_writer_to_buf(&kinds);
 
     buf_init(&kinds, MAX_KINDS);
     const char *status = status_of_user(call, user->id, &j);

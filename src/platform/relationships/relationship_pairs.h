@@ -53,9 +53,9 @@ struct friend_request {
 
 /* Writes the changed rows and emits their events, first to my_id. Clears the fields that the new
  * type does not have. request is NULL unless a new friend request is sent. */
-enum err relationship_pair_apply(struct call *call, struct relationship_pair *b,
-                                 const struct relationship_pair_change *c,
-                                 const struct friend_request *request);
+enum err relationship_pair_apply_change(struct call *call, struct relationship_pair *b,
+                                        const struct relationship_pair_change *c,
+                                        const struct friend_request *request);
 /* Makes both users friends, with my_id as the user who accepts, and deletes their suggestions. */
 enum err relationship_pair_make_friends(struct call *call, struct relationship_pair *b);
 

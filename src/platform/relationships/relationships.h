@@ -10,6 +10,6 @@
 extern const struct domain relationships_domain;      /* below /users/@me/relationships */
 extern const struct domain game_relationships_domain; /* below /users/@me/game-relationships */
 extern const struct domain friend_suggestions_domain; /* below /friend-suggestions */
-extern const struct world_parts relationships_world;
+extern const struct world_file_fields relationships_world;
 
 #endif

@@ -155,7 +155,7 @@ bool relationship_is_unchanged(const struct relationship_pair *before,
 
 /* --- requests: permission and spam -------------------------------------------------------- */
 
-bool is_stranger(const struct acquaintance *a)
+bool user_is_unacquainted(const struct acquaintance *a)
 {
     return !a->mutual_friend && !a->small_guild && !a->suggested;
 }
@@ -171,7 +171,7 @@ bool accepts_friend_request(int64_t sources, const struct acquaintance *a, bool 
 
 /* Spam: the sender has the spammer flag, or sent 20 requests in a day of which less than 10 % were
  * accepted, or is less than a day old and has no common contacts. */
-bool is_spam(const struct friend_request_statistics *r, bool has_no_common_contact)
+bool friend_request_is_spam(const struct friend_request_statistics *r, bool has_no_common_contact)
 {
     const int64_t day_us = INT64_C(24) * 3600 * 1000000;
 
@@ -225,7 +225,7 @@ bool user_tag_parse(struct str username, struct str raw, struct user_tag *ret)
         return parse_discriminator(raw, &ret->discriminator);
     for (size_t i = username.n; i-- > 1;)
         if (username.p[i] == '#') {
-            struct str digits = str_skip(username, i + 1);
+            struct str digits = str_skip_bytes(username, i + 1);
 
             if (digits.n && parse_discriminator(digits, &ret->discriminator))
                 ret->name = str_slice(username.p, i);

@@ -72,7 +72,7 @@ static struct list offers_from_counts(struct arena *arena, const struct map *see
         *(struct suggested_user *)list_append(arena, &offers, sizeof(struct suggested_user)) =
             (struct suggested_user){
                 .user_id = t->id,
-                .mutual_friends = opt_int_of(t->count),
+                .mutual_friends = opt_int_given(t->count),
                 .score = t->count < SCORE_MUTUAL ? t->count : SCORE_MUTUAL,
             };
     }
@@ -113,7 +113,7 @@ static enum err suggest_mutual_friends(struct call *call, snowflake owner,
     map_clear(&seen);
     if (!e)
         e = retain_best_offers(call->tx, owner, &offers);
-    return e ? e : suggestions_replace(call, owner, STR(SOURCE_MUTUAL), &offers);
+    return e ? e : suggestions_replace_of_source(call, owner, STR(SOURCE_MUTUAL), &offers);
 }
 
 /* --- friends on connected platforms --------------------------------------------------- */
@@ -146,7 +146,7 @@ static enum err suggest_platform_friends(struct call *call, snowflake owner, str
                                       .score = SCORE_CONNECTION };
     }
     e = rows_end(&rows);
-    return e ? e : suggestions_replace(call, owner, type, &offers);
+    return e ? e : suggestions_replace_of_source(call, owner, type, &offers);
 }
 
 static enum err read_platforms(struct tx *tx, snowflake owner, struct list *ret)
@@ -172,7 +172,7 @@ static enum err suggest_friends_of_platforms(struct call *call, snowflake owner,
     return e;
 }
 
-enum err suggest_connection_friends(struct call *call, snowflake owner)
+enum err suggestions_search_now(struct call *call, snowflake owner)
 {
     struct list platforms;
     enum err e = read_platforms(call->tx, owner, &platforms);

@@ -32,8 +32,8 @@ struct suggested_user {
 /* Replaces all suggestions of a source by `offers` (struct suggested_user). Skips bots, users with
  * any relationship to the owner, users who accept no requests, and dismissed users. Keeps the 100
  * best of all sources. Emits the difference to the owner. */
-enum err suggestions_replace(struct call *call, snowflake owner, struct str source,
-                             const struct list *offers);
+enum err suggestions_replace_of_source(struct call *call, snowflake owner, struct str source,
+                                       const struct list *offers);
 
 /* Reads whether this user may be suggested to the owner. */
 enum err suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret);
@@ -46,13 +46,13 @@ enum err suggestion_dismiss(struct call *call, snowflake owner, snowflake sugges
 enum err suggestion_delete_source(struct call *call, snowflake owner, snowflake suggested,
                                   struct str source);
 /* Reads the ids of the users to whom this source suggests the account. */
-enum err suggestion_read_owners(struct tx *tx, snowflake suggested, struct str source,
-                                struct list *ret);
+enum err suggestion_read_recipients(struct tx *tx, snowflake suggested, struct str source,
+                                    struct list *ret);
 /* Deletes the source's suggestions of this account to all other users. */
 enum err suggestion_delete_source_everywhere(struct call *call, snowflake suggested,
                                              struct str source);
 /* Deletes address book suggestions of an account that disabled discovery by phone number. */
-enum err suggestions_on_settings_change(struct call *call, const struct settings_change *c);
+enum err suggestions_on_settings_change(struct call *call, const struct user_settings_change *c);
 
 enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret);
 /* Reads the suggestions of an account (struct friend_suggestion), best first. */
@@ -65,7 +65,7 @@ enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret);
  * run is within 24 hours. */
 enum err suggestions_schedule_search(struct call *call, snowflake owner);
 /* Runs the search at once, after the friend list or friend sync of a connected account changed. */
-enum err suggest_connection_friends(struct call *call, snowflake owner);
+enum err suggestions_search_now(struct call *call, snowflake owner);
 extern const struct job_kind *const suggestion_jobs[];
 
 #define SUGGESTION_EVENTS EVENT_FRIEND_SUGGESTION_CREATE, EVENT_FRIEND_SUGGESTION_DELETE

@@ -22,7 +22,7 @@ struct event_patch {
 struct event_query {
     bool with_user_count;
 };
-struct exception_patch {
+struct event_exception_patch {
     int64_t original_scheduled_start_time;
     struct opt_int scheduled_start_time, scheduled_end_time;
     struct opt_bool is_canceled;
@@ -67,7 +67,7 @@ extern const struct schema event_query_schema, event_users_query_schema, event_c
 /* --- rules.c: date arithmetic, without the store -------------------------------------- */
 
 /* Returns the time of the first occurrence after the time `after` (microseconds). */
-int64_t recurrence_next(const struct event_recurrence *r, int64_t after);
+int64_t recurrence_next_occurrence(const struct scheduled_event_recurrence *r, int64_t after);
 /* Returns whether exception_id belongs to an occurrence between one day before the next start and a
  * year later. This range limits the number of responses per user. */
 bool event_has_occurrence(const struct scheduled_event *e, snowflake exception_id);
@@ -97,9 +97,9 @@ enum err event_subscribers_count(struct tx *tx, snowflake event_id, snowflake ex
 /* --- audit.c -------------------------------------------------------------------------- */
 
 /* Writes an audit log entry. before is NULL for a new event, now for a deleted one. */
-enum err audit_record_event(struct call *call, enum audit_action action,
-                            const struct scheduled_event *before,
-                            const struct scheduled_event *now);
+enum err audit_record_scheduled_event(struct call *call, enum audit_action action,
+                                      const struct scheduled_event *before,
+                                      const struct scheduled_event *now);
 
 /* Adds the scheduled events that the audit log entries refer to. */
 enum err audit_add_scheduled_events(struct call *call, struct audit_log_objects *log);
@@ -110,7 +110,7 @@ enum err audit_add_scheduled_events(struct call *call, struct audit_log_objects 
 struct audience event_audience(const struct scheduled_event *e);
 void emit_scheduled_event(struct call *call, enum event what, const struct scheduled_event *e);
 /* Schedules the event's start or end job; call after a change of its times or status. */
-enum err event_schedule_job(struct call *call, const struct scheduled_event *e);
+enum err event_schedule_status_job(struct call *call, const struct scheduled_event *e);
 /* Changes the event's status and opens or closes its stage. Writes the event, emits the gateway
  * event and schedules the job. A completed recurring event is scheduled again. */
 enum err event_set_status(struct call *call, struct scheduled_event *e, int64_t status);

@@ -68,7 +68,7 @@ static bool is_allowed_daily_weekdays(unsigned bits)
 }
 
 static void check_recurrence_days(struct form *form, const struct json_path *at,
-                                  const struct event_recurrence *r)
+                                  const struct scheduled_event_recurrence *r)
 {
     size_t days = r->by_weekday.value.count, nth = r->by_n_weekday.value.count;
     size_t months = r->by_month.value.count, dates = r->by_month_day.value.count;
@@ -101,7 +101,7 @@ static void check_recurrence_days(struct form *form, const struct json_path *at,
 }
 
 void recurrence_validate(struct form *form, const struct json_path *at,
-                         const struct event_recurrence *r)
+                         const struct scheduled_event_recurrence *r)
 {
     if (r->end.given == GIVEN)
         refuse_recurrence_field(form, at, "end", "It cannot be set.");
@@ -116,9 +116,9 @@ void recurrence_validate(struct form *form, const struct json_path *at,
 }
 
 /* Returns whether the event occurs on this day; `first` is the day of the first occurrence. */
-static bool recurs_on_day(const struct event_recurrence *r, int64_t days, int64_t first)
+static bool recurs_on_day(const struct scheduled_event_recurrence *r, int64_t days, int64_t first)
 {
-    const struct event_n_weekday *nth = r->by_n_weekday.value.items;
+    const struct scheduled_event_n_weekday *nth = r->by_n_weekday.value.items;
     struct civil_date d = date_of_day(days);
 
     switch (r->frequency) {
@@ -138,7 +138,7 @@ static bool recurs_on_day(const struct event_recurrence *r, int64_t days, int64_
     }
 }
 
-int64_t recurrence_next(const struct event_recurrence *r, int64_t after)
+int64_t recurrence_next_occurrence(const struct scheduled_event_recurrence *r, int64_t after)
 {
     int64_t first = r->start / DAY_US, time = r->start % DAY_US;
     int64_t from = after > r->start ? after / DAY_US : first;
@@ -152,8 +152,8 @@ int64_t recurrence_next(const struct event_recurrence *r, int64_t after)
 
 bool event_has_occurrence(const struct scheduled_event *e, snowflake exception_id)
 {
-    const struct event_recurrence *r = e->recurrence_rule;
-    int64_t ms = snowflake_ms(exception_id), day = ms / (DAY_US / 1000);
+    const struct scheduled_event_recurrence *r = e->recurrence_rule;
+    int64_t ms = snowflake_to_ms(exception_id), day = ms / (DAY_US / 1000);
     int64_t from = e->scheduled_start_time / DAY_US - 1;
 
     return r && exception_id == snowflake_from_ms(ms) && ms >= r->start / 1000 &&

@@ -20,10 +20,10 @@ enum err scheduled_events_read(struct tx *tx, snowflake guild_id, bool open, str
 
 /* Validates a recurrence rule and records form errors at the JSON path `at`. */
 void recurrence_validate(struct form *form, const struct json_path *at,
-                         const struct event_recurrence *r);
+                         const struct scheduled_event_recurrence *r);
 
-extern const struct world_naming event_naming; /* lookup of events by name in world files */
+extern const struct world_name_lookup event_naming; /* lookup of events by name in world files */
 extern const struct domain scheduled_events_domain;
-extern const struct world_parts scheduled_events_world;
+extern const struct world_file_fields scheduled_events_world;
 
 #endif

@@ -23,16 +23,16 @@ static const char OLDEST_FTS5[] = FIND_FTS5 "asc limit $4";
 static const char NEWEST_TSVECTOR[] = FIND_TSVECTOR "desc limit $4";
 static const char OLDEST_TSVECTOR[] = FIND_TSVECTOR "asc limit $4";
 
-enum err message_index_find(struct call *call, const struct search_terms *t,
-                            const struct search_range *r, struct list *ret)
+enum err message_index_search(struct call *call, const struct search_terms *t,
+                              const struct search_id_range *r, struct list *ret)
 {
     bool sqlite = message_index_is_sqlite(call);
     struct sql sql = sqlite ? (r->oldest ? SQL(OLDEST_FTS5) : SQL(NEWEST_FTS5))
                             : (r->oldest ? SQL(OLDEST_TSVECTOR) : SQL(NEWEST_TSVECTOR));
 
     return tx_read_ids(call->tx, sql,
-                       BIND(v_text(search_terms_format(call->arena, t, sqlite)), v_id(r->above),
-                            v_id(r->below), v_int(r->limit)),
+                       BIND(v_text(search_terms_to_index_query(call->arena, t, sqlite)),
+                            v_id(r->above), v_id(r->below), v_int(r->limit)),
                        ret);
 }
 
@@ -40,19 +40,19 @@ enum err message_index_find(struct call *call, const struct search_terms *t,
 
 /* Returns whether at least SEARCH_MAX_RESULTS messages match all filters. */
 static enum err index_has_max_results(struct call *call, struct list groups,
-                                      const struct search_range *r, bool *ret)
+                                      const struct search_id_range *r, bool *ret)
 {
     const struct search_terms t = { .groups = groups };
     struct list found;
-    enum err e = message_index_find(call, &t, r, &found);
+    enum err e = message_index_search(call, &t, r, &found);
 
     *ret = !e && found.count == SEARCH_MAX_RESULTS;
     return e;
 }
 
-static struct term_group *find_prefix_group(struct search_terms *t)
+static struct search_term_filter *find_prefix_group(struct search_terms *t)
 {
-    struct term_group *g = t->groups.items;
+    struct search_term_filter *g = t->groups.items;
 
     for (size_t i = 0; i < t->groups.count; i++)
         if (g[i].prefix)
@@ -61,10 +61,10 @@ static struct term_group *find_prefix_group(struct search_terms *t)
 }
 
 enum err message_index_limit_prefix(struct call *call, struct search_terms *t,
-                                    const struct search_range *r)
+                                    const struct search_id_range *r)
 {
-    struct term_group *word = find_prefix_group(t);
-    struct term_phrase *p = t->phrases.items;
+    struct search_term_filter *word = find_prefix_group(t);
+    struct search_phrase *p = t->phrases.items;
     bool full;
 
     /* PostgreSQL reads from the newest message on and stops early if the words are common. */

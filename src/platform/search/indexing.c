@@ -19,7 +19,7 @@ static const int64_t PAUSE = 10 * 1000, EVERY = 500 * 1000;
  * scheduled it. The job schedules itself again while it finds messages. */
 static _Atomic int64_t claimed_until;
 
-void search_reset_schedule(void)
+void search_reset_indexing_schedule(void)
 {
     claimed_until = 0;
 }
@@ -39,7 +39,7 @@ static enum err schedule_indexing_job(struct call *call)
     return job_schedule(call, &message_indexing, 0, clock_us(), STR(""));
 }
 
-void schedule_indexing(struct call *call)
+void schedule_message_indexing(struct call *call)
 {
     if (claim_indexing_period())
         internal_call_start(call->api, call->loop,
@@ -53,7 +53,7 @@ void schedule_indexing(struct call *call)
 enum err indexing_on_message_create(struct call *call, const struct message_creation *made)
 {
     if (!made->message->ephemeral_for)
-        call->after = schedule_indexing;
+        call->after = schedule_message_indexing;
     return OK;
 }
 

@@ -45,31 +45,31 @@ extern const struct schema guild_search_schema, channel_search_schema;
 /* --- terms.c: index queries ----------------------------------------------------------- */
 
 /* A filter: a message must have one of the terms `any`, or, if .none is set, none of them. */
-struct term_group {
+struct search_term_filter {
     struct list any; /* struct str */
     bool prefix;     /* `any` has one term, which matches as a prefix */
     bool none;
     struct list unless; /* struct str; messages with one of these terms pass a .none filter */
 };
 /* Words that must occur in this order, with at most `slop` other words between neighbours. */
-struct term_phrase {
+struct search_phrase {
     struct list words; /* struct str */
     int64_t slop;
     bool prefix; /* the last word is a prefix */
 };
 struct search_terms {
-    struct list groups;      /* struct term_group: all must match */
-    struct list phrases;     /* struct term_phrase: all must match */
-    struct list any_phrases; /* struct term_phrase: one must match */
+    struct list groups;      /* struct search_term_filter: all must match */
+    struct list phrases;     /* struct search_phrase: all must match */
+    struct list any_phrases; /* struct search_phrase: one must match */
 };
 
-struct term_group *search_terms_add_group(struct arena *a, struct search_terms *t);
-void term_group_add_term(struct arena *a, struct term_group *g, struct str mark);
+struct search_term_filter *search_terms_add_filter(struct arena *a, struct search_terms *t);
+void search_term_filter_add_term(struct arena *a, struct search_term_filter *g, struct str mark);
 /* Adds the filters of the query, except its channel filter. */
 void search_terms_add_query(struct arena *a, const struct search_query *q, struct search_terms *t);
 /* Formats the terms as a full-text query for SQLite's FTS5 or PostgreSQL's tsquery. */
-struct str search_terms_format(struct arena *a, const struct search_terms *t, bool sqlite);
-bool search_terms_match(const struct search_terms *t, struct search_document *d);
+struct str search_terms_to_index_query(struct arena *a, const struct search_terms *t, bool sqlite);
+bool search_terms_match_message(const struct search_terms *t, struct search_document *d);
 /* Checks order and distance of the words in a message's content. *ret_score is the share of words
  * that match. */
 bool search_terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
@@ -84,18 +84,18 @@ enum err search_terms_add_guild_channels(struct call *call, const struct search_
 
 /* --- index.c: full-text index --------------------------------------------------------- */
 
-struct search_range {
+struct search_id_range {
     snowflake above, below; /* message ids, both exclusive */
     bool oldest;            /* oldest first */
     int64_t limit;
 };
-enum err message_index_find(struct call *call, const struct search_terms *t,
-                            const struct search_range *r, struct list *ret);
+enum err message_index_search(struct call *call, const struct search_terms *t,
+                              const struct search_id_range *r, struct list *ret);
 /* Disables the prefix match of a word on SQLite if SEARCH_MAX_RESULTS messages match the whole
  * query with the exact word: these fill a result, and FTS5 would read the rows of all words with
  * the prefix. Only for terms without content checks. */
 enum err message_index_limit_prefix(struct call *call, struct search_terms *t,
-                                    const struct search_range *r);
+                                    const struct search_id_range *r);
 /* Reads the columns id and content of each of these messages. */
 enum err message_index_read_contents(struct call *call, const snowflake *ids, size_t count,
                                      struct rows *ret);
@@ -105,7 +105,7 @@ enum err message_index_save(struct call *call, const struct search_document *d);
 
 extern const struct job_kind message_indexing;
 /* Schedules indexing of new messages; runs after the commit as the call's .after. */
-void schedule_indexing(struct call *call);
+void schedule_message_indexing(struct call *call);
 enum err indexing_on_message_create(struct call *call, const struct message_creation *made);
 
 #endif

@@ -19,6 +19,6 @@ enum err sound_decode_data_uri(struct arena *arena, struct str uri, struct str *
 
 extern const struct domain sounds_domain;
 extern const struct domain sound_files_domain; /* routes /soundboard-sounds, outside of /api */
-extern const struct world_parts sounds_world;
+extern const struct world_file_fields sounds_world;
 
 #endif

@@ -28,7 +28,7 @@ enum err resolve_team_member(struct call *call)
 /* GET /teams/{team.id}/members */
 enum err list_team_members(struct call *call)
 {
-    return call_reply(call, &call->target.team->members);
+    return call_reply_object(call, &call->target.team->members);
 }
 
 static const char FIND_BY_NAME[] = "select " USER_COLUMNS " from users u where u.username = $1";
@@ -70,7 +70,7 @@ enum err invite_team_member(struct call *call)
         .invite_token = str_base64url_encode(call->arena, secret, sizeof secret),
     };
     e = team_member_insert(call->tx, &out.member, invitation_digest(call, out.invite_token));
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 /* PATCH /teams/{team.id}/members/{team_member.id}: changes the role of a member. */
@@ -87,7 +87,7 @@ enum err modify_team_member(struct call *call)
         return e;
     struct team_member m = *team_find_member(team, id);
     m.role = in->role;
-    return call_reply(call, &m);
+    return call_reply_object(call, &m);
 }
 
 /* DELETE /teams/{team.id}/members/{team_member.id}: removes a member or an invitation. */
@@ -129,5 +129,5 @@ enum err accept_team_invite(struct call *call)
     e = team_member_accept(call->tx, id, me);
     if (!e)
         e = team_find(call->tx, id, &team);
-    return e ? e : call_reply(call, &team);
+    return e ? e : call_reply_object(call, &team);
 }

@@ -55,12 +55,12 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
 
 enum { TEMPLATE_DIGEST = 16 };
 /* A guild as the JSON that templates store, and the digest of the JSON. */
-struct serialized_source {
+struct encoded_source_guild {
     struct str json;
     unsigned char digest[TEMPLATE_DIGEST];
 };
 void template_source_encode(struct arena *arena, const struct template_source *s,
-                            struct serialized_source *ret);
+                            struct encoded_source_guild *ret);
 /* Parses the JSON of template_source_encode. ERR_INTERNAL if the JSON is invalid. */
 enum err template_source_parse(struct arena *arena, struct str json, struct template_source **ret);
 /* Compresses the JSON of a template. p is NULL if the compression fails. */
@@ -97,7 +97,7 @@ enum err template_read_details(struct tx *tx, struct guild_template *t);
 /* Inserts a template with a new code. ERR_HAS_TEMPLATE if the guild has a template. */
 enum err template_insert(struct tx *tx, struct guild_template *t);
 /* Reads all fields but the serialized guild again. ERR_UNKNOWN_TEMPLATE. */
-enum err template_read_again(struct tx *tx, struct guild_template *t);
+enum err template_read_changed_fields(struct tx *tx, struct guild_template *t);
 enum err template_save(struct tx *tx, const struct guild_template *t);
 enum err template_save_source(struct tx *tx, const struct guild_template *t);
 enum err template_delete(struct tx *tx, struct str code);
@@ -105,7 +105,7 @@ enum err template_increment_usage(struct tx *tx, struct str code);
 
 /* --- use_template.c ------------------------------------------------------------------- */
 
-struct template_guild_draft {
+struct template_use_body {
     struct str name;
     struct opt_image icon;
 };

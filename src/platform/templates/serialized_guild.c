@@ -334,18 +334,18 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
 static const char LINES_BEGIN[] = ",\"channels\":[\n", LINES_END[] = "\n]}";
 
 void template_source_encode(struct arena *arena, const struct template_source *s,
-                            struct serialized_source *ret)
+                            struct encoded_source_guild *ret)
 {
     const struct template_channel *c = s->channels.items;
     struct buf out;
 
     buf_init(&out, SOURCE_MAX);
-    struct json_writer frame = json_writer_to(&out);
+    struct json_writer frame = json_writer_to_buf(&out);
     schema_encode(&frame, &type_template_frame, s);
     out.n -= out.n > 0; /* removes the closing brace */
     buf_add(&out, LINES_BEGIN, sizeof LINES_BEGIN - 1);
     for (size_t i = 0; i < s->channels.count; i++) {
-        struct json_writer line = json_writer_to(&out);
+        struct json_writer line = json_writer_to_buf(&out);
 
         schema_encode(&line, &type_template_channel, &c[i]);
         if (i + 1 < s->channels.count)

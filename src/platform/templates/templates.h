@@ -8,19 +8,19 @@
 #include "platform/guilds/guilds.h"
 
 /* A guild's template without the serialized guild; a guild has at most one template. */
-struct template_entry {
+struct template_summary {
     snowflake guild_id, creator_id;
     struct str code, name;
     struct opt_str description;
     int64_t usage_count, created_at, updated_at;
 };
-enum err template_entry_read(struct tx *tx, snowflake guild_id, struct template_entry *ret,
-                             bool *ret_found);
+enum err template_summary_read(struct tx *tx, snowflake guild_id, struct template_summary *ret,
+                               bool *ret_found);
 /* Stores the current state of the guild as its template; generates a code if t has none.
  * ERR_HAS_TEMPLATE if another guild's template has this code. */
-enum err template_entry_save(struct tx *tx, struct template_entry *t);
+enum err template_save_from_guild(struct tx *tx, struct template_summary *t);
 
 extern const struct domain templates_domain;
-extern const struct world_parts templates_world;
+extern const struct world_file_fields templates_world;
 
 #endif

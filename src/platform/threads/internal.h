@@ -15,7 +15,7 @@ enum { MAX_APPLIED_TAGS = 5, MAX_ADDED_BY_ROLE = 250 };
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct thread_draft {
+struct thread_create_body {
     struct str name;
     struct opt_int type, auto_archive_duration, rate_limit_per_user;
     struct opt_bool invitable;
@@ -67,7 +67,8 @@ enum err read_can_view_parent(struct call *call, const struct channel *thread, s
                               bool *ret);
 /* Emits THREAD_MEMBER_UPDATE with the thread settings to each member of the unarchived thread. */
 enum err emit_thread_member_updates(struct call *call, const struct channel *thread);
-enum err join_thread_by_message(struct call *call, const struct message_insertion *coming);
+enum err thread_add_users_of_message(struct call *call,
+                                     const struct thread_message_insertion *coming);
 enum err leave_threads_of_guild(struct call *call, const struct member_leave *leave);
 extern const struct job_kind thread_leave_job;
 
@@ -76,8 +77,8 @@ extern const struct job_kind thread_leave_job;
 enum err prepare_create_thread(struct call *call);
 enum err create_thread(struct call *call);
 enum err create_message_thread(struct call *call);
-enum err prepare_create_post(struct call *call, const struct thread_draft *in);
-enum err create_post(struct call *call);
+enum err prepare_create_forum_post(struct call *call, const struct thread_create_body *in);
+enum err create_post_in_forum(struct call *call);
 /* Checks the caller's permissions (perms) for a change of a post's tags from `before` to `tags`. */
 enum err check_tag_change_permission(struct call *call, const struct channel *forum,
                                      const struct list *tags, const struct list *before,

@@ -27,12 +27,12 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
 /* Checks the tags of a new post. perms are the caller's permissions in the forum.
  * ERR_UNKNOWN_TAG_GIVEN, ERR_MISSING_PERMISSIONS, ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS, form errors
  * on applied_tags. */
-enum err post_check_tags(struct call *call, const struct channel *forum,
-                         const struct opt_list *tags, uint64_t perms);
+enum err forum_post_check_tags(struct call *call, const struct channel *forum,
+                               const struct opt_list *tags, uint64_t perms);
 /* Creates a forum post and its first message. Sets the id and the channel of the message draft. */
-enum err post_create_and_emit(struct call *call, struct new_thread *plan,
-                              struct message_draft *draft, struct channel *ret,
-                              struct message *ret_message);
+enum err forum_post_create_and_emit(struct call *call, struct new_thread *plan,
+                                    struct new_message *draft, struct channel *ret,
+                                    struct message *ret_message);
 
 extern const struct domain threads_domain;
 

@@ -95,14 +95,14 @@ static enum err create_result_message(struct call *call, const struct channel *c
 {
     struct message_reference ref = { .message_id = opt_id_or_null(m->id), .channel_id = c->id };
     snowflake author = m->author_id;
-    struct message_draft draft = { .channel = c,
-                                   .type = MESSAGE_POLL_RESULT,
-                                   .author = m->author,
-                                   .webhook_id = m->webhook_id.value,
-                                   .webhook_name = m->webhook_name,
-                                   .webhook_avatar = m->webhook_avatar,
-                                   .application_id = m->application_id.value,
-                                   .message_reference = &ref };
+    struct new_message draft = { .channel = c,
+                                 .type = MESSAGE_POLL_RESULT,
+                                 .author = m->author,
+                                 .webhook_id = m->webhook_id.value,
+                                 .webhook_name = m->webhook_name,
+                                 .webhook_avatar = m->webhook_avatar,
+                                 .application_id = m->application_id.value,
+                                 .message_reference = &ref };
     struct message said;
 
     draft.embeds = encode_result_embed(call, m->poll);
@@ -148,7 +148,7 @@ enum err end_poll(struct call *call)
     enum err e = finalize_poll(call, call->target.channel, m);
     if (!e)
         e = job_cancel(call, &poll_end_job, m->id);
-    return e ? e : call_reply(call, m);
+    return e ? e : call_reply_object(call, m);
 }
 
 static enum err run_poll_end_job(struct call *call, const struct job *job)

@@ -7,6 +7,6 @@
 #include "platform/messages/messages.h"
 
 extern const struct domain polls_domain;
-extern const struct world_parts polls_world;
+extern const struct world_file_fields polls_world;
 
 #endif

@@ -25,14 +25,15 @@ static struct str truncate_text(struct arena *arena, struct str s, size_t most)
     if (utf8_length(s) <= most)
         return s;
     for (size_t i = 0; i + 1 < most; i++)
-        at += utf8_decode(str_skip(s, at), &cp);
+        at += utf8_decode(str_skip_bytes(s, at), &cp);
     return STR_CONCAT(arena, str_slice(s.p, at), STR("…"));
 }
 
 /* Returns the URL, or absent if it is not valid for an embed. */
 static struct opt_str valid_embed_url(struct opt_str url)
 {
-    bool good = (str_starts(url.value, STR("https://")) || str_starts(url.value, STR("http://"))) &&
+    bool good = (str_starts_with(url.value, STR("https://")) ||
+                 str_starts_with(url.value, STR("http://"))) &&
                 utf8_length(url.value) <= MOST_URL;
 
     return good ? (struct opt_str){ GIVEN, url.value } : (struct opt_str){ 0 };
@@ -81,9 +82,9 @@ static struct str branch_of_ref(struct str ref)
 {
     static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
 
-    if (str_starts(ref, STR(heads)))
-        return str_skip(ref, sizeof heads - 1);
-    return str_starts(ref, STR(tags)) ? str_skip(ref, sizeof tags - 1) : ref;
+    if (str_starts_with(ref, STR(heads)))
+        return str_skip_bytes(ref, sizeof heads - 1);
+    return str_starts_with(ref, STR(tags)) ? str_skip_bytes(ref, sizeof tags - 1) : ref;
 }
 
 /* --- pushes --------------------------------------------------------------------------- */

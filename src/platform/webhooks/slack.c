@@ -35,7 +35,7 @@ static int64_t parse_hex_color(struct str s)
     int64_t value = 0;
 
     if (s.n && s.p[0] == '#')
-        s = str_skip(s, 1);
+        s = str_skip_bytes(s, 1);
     for (size_t i = 0; i < s.n; i++) {
         const char *digits = "0123456789abcdef", *at = strchr(digits, s.p[i] | 0x20);
 
@@ -189,7 +189,7 @@ static bool parse_labelled_link(struct str s, size_t *ret_bar, size_t *ret_end)
     const char *end = memchr(s.p, '>', s.n);
     const char *bar = end ? memchr(s.p, '|', (size_t)(end - s.p)) : NULL;
 
-    if (!bar || !(str_starts(s, STR("<https://")) || str_starts(s, STR("<http://"))))
+    if (!bar || !(str_starts_with(s, STR("<https://")) || str_starts_with(s, STR("<http://"))))
         return false;
     *ret_bar = (size_t)(bar - s.p);
     *ret_end = (size_t)(end - s.p);
@@ -210,7 +210,7 @@ static struct str convert_slack_links(struct arena *arena, struct str s)
         struct str piece = str_slice(s.p, next ? (size_t)(next - s.p) : s.n);
         size_t bar, end;
 
-        s = str_skip(s, piece.n);
+        s = str_skip_bytes(s, piece.n);
         if (!parse_labelled_link(piece, &bar, &end)) {
             buf_add_str(&out, piece);
             continue;
@@ -220,7 +220,7 @@ static struct str convert_slack_links(struct arena *arena, struct str s)
         buf_add_str(&out, STR("]("));
         buf_add_str(&out, str_slice(piece.p + 1, bar - 1));
         buf_add_str(&out, STR(")"));
-        buf_add_str(&out, str_skip(piece, end + 1));
+        buf_add_str(&out, str_skip_bytes(piece, end + 1));
     }
     return buf_move_to_arena(&out, arena);
 }

@@ -58,6 +58,6 @@ enum err webhook_delete_for_caller(struct call *call, const struct webhook *h);
 extern const struct type webhook_reply;
 
 extern const struct domain webhooks_domain;
-extern const struct world_parts webhooks_world;
+extern const struct world_file_fields webhooks_world;
 
 #endif

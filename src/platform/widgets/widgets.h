@@ -7,6 +7,6 @@
 #include "api/api.h"
 
 extern const struct domain widgets_domain;
-extern const struct world_parts widgets_world;
+extern const struct world_file_fields widgets_world;
 
 #endif

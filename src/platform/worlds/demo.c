@@ -18,7 +18,7 @@ static enum err read_demo_ids(struct tx *tx, void *arg)
     return e;
 }
 
-enum err world_read_demo_ids(struct store *store, struct demo_ids *ret)
+enum err demo_ids_read(struct store *store, struct demo_ids *ret)
 {
     return store_run(store, STORE_READ, NULL, read_demo_ids, ret);
 }

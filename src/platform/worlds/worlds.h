@@ -11,19 +11,19 @@
 struct domain;
 
 /* Number of imported objects of a type: created, or found and updated. */
-struct world_count {
+struct imported_object_count {
     const char *what; /* such as "users"; NULL ends a list */
     int64_t made, known;
 };
 enum { WORLD_COUNTS = 10 };
 
 /* A token of an account of the world file. */
-struct world_token {
+struct imported_account_token {
     struct str username, token;
     bool bot;
 };
 
-struct world_options {
+struct world_file_import_options {
     const struct domain *const *domains; /* domains whose fields define the file format */
     struct auth *auth;
     unsigned long long password_ops; /* cost of password hashing (operations) */
@@ -31,38 +31,40 @@ struct world_options {
     bool tokens; /* issues a new token per account and revokes the old tokens of bots */
 };
 
-struct world_report {
-    struct world_count counts[WORLD_COUNTS];
-    struct list tokens;  /* struct world_token */
+struct world_file_import_report {
+    struct imported_object_count counts[WORLD_COUNTS];
+    struct list tokens;  /* struct imported_account_token */
     struct str problems; /* one error per line: "guilds.0.owner: there is no user 'ada'" */
 };
 
 /* Imports a world file in one transaction: all of the file or, on errors, nothing. Updates existing
  * objects, found by id or name, so an import is idempotent. ERR_INVALID_JSON and
  * ERR_INVALID_FORM_BODY with the errors in .problems. The report is allocated in the arena. */
-enum err world_import(struct store *store, const struct world_options *options, struct str text,
-                      struct arena *arena, struct world_report *ret);
+enum err world_file_import(struct store *store, const struct world_file_import_options *options,
+                           struct str text, struct arena *arena,
+                           struct world_file_import_report *ret);
 
 /* Validates a world file without the store; *ret_problems has one error per line. References to
  * missing objects are found only by an import. */
-enum err world_validate(const struct domain *const *domains, struct str text, struct arena *arena,
-                        struct str *ret_problems);
+enum err world_file_validate(const struct domain *const *domains, struct str text,
+                             struct arena *arena, struct str *ret_problems);
 
 /* Queues a world file for import. An import sends no events to sessions, so the server stops first,
  * imports the file, and starts again in the same process. */
-void world_import_enqueue(struct str text); /* copies the text; replaces a queued file */
-bool world_import_is_queued(void);
+void world_file_import_enqueue(struct str text); /* copies the text; replaces a queued file */
+bool world_file_import_is_queued(void);
 /* Imports the queued file while nothing else uses the store, and records the result.
- * world_import_record_failure records a failure instead. */
-void world_import_run_queued(struct store *store, const struct world_options *options);
-void world_import_record_failure(void);
+ * world_file_import_record_failure records a failure instead. */
+void world_file_import_run_queued(struct store *store,
+                                  const struct world_file_import_options *options);
+void world_file_import_record_failure(void);
 /* Writes the result of the last import as JSON; {"number": 0} if no import ran in this process. */
-void world_write_last_import_json(struct buf *out);
+void write_last_world_file_import_json(struct buf *out);
 
 /* Exports all data as a world file. *ret_importable is false if the file exceeds the size limit of
  * an import. */
-enum err world_export(struct store *store, const struct domain *const *domains, struct buf *out,
-                      bool *ret_importable);
+enum err world_file_export(struct store *store, const struct domain *const *domains,
+                           struct buf *out, bool *ret_importable);
 
 /* The world file that `guildhall demo` imports, as JSON. */
 extern const char world_demo[];
@@ -71,20 +73,20 @@ extern const char world_demo[];
 struct demo_ids {
     snowflake guild, channel;
 };
-enum err world_read_demo_ids(struct store *store, struct demo_ids *ret);
+enum err demo_ids_read(struct store *store, struct demo_ids *ret);
 
 /* Returns whether the store has no accounts. */
-enum err world_is_empty(struct store *store, bool *ret);
+enum err store_has_no_accounts(struct store *store, bool *ret);
 
 /* Issues a token for an account. The token replaces earlier tokens with the same purpose. .found is
  * set if the account exists. */
-struct token_request {
+struct account_token_request {
     struct auth *auth;
     struct str username, purpose;
     bool lasts; /* each request returns the same token */
     bool found, bot;
     char token[256];
 };
-enum err world_issue_account_token(struct store *store, struct token_request *request);
+enum err issue_account_token(struct store *store, struct account_token_request *request);
 
 #endif

@@ -128,7 +128,7 @@ static void member_send(struct dave_room *room, const struct dave_member *m,
 static void member_send_binary(struct dave_room *room, const struct dave_member *m,
                                enum dave_opcode op, const struct buf *payload)
 {
-    assert(!buf_full(payload));
+    assert(!buf_is_full(payload));
     member_send(room, m, (struct dave_message){ .op = op, .payload = buf_str(payload) });
 }
 
@@ -572,7 +572,7 @@ void dave_room_free(struct dave_room *room)
     if (!room)
         return;
     proposals_clear(room);
-    while (!links_empty(&room->order))
+    while (!links_are_empty(&room->order))
         member_free(member_at(room, room->order.next));
     map_clear(&room->members);
     mem_free(room->leaves);

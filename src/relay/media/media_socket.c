@@ -206,7 +206,7 @@ static void on_socket_readable(uv_poll_t *poll, int status, int events)
 
     (void)status;
     (void)events;
-    loop_begin_part("voice_media");
+    loop_begin_measured_part("voice_media");
     m->full_until = 0;
     do {
         if (m->received <= 0)
@@ -293,7 +293,7 @@ enum err media_socket_open(struct relay *r, struct media_socket **ret)
     m->fd = fd;
     m->bundles = bundles_are_supported(fd);
     r->port = read_bound_port(fd);
-    uv_poll_init(loop_uv(relay_thread_loop(r)), &m->poll, fd);
+    uv_poll_init(loop_get_uv_loop(relay_thread_loop(r)), &m->poll, fd);
     uv_poll_start(&m->poll, UV_READABLE, on_socket_readable);
     *ret = m;
     return OK;

@@ -196,8 +196,8 @@ static void handshake_start_step(struct handshake *h)
     h->inbox = NULL;
     h->inbox_end = &h->inbox;
     h->inbox_count = 0;
-    h->running = uv_queue_work(loop_uv(relay_thread_loop(h->relay)), &h->work, run_handshake_step,
-                               on_handshake_step) == 0;
+    h->running = uv_queue_work(loop_get_uv_loop(relay_thread_loop(h->relay)), &h->work,
+                               run_handshake_step, on_handshake_step) == 0;
 }
 
 static void on_handshake_step(uv_work_t *work, int status)

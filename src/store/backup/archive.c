@@ -342,7 +342,7 @@ static enum err compare_checksum(struct archive *a, crypto_generichash_state *su
     return strcmp(line, expected) == 0 ? OK : ERR_FILE_DAMAGED;
 }
 
-enum err archive_extract(struct archive *a, const struct archive_entry *entry, int fd)
+enum err archive_extract_file(struct archive *a, const struct archive_entry *entry, int fd)
 {
     crypto_generichash_state sum;
     enum err e = OK;

@@ -66,7 +66,7 @@ enum err archive_open(struct archive *a, const char *path);
 enum err archive_read_next_entry(struct archive *a, struct archive_entry *ret, bool *ret_more);
 /* Writes the bytes of the file to fd, or discards them if fd is -1, and compares the checksum.
  * Returns ERR_FILE_DAMAGED if the checksum differs; then the next file can still be read. */
-enum err archive_extract(struct archive *a, const struct archive_entry *entry, int fd);
+enum err archive_extract_file(struct archive *a, const struct archive_entry *entry, int fd);
 
 /* After a read error: finds the next line that looks like the beginning of a file; the line may be
  * content of another file. Returns false at the end of the archive. */

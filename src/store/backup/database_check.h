@@ -17,7 +17,7 @@ enum err backup_database_open(int fd, int64_t at, int64_t size, struct backup_da
 bool backup_database_check_blob(struct backup_database *r, const char *blob, int64_t size,
                                 const char *digest);
 /* Returns whether every blob that a database row names was compared. Logs each missing blob. */
-bool backup_database_check_missing(struct backup_database *r);
+bool backup_database_check_missing_blobs(struct backup_database *r);
 /* Accepts NULL. */
 void backup_database_close(struct backup_database *r);
 

@@ -68,7 +68,7 @@ static enum err check_database(struct backup_reading *b, const struct archive_en
     b->rows_fd = open_database_copy(&b->archive, &at);
     if (b->rows_fd < 0)
         return ERR_UNAVAILABLE;
-    enum err e = archive_extract(&b->archive, entry, at ? -1 : b->rows_fd);
+    enum err e = archive_extract_file(&b->archive, entry, at ? -1 : b->rows_fd);
     if (!e)
         e = backup_database_open(b->rows_fd, at, entry->size, &b->rows);
     if (e) {
@@ -82,7 +82,7 @@ static enum err check_entry(struct backup_reading *b, const struct archive_entry
 {
     if (strcmp(entry->name, "guildhall.db") == 0)
         return check_database(b, entry);
-    enum err e = archive_extract(&b->archive, entry, -1);
+    enum err e = archive_extract_file(&b->archive, entry, -1);
     if (!e && b->rows && strncmp(entry->name, "blobs/", 6) == 0 && entry->name[6] != '.')
         b->differs |=
             !backup_database_check_blob(b->rows, entry->name + 6, entry->size, b->archive.sum);
@@ -114,7 +114,7 @@ static enum err restore_entry(struct backup_reading *b, const struct archive_ent
         log_error("backup: cannot create '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
-    enum err e = archive_extract(&b->archive, entry, fd);
+    enum err e = archive_extract_file(&b->archive, entry, fd);
     if (close(fd) != 0 && !e)
         e = ERR_UNAVAILABLE;
     /* Retain a damaged database, because SQLite can read most of it. A partial blob or key file is
@@ -205,7 +205,7 @@ enum err backup_check(const char *path, struct backup_report *ret)
 
     if (!e)
         e = process_all_entries(&b);
-    if (!e && b.rows && !b.lost && !backup_database_check_missing(b.rows))
+    if (!e && b.rows && !b.lost && !backup_database_check_missing_blobs(b.rows))
         b.differs = true;
     fill_report(&b, ret);
     reader_close(&b);

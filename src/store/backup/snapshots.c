@@ -30,7 +30,7 @@ enum { MAX_NAME_LENGTH = 64 };
 #define COMPLETE_RESTORE_FOLDER ".restored"
 #define REPLACED_BLOBS_FOLDER   ".replaced"
 
-const char *const snapshot_keys[] = { "pepper.key", "cert.pem", "key.pem", NULL };
+const char *const snapshot_key_files[] = { "pepper.key", "cert.pem", "key.pem", NULL };
 
 /* Serializes snapshot commands, because two with the same name would write the same file. */
 static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -104,7 +104,7 @@ static void create_snapshot_locked(struct store *store, const char *folder, stru
 
     if (!require_sqlite(store, out) || !prepare_snapshot_path(folder, name, path, out))
         return;
-    struct backup_options options = { .path = path, .keys = snapshot_keys, .replace = true };
+    struct backup_options options = { .path = path, .keys = snapshot_key_files, .replace = true };
     if (backup_create(store, &options, &report)) {
         buf_add_lit(out, "error: the snapshot could not be written; see the server's log\n");
         return;
@@ -127,7 +127,7 @@ static void visit_snapshot_file(int folder, const char *file,
     struct str name = str_of(file);
     size_t n = sizeof SNAPSHOT_SUFFIX - 1;
 
-    if (name.n <= n || !str_is(str_skip(name, name.n - n), SNAPSHOT_SUFFIX) ||
+    if (name.n <= n || !str_is(str_skip_bytes(name, name.n - n), SNAPSHOT_SUFFIX) ||
         fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     name.n -= n;
@@ -186,7 +186,7 @@ static void request_restore_locked(struct store *store, const char *folder, stru
         size_t start = out->n;
 
         create_snapshot_locked(store, folder, STR(BEFORE_RESTORE_NAME), out);
-        if (str_starts(str_slice(out->p + start, out->n - start), STR("error")))
+        if (str_starts_with(str_slice(out->p + start, out->n - start), STR("error")))
             return;
         buf_reset(out);
     }
@@ -276,7 +276,7 @@ static bool move_restored_entries(const char *folder, const char *whole)
     return ok;
 }
 
-bool snapshot_complete_exchange(const char *folder)
+bool snapshot_complete_restore(const char *folder)
 {
     char half[PATH_MAX], whole[PATH_MAX], old_blobs[PATH_MAX];
 
@@ -314,7 +314,7 @@ bool snapshot_restore_requested(const char *folder)
         remove_tree(half);
         return false;
     }
-    if (!snapshot_complete_exchange(folder))
+    if (!snapshot_complete_restore(folder))
         return false;
     restores_done++;
     log_info("restored the snapshot '%s'", requested_name);

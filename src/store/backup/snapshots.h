@@ -16,7 +16,7 @@
 enum { SNAPSHOT_SIGNAL = SIGUSR1 };
 
 /* Names of the files with the server's key and certificate, which a snapshot includes. */
-extern const char *const snapshot_keys[];
+extern const char *const snapshot_key_files[];
 
 /* The snapshot functions below write a message for the operator to out: the result, or "error: "
  * and the reason. They block, so call them on a thread that may block. */
@@ -42,6 +42,6 @@ void snapshot_count_restores(int *ret_tried, int *ret_restored);
  * reason, returns false, and has changed no data. */
 bool snapshot_restore_requested(const char *folder);
 /* Completes a restore that was interrupted; call it before a server starts. */
-bool snapshot_complete_exchange(const char *folder);
+bool snapshot_complete_restore(const char *folder);
 
 #endif

@@ -376,7 +376,7 @@ struct uncommitted_list {
     void *arg;
 };
 
-static enum err visit_uncommitted(void *arg, const struct blob_name *name)
+static enum err visit_uncommitted(void *arg, const struct stored_blob *name)
 {
     const struct uncommitted_list *w = arg;
 

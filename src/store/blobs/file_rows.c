@@ -120,7 +120,7 @@ static bool digest_file(int fd, char piece[READ_BUFFER_SIZE], char ret[BLOB_DIGE
 
 struct file_check {
     struct store *store;
-    struct file_report report;
+    struct blob_check_report report;
     char piece[READ_BUFFER_SIZE];
 };
 
@@ -146,7 +146,7 @@ static enum err check_blob_of_row(void *arg, const struct file_row *row)
     return OK;
 }
 
-enum err file_rows_check_blobs(struct store *s, struct file_report *ret)
+enum err file_rows_check_blobs(struct store *s, struct blob_check_report *ret)
 {
     struct file_check *c = mem_new(sizeof *c);
     int lock = -1;

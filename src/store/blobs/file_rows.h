@@ -19,11 +19,11 @@ enum err file_rows_for_each(struct store *s,
 /* Returns whether a blob (size -1 if it is missing) matches its row. Logs a difference. */
 bool blob_matches_file_row(const struct file_row *row, int64_t size, const char *digest);
 
-struct file_report {
+struct blob_check_report {
     int64_t files, bytes, damaged;
 };
 /* Reads every blob that a row names and compares it with the row. Logs differences and then returns
  * ERR_FILE_DAMAGED. */
-enum err file_rows_check_blobs(struct store *s, struct file_report *ret);
+enum err file_rows_check_blobs(struct store *s, struct blob_check_report *ret);
 
 #endif

@@ -170,7 +170,7 @@ struct database_blob_walk {
 };
 
 /* Reads the blob without caching it, because a copy would evict copies that are in use. */
-static enum err visit_database_blob(void *arg, const struct blob_name *name)
+static enum err visit_database_blob(void *arg, const struct stored_blob *name)
 {
     const struct database_blob_walk *w = arg;
     int64_t size;
@@ -184,7 +184,7 @@ static enum err visit_database_blob(void *arg, const struct blob_name *name)
     return e;
 }
 
-static enum err visit_database_marker(void *arg, const struct blob_name *name)
+static enum err visit_database_marker(void *arg, const struct stored_blob *name)
 {
     const struct database_blob_walk *w = arg;
     char marker[PATH_MAX];

@@ -185,7 +185,7 @@ static enum err count_blob(void *arg, const char *blob, int fd, time_t written)
     return OK;
 }
 
-static enum err count_database_blob(void *arg, const struct blob_name *name)
+static enum err count_database_blob(void *arg, const struct stored_blob *name)
 {
     (void)name;
     ((struct file_copy *)arg)->total += 2;

@@ -68,7 +68,7 @@ void move_progress_add_row(struct move_table_progress *st, const struct moved_ta
 bool move_progress_equal(const struct move_table_progress *a, const struct move_table_progress *b);
 
 /* Decodes a saved primary key; returns false if it is invalid. The values point into `key`. */
-bool decode_saved_key(const struct moved_table *t, struct str key, struct value *ret);
+bool decode_saved_row_key(const struct moved_table *t, struct str key, struct value *ret);
 
 /* --- engines -------------------------------------------------------------------------- */
 
@@ -137,7 +137,7 @@ struct move_in_progress {
 };
 
 /* Runs the SQL of m->sql on the target and clears m->sql. */
-enum err move_run_sql(struct move_in_progress *m);
+enum err move_run_sql_on_target(struct move_in_progress *m);
 
 /* --- rows, tables.c ------------------------------------------------------------------- */
 

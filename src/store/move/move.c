@@ -120,10 +120,10 @@ static enum err read_saved_progress(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-enum err move_run_sql(struct move_in_progress *m)
+enum err move_run_sql_on_target(struct move_in_progress *m)
 {
     buf_add_char(&m->sql, '\0');
-    enum err e = buf_full(&m->sql) ? ERR_INTERNAL : m->to.engine->script(&m->to, m->sql.p);
+    enum err e = buf_is_full(&m->sql) ? ERR_INTERNAL : m->to.engine->script(&m->to, m->sql.p);
     buf_reset(&m->sql);
     return e;
 }
@@ -170,7 +170,7 @@ static enum err restart_from_beginning(struct move_in_progress *m)
                "delete from move_tables; delete from move_source;"
                "insert into move_source (id, source) values (1, '%s'); commit",
                m->source);
-    return move_run_sql(m);
+    return move_run_sql_on_target(m);
 }
 
 /* Identifies the server's data by the digest of the key that signs its tokens. */
@@ -252,7 +252,7 @@ static enum err finish_move(struct move_in_progress *m)
     buf_add_str(&m->sql, str_of(m->to.engine->final_sql));
     append_sql_for_tables(m, m->to.engine->enable_triggers_sql);
     buf_add_lit(&m->sql, "delete from move_tables; delete from move_source; commit");
-    return move_run_sql(m);
+    return move_run_sql_on_target(m);
 }
 
 static enum err copy_files_and_finish(struct move_in_progress *m)

@@ -183,7 +183,7 @@ static bool send_table_select(struct postgres_endpoint *side, const struct moved
     int lengths[MOVE_MAX_COLUMNS], formats[MOVE_MAX_COLUMNS];
     size_t count = behind.n ? t->keys : 0;
 
-    if (count && !decode_saved_key(t, behind, key))
+    if (count && !decode_saved_row_key(t, behind, key))
         return false;
     struct arena *a = arena_new();
     for (size_t i = 0; i < count; i++) {
@@ -207,7 +207,7 @@ static enum err endpoint_start_read(struct move_endpoint *s, const struct moved_
     buf_init(&sql, MAX_SQL_BYTES);
     append_table_select(t, behind.n > 0, &sql);
     buf_add_char(&sql, '\0');
-    bool sent = !buf_full(&sql) && send_table_select(side, t, sql.p, behind);
+    bool sent = !buf_is_full(&sql) && send_table_select(side, t, sql.p, behind);
     buf_clear(&sql);
     return sent ? OK : log_query_error(side, NULL);
 }
@@ -280,7 +280,7 @@ static void append_big_endian(struct buf *out, uint64_t number, int bytes)
 
 static enum err send_copy_data(struct postgres_endpoint *side)
 {
-    if (!buf_full(&side->row_bytes) &&
+    if (!buf_is_full(&side->row_bytes) &&
         pq.putCopyData(side->conn.pg, side->row_bytes.p, (int)side->row_bytes.n) == 1)
         return OK;
     return log_query_error(side, NULL);
@@ -298,8 +298,9 @@ static enum err endpoint_begin_copy(struct move_endpoint *s, const struct moved_
     append_column_names(t, false, &sql);
     buf_add_lit(&sql, ") from stdin (format binary)");
     buf_add_char(&sql, '\0');
-    PGresult *result =
-        !buf_full(&sql) && pq.sendQuery(side->conn.pg, sql.p) ? pq.getResult(side->conn.pg) : NULL;
+    PGresult *result = !buf_is_full(&sql) && pq.sendQuery(side->conn.pg, sql.p)
+                           ? pq.getResult(side->conn.pg)
+                           : NULL;
     buf_clear(&sql);
     if (pq.resultStatus(result) != PGRES_COPY_IN)
         return log_query_error(side, result);

@@ -176,7 +176,7 @@ static enum err bind_saved_key(struct sqlite_endpoint *side, const struct moved_
 {
     struct value values[MOVE_MAX_COLUMNS];
 
-    if (!decode_saved_key(t, key, values))
+    if (!decode_saved_row_key(t, key, values))
         return ERR_INTERNAL;
     for (size_t i = 0; i < t->keys; i++) {
         const struct value *v = &values[i];
@@ -195,7 +195,7 @@ static enum err bind_saved_key(struct sqlite_endpoint *side, const struct moved_
 
 static enum err prepare_statement(struct sqlite_endpoint *side, struct buf *sql, sqlite3_stmt **ret)
 {
-    enum err e = buf_full(sql) ? ERR_INTERNAL : OK;
+    enum err e = buf_is_full(sql) ? ERR_INTERNAL : OK;
 
     sqlite3_finalize(*ret);
     *ret = NULL;

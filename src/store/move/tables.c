@@ -64,7 +64,7 @@ static enum err save_progress(struct move_in_progress *m, const struct moved_tab
                "digest = excluded.digest, last_key = excluded.last_key, "
                "checked = excluded.checked",
                st->checked);
-    return move_run_sql(m);
+    return move_run_sql_on_target(m);
 }
 
 static enum err begin_batch(struct move_in_progress *m, const struct moved_table *t)
@@ -146,7 +146,7 @@ static enum err invalidate_move(struct move_in_progress *m, const struct moved_t
         "starts from the beginning",
         t->name, which);
     buf_add_lit(&m->sql, "update move_source set void = 1");
-    enum err e = move_run_sql(m);
+    enum err e = move_run_sql_on_target(m);
     return e ? e : ERR_UNAVAILABLE;
 }
 

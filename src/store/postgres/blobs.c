@@ -225,7 +225,7 @@ struct blob_name_page {
     struct arena *arena;
     int64_t seconds; /* minimum age of blobs without a committed row; -1 means all blobs */
     size_t count;
-    struct blob_name names[NAMES_PER_PAGE];
+    struct stored_blob names[NAMES_PER_PAGE];
 };
 
 static const char FIND_BLOBS[] =
@@ -249,13 +249,14 @@ static enum err read_blob_names(struct tx *tx, void *arg)
     if (e)
         return e;
     while (rows_next(&r))
-        p->names[p->count++] = (struct blob_name){ str_dup_cstring(p->arena, row_text(&r, 0)),
-                                                   (time_t)row_int(&r, 1) };
+        p->names[p->count++] = (struct stored_blob){ str_dup_cstring(p->arena, row_text(&r, 0)),
+                                                     (time_t)row_int(&r, 1) };
     return rows_end(&r);
 }
 
 enum err postgres_list_blobs(struct store *s, int64_t seconds,
-                             enum err (*found)(void *arg, const struct blob_name *name), void *arg)
+                             enum err (*found)(void *arg, const struct stored_blob *name),
+                             void *arg)
 {
     struct blob_name_page *p = mem_new(sizeof *p);
     enum err e = OK;

@@ -11,7 +11,7 @@ static const char COMMIT_SQL[] = "commit";
 
 void postgres_conn_begin(struct postgres_conn *c, const char *how)
 {
-    postgres_discard_statements(c);
+    postgres_discard_queued_statements(c);
     postgres_conn_read_pending_commit(c);
     c->begin = how;
     c->began = 0;
@@ -80,7 +80,7 @@ static enum err commit_with_queued(struct postgres_conn *c)
 
 enum err postgres_conn_commit(struct postgres_conn *c)
 {
-    discard_prefetched(c);
+    discard_prefetched_queries(c);
     if (c->queued_count)
         return commit_with_queued(c);
     if (!transaction_was_begun(c))
@@ -91,14 +91,14 @@ enum err postgres_conn_commit(struct postgres_conn *c)
 
 void postgres_conn_roll_back(struct postgres_conn *c)
 {
-    postgres_discard_statements(c);
+    postgres_discard_queued_statements(c);
     if (transaction_was_begun(c))
         postgres_conn_run_command(c, "rollback");
 }
 
 void postgres_conn_commit_without_waiting(struct postgres_conn *c)
 {
-    postgres_discard_statements(c);
+    postgres_discard_queued_statements(c);
     if (!transaction_was_begun(c))
         return;
     c->ending = pq.sendQuery(c->pg, "commit");
@@ -161,13 +161,13 @@ static bool read_logged_commit_results(struct postgres_conn *c, struct pipeline_
     return read_commit_result(c, f);
 }
 
-enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret)
+enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str body, int64_t *ret)
 {
     struct pipeline_failure f = { 0 };
     struct postgres_statement *add;
 
     *ret = 0;
-    discard_prefetched(c);
+    discard_prefetched_queries(c);
     enum err e = find_prepared_statement(c, INSERT_LOG_ROW, 1, &add);
     if (e)
         return e;
@@ -182,7 +182,7 @@ enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, i
 }
 
 /* A rollback does not give the position back; currval returns the session's last position. */
-int64_t postgres_conn_unreported_position(struct postgres_conn *c)
+int64_t postgres_conn_unreported_log_position(struct postgres_conn *c)
 {
     char text[32];
     int64_t last = c->position;
@@ -219,7 +219,7 @@ enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *c
     struct pipeline_failure f = { 0 };
     struct postgres_statement *add;
 
-    discard_prefetched(c);
+    discard_prefetched_queries(c);
     enum err e = find_prepared_statement(c, INSERT_LOG_ROW, 1, &add);
     if (e)
         return e;

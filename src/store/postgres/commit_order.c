@@ -26,7 +26,7 @@ void commit_order_clear(struct commit_order *l)
     pthread_mutex_destroy(&l->lock);
 }
 
-void commit_order_add(struct commit_order *l, struct work_item *w)
+void commit_order_add_work_item(struct commit_order *l, struct work_item *w)
 {
     w->in_commit_order = true;
     w->answered = false;
@@ -38,7 +38,7 @@ void commit_order_add(struct commit_order *l, struct work_item *w)
 /* Removes the first item if its COMMIT was acknowledged; otherwise returns NULL. */
 static struct work_item *remove_first_committed(struct commit_order *l)
 {
-    if (links_empty(&l->works))
+    if (links_are_empty(&l->works))
         return NULL;
     struct work_item *w = container_of(l->works.next, struct work_item, commit_link);
     if (!w->answered)
@@ -66,7 +66,7 @@ static void finish_committed_items(struct commit_order *l, struct store *s)
     l->finishing = false;
 }
 
-void commit_order_remove(struct commit_order *l, struct store *s, struct work_item *w)
+void commit_order_remove_work_item(struct commit_order *l, struct store *s, struct work_item *w)
 {
     w->in_commit_order = false;
     pthread_mutex_lock(&l->lock);
@@ -75,7 +75,7 @@ void commit_order_remove(struct commit_order *l, struct store *s, struct work_it
     pthread_mutex_unlock(&l->lock);
 }
 
-void commit_order_finish(struct commit_order *l, struct store *s, struct work_item *w)
+void commit_order_finish_work_item(struct commit_order *l, struct store *s, struct work_item *w)
 {
     pthread_mutex_lock(&l->lock);
     w->answered = true;

@@ -292,8 +292,8 @@ void postgres_conn_close(struct postgres_conn *c)
 {
     if (!c->pg)
         return;
-    postgres_discard_statements(c);
-    postgres_free_statements(c);
+    postgres_discard_queued_statements(c);
+    postgres_free_prepared_statements(c);
     pq.finish(c->pg);
     c->pg = NULL;
 }

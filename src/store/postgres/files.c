@@ -71,7 +71,7 @@ static bool mark_is_of_dead_process(const struct postgres *p, const char *peers,
     uint32_t identity = (uint32_t)strtoul(name, NULL, 10);
 
     return identity != p->identity && !identity_is_listed(peers, name) &&
-           process_identity_node(identity) == process_identity_node(p->identity);
+           process_identity_node_number(identity) == process_identity_node_number(p->identity);
 }
 
 static void delete_marks_of_dead_processes(const struct postgres *p, const char *peers)
@@ -133,6 +133,6 @@ enum err postgres_check_shared_folder(struct postgres *p, struct postgres_conn *
         return e;
     log_error("store: node %u uses another folder for files than '%s/blobs'. "
               "Servers that share a database need the same folder (--data)",
-              process_identity_node(missing), p->store.folder);
+              process_identity_node_number(missing), p->store.folder);
     return ERR_UNAVAILABLE;
 }

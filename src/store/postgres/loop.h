@@ -71,8 +71,8 @@ void loop_reader_disconnect(struct loop_reader *r);
 /* Processes the results that have arrived. Returns false if the connection failed. */
 bool loop_reader_process_results(struct loop_reader *r);
 /* Runs the reads again if the results of all their queries have arrived. */
-void loop_reader_rerun_if_complete(struct loop_reader *r);
+void loop_reader_rerun_reads_if_complete(struct loop_reader *r);
 /* Moves all reads of the loop to the workers. */
-void loop_reader_move_to_workers(struct loop_reader *r);
+void loop_reader_move_reads_to_workers(struct loop_reader *r);
 
 #endif

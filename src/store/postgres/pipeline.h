@@ -24,7 +24,7 @@ enum err find_prepared_statement(struct postgres_conn *c, const char *sql, size_
 bool send_prepared_statement(struct postgres_conn *c, const struct postgres_statement *st,
                              size_t count, const struct postgres_parameters *p);
 /* Discards prefetched queries and results of all work items. */
-void discard_prefetched(struct postgres_conn *c);
+void discard_prefetched_queries(struct postgres_conn *c);
 
 /* Enters pipeline mode; sends BEGIN, if it was not sent yet, and the queued statements. */
 bool pipeline_begin_and_send_queued(struct postgres_conn *c);

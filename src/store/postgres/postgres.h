@@ -122,10 +122,10 @@ void postgres_conn_begin(struct postgres_conn *c, const char *how);
 void postgres_conn_begin_one_round_trip(struct postgres_conn *c, const char *how);
 enum err postgres_conn_commit(struct postgres_conn *c);
 /* Commits with an event log row. Sets *ret to its position, even after a failure; 0 if unknown. */
-enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret);
+enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str body, int64_t *ret);
 /* After a failed commit and its rollback: returns an event log position that the transaction got
  * but did not report. Returns 0 if there is none, or if the connection never had a position. */
-int64_t postgres_conn_unreported_position(struct postgres_conn *c);
+int64_t postgres_conn_unreported_log_position(struct postgres_conn *c);
 /* Commits a group of work items together with their rows of the event log. */
 enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *const *works,
                                     unsigned count);
@@ -135,10 +135,10 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c);
 
 /* --- queries, query.c ------------------------------------------------------------------ */
 
-void postgres_free_statements(struct postgres_conn *c);
-void postgres_discard_statements(struct postgres_conn *c);
+void postgres_free_prepared_statements(struct postgres_conn *c);
+void postgres_discard_queued_statements(struct postgres_conn *c);
 /* Discards the queued statements of one work item. */
-void postgres_discard_statements_of(struct postgres_conn *c, const struct work_item *work);
+void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work);
 /* Implements tx_prefetch; the next function implements tx_exec_deferred. */
 void postgres_prefetch(struct tx *tx, const char *sql, const struct value *values, size_t count);
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
@@ -206,11 +206,11 @@ struct commit_order {
 void commit_order_init(struct commit_order *l);
 void commit_order_clear(struct commit_order *l);
 /* Call it before the COMMIT of the work item is sent. */
-void commit_order_add(struct commit_order *l, struct work_item *w);
+void commit_order_add_work_item(struct commit_order *l, struct work_item *w);
 /* Removes a work item whose commit failed or is uncertain; the caller finishes it. */
-void commit_order_remove(struct commit_order *l, struct store *s, struct work_item *w);
+void commit_order_remove_work_item(struct commit_order *l, struct store *s, struct work_item *w);
 /* Marks the work item as committed; this thread or another one finishes it in commit order. */
-void commit_order_finish(struct commit_order *l, struct store *s, struct work_item *w);
+void commit_order_finish_work_item(struct commit_order *l, struct store *s, struct work_item *w);
 
 /* --- workers, worker.c ---------------------------------------------------------------- */
 
@@ -234,7 +234,7 @@ struct postgres {
     bool serves; /* the process is a server, see postgres_conn_register_server */
     bool shared; /* other nodes share the database; this node has a mark file in the blob folder */
     uint32_t identity;
-    struct queue queue;
+    struct work_queue queue;
     struct fair_queue long_reads; /* reads that may take long */
     struct commit_order commit_order;
     struct read_statistics {
@@ -267,7 +267,7 @@ extern const char *const postgres_begin_sql[];
 bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct work_item *work);
 void postgres_worker_disconnect(struct postgres_worker *w);
 /* Marks an event log position as aborted, so that other nodes do not wait for it. */
-void postgres_mark_position_aborted(struct postgres_worker *w, int64_t position);
+void postgres_mark_log_position_aborted(struct postgres_worker *w, int64_t position);
 /* Finishes a work item; if it is in the commit order, after all work items before it. */
 void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_item *work,
                                       enum err e);
@@ -277,13 +277,14 @@ void *postgres_worker_thread(void *arg);
 /* --- statistics of reads, read_statistics.c -------------------------------------------- */
 
 /* Returns whether recent reads of this work item's name needed at most that many round trips. */
-bool read_needs_at_most(struct postgres *p, const struct work_item *work, unsigned round_trips);
+bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *work,
+                                    unsigned round_trips);
 bool read_may_run_on_loop(struct postgres *p, const struct work_item *work);
 /* Records that a read needed at least this many round trips. */
 void read_record_round_trips(struct postgres *p, const struct work_item *work,
                              unsigned round_trips);
 /* Makes reads of this work item's name run on the workers for a while. */
-void read_keep_off_loops(struct postgres *p, const struct work_item *work);
+void read_disallow_on_loop(struct postgres *p, const struct work_item *work);
 
 /* --- learned prefetch, prefetch.c: used by one thread ------------------------------------ */
 
@@ -293,8 +294,8 @@ struct prefetcher {
 void prefetcher_clear(struct prefetcher *h);
 /* Queues the queries that the read will probably send later; call it after the first run of the
  * read. */
-void prefetcher_queue_learned(struct prefetcher *h, struct postgres_conn *c,
-                              struct work_item *work);
+void prefetcher_queue_learned_queries(struct prefetcher *h, struct postgres_conn *c,
+                                      struct work_item *work);
 /* Learns the queries of a read; call it at its end, before its queued statements are discarded. */
 void prefetcher_learn_from_read(struct prefetcher *h, const struct postgres_conn *c,
                                 const struct work_item *work);
@@ -316,6 +317,6 @@ void loop_readers_close(struct postgres *p);
 /* --- group commit, group.c ------------------------------------------------------------- */
 
 /* Runs the work items of the linked list in one transaction, and finishes them. */
-void postgres_run_group(struct postgres_worker *w, struct work_item *first);
+void postgres_run_group_commit(struct postgres_worker *w, struct work_item *first);
 
 #endif

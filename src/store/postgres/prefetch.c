@@ -101,7 +101,8 @@ static void queue_learned_query(struct postgres_conn *c, struct work_item *work,
     postgres_queue_learned_query(c, work, q->sql, p, q->count, number);
 }
 
-void prefetcher_queue_learned(struct prefetcher *h, struct postgres_conn *c, struct work_item *work)
+void prefetcher_queue_learned_queries(struct prefetcher *h, struct postgres_conn *c,
+                                      struct work_item *work)
 {
     struct learned_queries *kind = map_get(&h->by_work_name, work_name_key(work));
 

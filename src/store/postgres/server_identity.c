@@ -22,11 +22,11 @@ enum {
 
 uint32_t postgres_identity_new(bool alone)
 {
-    return (alone ? EXCLUSIVE_FLAG : 0) | snowflake_node() << NODE_SHIFT |
+    return (alone ? EXCLUSIVE_FLAG : 0) | snowflake_get_node() << NODE_SHIFT |
            randombytes_uniform(1 << NODE_SHIFT);
 }
 
-unsigned process_identity_node(uint32_t identity)
+unsigned process_identity_node_number(uint32_t identity)
 {
     return identity >> NODE_SHIFT & (NODE_COUNT - 1);
 }
@@ -50,7 +50,7 @@ static void log_incompatible_server(uint32_t me, struct str other_server)
     uint64_t identity = 0;
 
     str_to_u64(other_server, &identity);
-    unsigned number = process_identity_node((uint32_t)identity);
+    unsigned number = process_identity_node_number((uint32_t)identity);
     if (!(me & EXCLUSIVE_FLAG) && !(identity & EXCLUSIVE_FLAG))
         log_error("store: another server with node number %u uses this database; "
                   "start this one with another "

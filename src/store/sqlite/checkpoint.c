@@ -43,7 +43,7 @@ static enum err open_checkpoint_connection(struct sqlite *q)
         return OK;
     enum err e = sqlite_conn_open(q->path, &c->conn);
     if (!e && !q->has_no_syncs)
-        sqlite_conn_pace_writes(c->conn);
+        sqlite_conn_enable_write_pacing(c->conn);
     else if (!e && sqlite_conn_run(c->conn, "pragma synchronous = off") != SQLITE_OK)
         e = ERR_UNAVAILABLE;
     return e;
@@ -93,7 +93,7 @@ void checkpoint_stop(struct sqlite *q)
         return;
     pthread_mutex_lock(&c->lock);
     c->must_stop = true;
-    sqlite_pacing_disable(true);
+    checkpoint_set_pacing_disabled(true);
     pthread_cond_signal(&c->changed);
     pthread_mutex_unlock(&c->lock);
     pthread_join(c->thread, NULL);
@@ -139,7 +139,7 @@ static void request_checkpoint(struct sqlite *q)
 
     pthread_mutex_lock(&c->lock);
     /* If the copier falls behind the writer, it runs without pauses. */
-    sqlite_pacing_disable(q->log.passes >= MAX_THREAD_PASSES);
+    checkpoint_set_pacing_disabled(q->log.passes >= MAX_THREAD_PASSES);
     c->is_asked = true;
     c->number = q->log.number;
     pthread_cond_signal(&c->changed);

@@ -24,7 +24,7 @@ static int write_paced(sqlite3_file *file, const void *bytes, int count, sqlite3
     return code;
 }
 
-void sqlite_pacing_disable(bool hurry)
+void checkpoint_set_pacing_disabled(bool hurry)
 {
     pacing_is_disabled = hurry;
 }
@@ -34,7 +34,7 @@ static void install_paced_write(sqlite3_io_methods *to)
     to->xWrite = write_paced;
 }
 
-void sqlite_conn_pace_writes(struct sqlite_conn *c)
+void sqlite_conn_enable_write_pacing(struct sqlite_conn *c)
 {
     sqlite3_file *file = NULL;
 

@@ -8,7 +8,7 @@ enum { SQLITE_MAX_PARAMETERS = 64 };
 
 /* The cached statement of an SQL text serves one cursor at a time; a second cursor gets a temporary
  * statement, which is freed with that cursor. */
-struct sqlite_prepared {
+struct sqlite_prepared_statement {
     sqlite3_stmt *stmt;
     struct query_dependencies *dependencies; /* owned by the connection */
     bool busy, temporary, reads_only;
@@ -18,8 +18,8 @@ struct sqlite_prepared {
 
 struct sqlite_cursor {
     struct row_cursor cursor;
-    struct sqlite_prepared *statement; /* NULL if the rows come from the query cache */
-    const struct cached_rows *cached;  /* cache entry that the rows come from, or NULL */
+    struct sqlite_prepared_statement *statement; /* NULL if the rows come from the query cache */
+    const struct cached_rows *cached;            /* cache entry that the rows come from, or NULL */
     unsigned next_row;
     struct query_cache_request *cache_request; /* collects rows for the query cache, or NULL */
     const char *sql;
@@ -28,11 +28,11 @@ struct sqlite_cursor {
 
 /* --- statements, conn.c ----------------------------------------------------------------- */
 
-enum err sqlite_prepared_acquire(struct sqlite_conn *c, const char *sql, int count,
-                                 struct sqlite_prepared **ret);
-void sqlite_prepared_release(struct sqlite_prepared *st);
+enum err sqlite_statement_acquire(struct sqlite_conn *c, const char *sql, int count,
+                                  struct sqlite_prepared_statement **ret);
+void sqlite_statement_release(struct sqlite_prepared_statement *st);
 /* Frees all prepared statements; the statements of open cursors stay valid. */
-void sqlite_free_statements(struct sqlite_conn *c);
+void sqlite_free_prepared_statements(struct sqlite_conn *c);
 
 /* --- rows, query.c ---------------------------------------------------------------------- */
 

@@ -166,7 +166,7 @@ static bool may_use_cache(struct tx *tx, const char *sql)
         return false;
     if (!work_item_is_write(tx->work))
         return c->in_view;
-    const struct sqlite_prepared *st = map_get(&c->statements, (uint64_t)(uintptr_t)sql);
+    const struct sqlite_prepared_statement *st = map_get(&c->statements, (uint64_t)(uintptr_t)sql);
     c->seen = atomic_load_explicit(&tx->store->commits, memory_order_relaxed);
     return !st || !st->dependencies->writes.count;
 }
@@ -199,7 +199,8 @@ bool query_cache_find(struct tx *tx, const char *sql, const struct value *values
     uint64_t hash = hash_request(&q);
     struct cached_rows *r = cache_find(&c->cache->rows, hash, &q);
     if (r && sqlite_may_use_cached_rows(c) &&
-        row_slots_unchanged((struct sqlite *)tx->store, r->reads->all, r->reads->count, r->seen)) {
+        version_slots_unchanged((struct sqlite *)tx->store, r->reads->all, r->reads->count,
+                                r->seen)) {
         r->used = true;
         r->references++;
         c->cache->hits++;

@@ -173,7 +173,7 @@ void sqlite_dependencies_free(struct sqlite_conn *c)
 
 void sqlite_invalidate_query_caches(struct sqlite *q)
 {
-    row_slots_mark_changed(q, &(uint16_t){ ANY_COLUMN }, 1);
+    version_slots_mark_changed(q, &(uint16_t){ ANY_COLUMN }, 1);
 }
 
 void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r)
@@ -185,5 +185,5 @@ void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r)
     r->marked = number;
     if (r->writes.too_many)
         sqlite_invalidate_query_caches(q);
-    row_slots_mark_changed(q, r->writes.all, r->writes.count);
+    version_slots_mark_changed(q, r->writes.all, r->writes.count);
 }

@@ -71,7 +71,7 @@ bool read_limit_end(struct sqlite_conn *c)
     return spent;
 }
 
-bool sqlite_move_to_background(struct tx *tx)
+bool sqlite_move_read_to_background(struct tx *tx)
 {
     struct sqlite_read_limit *limit = &((struct sqlite_conn *)tx->connection)->read_limit;
 

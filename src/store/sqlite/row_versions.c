@@ -33,10 +33,10 @@ uint16_t row_version_slot(enum versioned_rows rows, snowflake id)
  * cache entries become stale too early. */
 static void mark_row_changed(struct sqlite *q, enum versioned_rows rows, uint64_t id)
 {
-    row_slots_mark_changed(q, &(uint16_t){ row_version_slot(rows, id) }, 1);
+    version_slots_mark_changed(q, &(uint16_t){ row_version_slot(rows, id) }, 1);
 }
 
-void row_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count)
+void version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count)
 {
     uint64_t number = atomic_load_explicit(&q->store.commits, memory_order_relaxed) + 1;
 
@@ -44,7 +44,8 @@ void row_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned co
         atomic_store_explicit(&q->versions.last[slots[i]], number, memory_order_relaxed);
 }
 
-bool row_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count, uint64_t commits)
+bool version_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
+                             uint64_t commits)
 {
     for (size_t i = 0; i < count; i++)
         if (atomic_load_explicit(&q->versions.last[slots[i]], memory_order_relaxed) > commits)
@@ -140,13 +141,13 @@ bool sqlite_snapshot_version(struct tx *tx, struct snapshot_version *ret)
     return true;
 }
 
-bool sqlite_tx_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
-                               const uint16_t *slots, size_t count)
+bool sqlite_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
+                                    const uint16_t *slots, size_t count)
 {
     struct sqlite_conn *c = tx->connection;
 
     /* Commits are counted again from 0, by another connection, when the store is reopened. */
     return may_validate_cache(tx) && since->connection == c->number &&
            sqlite_may_use_cached_rows(c) &&
-           row_slots_unchanged((struct sqlite *)tx->store, slots, count, since->commits);
+           version_slots_unchanged((struct sqlite *)tx->store, slots, count, since->commits);
 }

@@ -135,7 +135,7 @@ static void sqlite_submit(struct store *s, struct work_item *w)
 {
     assert(!work_item_is_write(w) || sqlite_of_store(s)->has_thread);
     if (work_item_is_write(w))
-        queue_push(&sqlite_of_store(s)->queue, w);
+        work_queue_push(&sqlite_of_store(s)->queue, w);
     else if (w->in_background && sqlite_of_store(s)->background_readers[0].has_thread)
         read_in_background(s, w);
     else if (w->loop)
@@ -166,7 +166,7 @@ static void sqlite_close(struct store *s)
     sqlite_conn_close(q->tool);
     /* Close the writer last: the last connection to close checkpoints the WAL. */
     sqlite_conn_close(q->writer);
-    queue_clear(&q->queue);
+    work_queue_clear(&q->queue);
     fair_queue_clear(&q->long_reads);
     pthread_mutex_destroy(&q->tool_lock);
     if (s->lock >= 0)
@@ -239,7 +239,7 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     size_t room = strlen(o->folder) + sizeof "/guildhall.db";
 
     q->store.engine = &sqlite_engine;
-    q->store.folder = mem_dupz(o->folder);
+    q->store.folder = mem_dup_cstring(o->folder);
     q->store.lock = -1;
     q->meter.kind = "write";
     q->path = mem_new(room);
@@ -247,7 +247,7 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     q->reader_count = o->readers;
     q->readers = mem_new((o->readers + 1) * sizeof *q->readers);
     pthread_mutex_init(&q->tool_lock, NULL);
-    queue_init(&q->queue);
+    work_queue_init(&q->queue);
     fair_queue_init(&q->long_reads);
 
     enum err e = o->read_only_tool ? require_database_file(q) : open_for_writing(q, o);
@@ -265,7 +265,7 @@ static bool sqlite_is_reachable(struct store *s)
     return true;
 }
 
-const struct engine sqlite_engine = {
+const struct store_engine sqlite_engine = {
     .name = "sqlite",
     .open = sqlite_open,
     .close = sqlite_close,
@@ -277,9 +277,9 @@ const struct engine sqlite_engine = {
     .query = sqlite_query,
     .next = sqlite_rows_next,
     .end = sqlite_rows_end,
-    .move_to_background = sqlite_move_to_background,
+    .move_to_background = sqlite_move_read_to_background,
     .snapshot_version = sqlite_snapshot_version,
-    .slots_unchanged = sqlite_tx_slots_unchanged,
+    .slots_unchanged = sqlite_version_slots_unchanged,
     .mark_row_changed = sqlite_mark_row_changed,
     .script = sqlite_run_script,
     .id_sql = "integer primary key",

@@ -34,7 +34,7 @@ struct sqlite_read_limit {
 
 struct sqlite_conn {
     sqlite3 *db;
-    struct map statements;   /* struct sqlite_prepared by the address of the SQL text */
+    struct map statements;   /* struct sqlite_prepared_statement by the address of the SQL text */
     struct map dependencies; /* struct query_dependencies by the address of the SQL text; freed with
                               * the connection */
     struct dependency_collector *collector; /* collects columns while a statement is prepared */
@@ -58,9 +58,9 @@ struct sqlite_conn {
 enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret);
 void sqlite_conn_close(struct sqlite_conn *c);
 /* Makes the connection pause between disk writes (checkpoint_pacing.c). */
-void sqlite_conn_pace_writes(struct sqlite_conn *c);
+void sqlite_conn_enable_write_pacing(struct sqlite_conn *c);
 /* With `hurry`, checkpoints write without pauses, because the writer waits for their end. */
-void sqlite_pacing_disable(bool hurry);
+void checkpoint_set_pacing_disabled(bool hurry);
 
 /* Runs a statement without parameters, such as begin or commit. Returns an SQLite result code. */
 #define sqlite_conn_run(c, sql) sqlite_conn_run_sql(c, SQL(sql))
@@ -87,7 +87,7 @@ bool read_limit_end(struct sqlite_conn *c);
 /* Checks the clock between two rows, if read_limit_begin was called with by_row. */
 bool read_limit_is_exceeded(struct sqlite_conn *c);
 /* Makes the running read exceed its time limit. Returns false if the read has no limit. */
-bool sqlite_move_to_background(struct tx *tx);
+bool sqlite_move_read_to_background(struct tx *tx);
 
 /* --- queries, query.c ------------------------------------------------------------------- */
 
@@ -111,14 +111,15 @@ struct sqlite;
 /* Installs the update hook and the triggers that report changed rows on the writer's connection. */
 enum err sqlite_install_version_hooks(struct sqlite *q);
 /* Call it before the writer changes the rows or columns of these slots. */
-void row_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count);
+void version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count);
 /* Returns whether no slot has changed since a snapshot that had seen this many commits. */
-bool row_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count, uint64_t commits);
-/* Implementations of tx_mark_row_changed, tx_snapshot_version and tx_slots_unchanged. */
+bool version_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
+                             uint64_t commits);
+/* Implementations of tx_mark_row_changed, tx_snapshot_version and tx_version_slots_unchanged. */
 void sqlite_mark_row_changed(struct tx *tx, enum versioned_rows rows, uint64_t id);
 bool sqlite_snapshot_version(struct tx *tx, struct snapshot_version *ret);
-bool sqlite_tx_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
-                               const uint16_t *slots, size_t count);
+bool sqlite_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
+                                    const uint16_t *slots, size_t count);
 
 /* --- columns that statements read and write, query_dependencies.c ------------------------ */
 
@@ -192,7 +193,7 @@ struct sqlite {
     struct sqlite_conn *writer; /* the members from here on belong to the writer thread */
     pthread_t thread;
     bool has_thread;
-    struct queue queue;
+    struct work_queue queue;
     struct stall_meter meter;
     bool has_no_syncs;
     unsigned savepoint_batches; /* number of the next batches that run with savepoints */
@@ -254,7 +255,7 @@ void checkpoint_when_idle(struct sqlite *q);
 
 /* --- tools, tools.c ------------------------------------------------------------------- */
 
-enum err sqlite_copy_database(struct store *s, copy_destination_fn *location, void *arg,
+enum err sqlite_copy_database(struct store *s, reserve_copy_destination_fn *location, void *arg,
                               bool *ret_damaged);
 enum err sqlite_check_integrity(struct store *s);
 /* Runs a pragma that checks the database; logs each fault. Returns true if there is no fault. */

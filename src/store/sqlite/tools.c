@@ -89,7 +89,7 @@ static bool copy_is_undamaged(const struct copy_destination *location, int64_t s
     return sound;
 }
 
-enum err sqlite_copy_database(struct store *s, copy_destination_fn *location, void *arg,
+enum err sqlite_copy_database(struct store *s, reserve_copy_destination_fn *location, void *arg,
                               bool *ret_damaged)
 {
     struct sqlite_conn *from = NULL;

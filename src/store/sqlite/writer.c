@@ -221,13 +221,13 @@ static void *writer_thread(void *arg)
     wal_write_buffer_begin(q->writer);
     for (;;) {
         int timeout_ms = checkpoint_is_due_when_idle(q) ? IDLE_MS : -1;
-        struct work_item *batch = queue_pop_batch(&q->queue, MAX_BATCH, timeout_ms);
+        struct work_item *batch = work_queue_pop_batch(&q->queue, MAX_BATCH, timeout_ms);
 
         if (batch) {
             if (run_and_finish_batch(q, batch))
                 checkpoint_free_wal_space(q);
             checkpoint_after_batch(q);
-        } else if (queue_is_closed(&q->queue)) {
+        } else if (work_queue_is_closed(&q->queue)) {
             wal_write_buffer_end();
             return NULL;
         } else {
@@ -250,7 +250,7 @@ void sqlite_writer_stop(struct sqlite *q)
 {
     if (!q->has_thread)
         return;
-    queue_close(&q->queue);
+    work_queue_close(&q->queue);
     pthread_join(q->thread, NULL);
     q->has_thread = false;
     checkpoint_stop(q);

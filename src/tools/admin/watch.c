@@ -65,15 +65,15 @@ static void append_filter(struct json_writer *j, const char *name, const char *v
 {
     if (!value)
         return;
-    json_key(j, str_of(name));
-    json_text(j, str_of(value));
+    json_write_key(j, str_of(name));
+    json_write_text(j, str_of(value));
 }
 
 static struct str format_watch_filters(const struct console_options *o, const char *key,
                                        struct arena *arena)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 4096);
     json_begin_object(&j);
@@ -87,8 +87,8 @@ static struct str format_watch_filters(const struct console_options *o, const ch
     append_filter(&j, "session", o->session);
     append_filter(&j, "text", o->text);
     if (o->after >= 0) {
-        json_name(&j, "after");
-        json_int(&j, o->after);
+        json_write_name(&j, "after");
+        json_write_int(&j, o->after);
     }
     json_end_object(&j);
     return buf_move_to_arena(&out, arena);

@@ -105,14 +105,14 @@ static enum invoke_status send_act_request(struct invoke_run *v, const char *met
 static enum invoke_status send_message(struct invoke_run *v, const char *text)
 {
     struct buf body;
-    struct json_writer j = json_writer_to(&body);
+    struct json_writer j = json_writer_to_buf(&body);
 
-    if (!find_channel_option(v))
+    if (!read_channel_option(v))
         return INVOKE_USAGE;
     buf_init(&body, 64 * 1024);
     json_begin_object(&j);
-    json_name(&j, "content");
-    json_text(&j, str_of(text));
+    json_write_name(&j, "content");
+    json_write_text(&j, str_of(text));
     json_end_object(&j);
     struct str path =
         str_printf(v->arena, "/channels/%llu/messages", (unsigned long long)v->channel_id);
@@ -143,7 +143,7 @@ static snowflake find_target_message(struct invoke_run *v)
 
 static enum invoke_status add_reaction(struct invoke_run *v, const char *emoji)
 {
-    snowflake message = find_channel_option(v) ? find_target_message(v) : 0;
+    snowflake message = read_channel_option(v) ? find_target_message(v) : 0;
     struct str path;
 
     if (!message)

@@ -76,14 +76,14 @@ static const struct schema index_schema = { .size = sizeof(struct invoke_command
                                             .fields = index_fields };
 static const struct type type_index = { .kind = KIND_OBJECT, .schema = &index_schema };
 
-struct str unlocalized_name(struct str name, struct opt_str name_default)
+struct str choose_unlocalized_name(struct str name, struct opt_str name_default)
 {
     return name_default.given == GIVEN ? name_default.value : name;
 }
 
 bool matches_localized_name(struct str name, struct opt_str name_default, struct str text)
 {
-    return str_eq(name, text) || str_eq(unlocalized_name(name, name_default), text);
+    return str_eq(name, text) || str_eq(choose_unlocalized_name(name, name_default), text);
 }
 
 /* Returns whether the application matches --app, which is a name or an id. */

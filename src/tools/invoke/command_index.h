@@ -30,7 +30,7 @@ struct indexed_command {
 const struct indexed_command *find_indexed_command(struct invoke_run *v, struct str name,
                                                    unsigned types);
 
-struct str unlocalized_name(struct str name, struct opt_str name_default);
+struct str choose_unlocalized_name(struct str name, struct opt_str name_default);
 bool matches_localized_name(struct str name, struct opt_str name_default, struct str text);
 
 #endif

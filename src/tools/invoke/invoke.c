@@ -116,7 +116,7 @@ static bool get_user_token(struct invoke_run *v, const struct config *config)
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    enum err e = control_request(config->data, str_dup_cstring(v->arena, request), &out);
+    enum err e = control_send_request(config->data, str_dup_cstring(v->arena, request), &out);
     if (e)
         print_invoke_error(
             "--as needs the data folder of a running server, but no server runs on '%s'",
@@ -153,7 +153,7 @@ static const char *find_server_url(const struct config *config, struct arena *ar
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    bool received = control_request(config->data, "address", &out) == OK && out.n;
+    bool received = control_send_request(config->data, "address", &out) == OK && out.n;
     const char *url = received ? str_dup_cstring(arena, buf_str(&out)) : default_url(config, arena);
     buf_clear(&out);
     return url;
@@ -182,7 +182,7 @@ static enum invoke_status connect_and_run(struct invoke_run *v, const struct con
     if (!invoke_connect(v, config))
         return v->wire ? INVOKE_ERROR : INVOKE_USAGE;
     if (api_client_connect_gateway(v->wire))
-        status = find_channel_option(v) ? run_invocation(v, line) : INVOKE_USAGE;
+        status = read_channel_option(v) ? run_invocation(v, line) : INVOKE_USAGE;
     invoke_revoke_token(v);
     return status;
 }
@@ -197,7 +197,7 @@ static const char *find_usage_error(const struct invoke_options *o, char **argum
         return "invoke needs --channel";
     if (!o->as == !o->token)
         return "invoke needs --as USER or --token TOKEN";
-    if (o->token && str_starts(str_of(o->token), STR("Bot ")))
+    if (o->token && str_starts_with(str_of(o->token), STR("Bot ")))
         return "only users can use commands: --token must not be the token of a bot";
     return NULL;
 }

@@ -50,7 +50,7 @@ bool print_invoke_error(const char *fmt, ...) __attribute__((format(printf, 1, 2
 
 /* --- find_by_name.c ------------------------------------------------------------------- */
 
-bool find_channel_option(struct invoke_run *v);
+bool read_channel_option(struct invoke_run *v);
 /* Find an object of the guild by id, mention or name; print an error and return 0 if none. */
 snowflake find_user_by_text(struct invoke_run *v, struct str text);
 snowflake find_role_by_text(struct invoke_run *v, struct str text);
@@ -123,7 +123,7 @@ struct received_choice {
 
 const struct received_message *decode_received_message(struct invoke_run *v, struct str json);
 
-void wait_for_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out);
+void wait_for_step_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out);
 
 /* --- failure_reason.c ----------------------------------------------------------------- */
 
@@ -153,6 +153,6 @@ const struct received_message *read_message_option(struct invoke_run *v);
 /* --- show.c --------------------------------------------------------------------------- */
 
 /* Prints the outcome as text, or with --json as a line of JSON. */
-void print_outcome(struct invoke_run *v, const struct step_outcome *out);
+void print_step_outcome(struct invoke_run *v, const struct step_outcome *out);
 
 #endif

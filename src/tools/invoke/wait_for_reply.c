@@ -237,8 +237,8 @@ static void handle_gateway_event(struct event_wait *w, const struct api_client_e
         return;
     }
     bool removed = str_is(e->name, "MESSAGE_DELETE");
-    if (!removed && !str_starts(e->name, STR("INTERACTION_")) &&
-        !str_starts(e->name, STR("APPLICATION_COMMAND_AUTOCOMPLETE")))
+    if (!removed && !str_starts_with(e->name, STR("INTERACTION_")) &&
+        !str_starts_with(e->name, STR("APPLICATION_COMMAND_AUTOCOMPLETE")))
         return;
     const struct received_event *t =
         schema_decode_or_null(&type_received_event, e->data, w->v->arena);
@@ -248,7 +248,7 @@ static void handle_gateway_event(struct event_wait *w, const struct api_client_e
         on_interaction_event(w, e->name, t, e->data);
 }
 
-void wait_for_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out)
+void wait_for_step_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out)
 {
     struct event_wait w = {
         .v = v,

@@ -18,9 +18,9 @@ struct seed_options {
 const char *seed_find_option_error(const struct seed_options *o);
 
 /* Writes the data set, or returns ERR_STORE_CONFLICT if it exists. Reports progress in rows. */
-enum err write_seed_world(struct store *store, const struct seed_options *o,
-                          void (*report_progress)(void *arg, int64_t done, int64_t total),
-                          void *arg);
+enum err write_seed_data(struct store *store, const struct seed_options *o,
+                         void (*report_progress)(void *arg, int64_t done, int64_t total),
+                         void *arg);
 
 /* Return the username of account n, the id of guild n, and the account number of its owner. */
 void seed_username(const struct seed_options *o, int64_t n, char out[33]);

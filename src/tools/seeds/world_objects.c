@@ -230,7 +230,7 @@ struct str seed_message_text(const struct seed_options *o, int64_t guild, int64_
 
 /* --- friends -------------------------------------------------------------------------- */
 
-int64_t seed_longest_friend_range(const struct seed_options *o)
+int64_t seed_max_following_friends(const struct seed_options *o)
 {
     if (o->friends == 0)
         return 0;
@@ -240,9 +240,9 @@ int64_t seed_longest_friend_range(const struct seed_options *o)
     return -1;
 }
 
-int64_t seed_friend_range(const struct seed_options *o, int64_t n)
+int64_t seed_count_following_friends(const struct seed_options *o, int64_t n)
 {
-    int64_t from = o->users - seed_longest_friend_range(o);
+    int64_t from = o->users - seed_max_following_friends(o);
 
     if (o->friends == 0 || n < 0 || n >= from)
         return 0;
@@ -268,7 +268,7 @@ const char *seed_find_option_error(const struct seed_options *o)
     if (o->messages &&
         o->reactions / o->messages >= SEED_MAX_EMOJI * seed_guild_size(o, o->guilds - 1))
         return "each member can add at most 20 reactions to a message: use fewer --reactions";
-    if (seed_longest_friend_range(o) < 0)
+    if (seed_max_following_friends(o) < 0)
         return "there are fewer pairs of users than --friends: use fewer --friends";
     return NULL;
 }

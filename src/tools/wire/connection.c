@@ -151,7 +151,7 @@ bool connection_send_all(struct client_connection *l, struct str bytes)
 
         if (n < 0)
             return false;
-        bytes = str_skip(bytes, (size_t)n);
+        bytes = str_skip_bytes(bytes, (size_t)n);
     }
     return true;
 }

@@ -13,7 +13,7 @@ enum err voice_call_on_join(struct call *call, const struct channel *c, struct v
 enum err voice_call_on_leave(struct call *call, const struct voice_state *was);
 
 /* op 13: emits CALL_CREATE to the requesting session if a call is running. */
-struct call_request {
+struct call_connect_request {
     snowflake channel_id;
 };
 extern const struct type type_call_request;
@@ -26,9 +26,9 @@ enum err voice_call_find(struct tx *tx, snowflake channel_id, struct voice_call 
 enum err voice_call_insert(struct tx *tx, const struct voice_call *c);
 enum err voice_call_delete(struct tx *tx, snowflake channel_id);
 enum err voice_call_update_region(struct tx *tx, snowflake channel_id, struct str region);
-enum err ringing_insert(struct tx *tx, snowflake channel_id, snowflake user_id);
-enum err ringing_delete(struct tx *tx, snowflake channel_id, snowflake user_id);
-enum err ringing_delete_all(struct tx *tx, snowflake channel_id);
+enum err voice_call_add_ringing_user(struct tx *tx, snowflake channel_id, snowflake user_id);
+enum err voice_call_remove_ringing_user(struct tx *tx, snowflake channel_id, snowflake user_id);
+enum err voice_call_remove_all_ringing_users(struct tx *tx, snowflake channel_id);
 
 /* Emits CALL_UPDATE with the stored call to the channel. */
 enum err emit_call_update(struct call *call, snowflake channel_id);

@@ -14,7 +14,7 @@ struct effect_emoji {
     bool animated;
 };
 
-static inline struct effect_emoji effect_emoji_of(const struct emoji *e)
+static inline struct effect_emoji effect_emoji_from_emoji(const struct emoji *e)
 {
     return (struct effect_emoji){ opt_id_or_null(e->id), opt_str_or_null(e->name), e->animated };
 }

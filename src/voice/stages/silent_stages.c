@@ -50,7 +50,7 @@ static enum err run_silence_job(struct call *call, const struct job *job)
 
     if (e || !found || row_int(&row, 1))
         return e;
-    return stage_close(call, job->key);
+    return stage_instance_close(call, job->key);
 }
 
 const struct job_kind stage_silence_job = {

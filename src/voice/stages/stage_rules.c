@@ -13,7 +13,8 @@ static bool becomes_speaker(const struct voice_state *s, const struct stage_requ
 }
 
 /* Accepting an invitation needs no permission, because an invited user is not suppressed. */
-uint64_t stage_request_permissions(const struct voice_state *s, const struct stage_request *request)
+uint64_t stage_request_needed_permissions(const struct voice_state *s,
+                                          const struct stage_request *request)
 {
     uint64_t needs = becomes_speaker(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;
 

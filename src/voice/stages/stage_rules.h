@@ -13,8 +13,8 @@ struct stage_request {
 };
 
 /* Returns the permissions that the request needs in the user's current voice state. */
-uint64_t stage_request_permissions(const struct voice_state *s,
-                                   const struct stage_request *request);
+uint64_t stage_request_needed_permissions(const struct voice_state *s,
+                                          const struct stage_request *request);
 /* Returns whether a timestamp is now or later, with tolerance for clock skew. */
 bool stage_time_is_acceptable(int64_t at, int64_t now);
 void stage_request_apply(struct voice_state *s, const struct stage_request *request, int64_t now);

@@ -141,11 +141,12 @@ static enum err validate_preview(struct call *call)
 {
     const struct preview_upload *in = call->body;
     struct str bytes = in->thumbnail.bytes;
-    struct picture p;
+    struct picture_info p;
 
     if (bytes.n > MAX_PICTURE)
         return ERR_ENTITY_TOO_LARGE;
-    if (!picture_detect(bytes, &p) || str_is(str_of(p.type), "image/gif") || !p.width || !p.height)
+    if (!picture_detect_type(bytes, &p) || str_is(str_of(p.type), "image/gif") || !p.width ||
+        !p.height)
         return call_add_field_error(call, "thumbnail", FORM_NOT_IMAGE);
     if (p.width > MAX_WIDTH || p.height > MAX_HEIGHT)
         return call_add_field_error(call, "thumbnail", "IMAGE_TOO_LARGE",
@@ -157,7 +158,7 @@ static const char *video_extension(struct str bytes)
 {
     if (bytes.n >= 12 && memcmp(bytes.p + 4, "ftyp", 4) == 0)
         return "mp4";
-    return str_starts(bytes, STR("\x1a\x45\xdf\xa3")) ? "webm" : NULL;
+    return str_starts_with(bytes, STR("\x1a\x45\xdf\xa3")) ? "webm" : NULL;
 }
 
 static enum err validate_video(struct call *call)
@@ -243,7 +244,7 @@ enum err get_stream_preview(struct call *call)
     struct stream_preview out = { STR_CONCAT(
         call->arena, api_base_url(call, "http"), STR("/streams/"),
         stream_key_format(call->arena, &s.key), STR("/"), s.preview) };
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 /* GET /streams/{stream_key}/{stream.file}, outside of /api and without a token, because the file
@@ -251,7 +252,7 @@ enum err get_stream_preview(struct call *call)
 static enum err get_stream_file(struct call *call)
 {
     struct str file = call_path_text(call, "stream.file");
-    struct picture p;
+    struct picture_info p;
     struct stream s;
     char name[128], head[64];
     int64_t size;
@@ -267,13 +268,13 @@ static enum err get_stream_file(struct call *call)
     if (e)
         return e;
     ssize_t n = pread(fd, head, sizeof head, 0);
-    if (n < 0 || !picture_detect(str_slice(head, (size_t)n), &p))
+    if (n < 0 || !picture_detect_type(str_slice(head, (size_t)n), &p))
         p.type = "application/octet-stream";
     call_add_header(call, "Cache-Control", STR("private, max-age=60"));
     return call_reply_file(call, str_of(p.type), fd, size);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "stream.file", .field = "file", .is_text = true, .doc = "The preview's name." },
     { 0 },
 };

@@ -43,9 +43,9 @@ static enum err read_friends(struct tx *tx, const struct stream_key *key, struct
         struct friend_to_notify *w = list_append(tx_arena(tx), ret, sizeof *w);
 
         w->permissions_of.user_id = row_id(&rows, 0);
-        e = settings_from_document(tx_arena(tx),
-                                   row_is_null(&rows, 1) ? (struct str){ 0 } : row_text(&rows, 1),
-                                   &settings);
+        e = user_settings_from_json(tx_arena(tx),
+                                    row_is_null(&rows, 1) ? (struct str){ 0 } : row_text(&rows, 1),
+                                    &settings);
         w->wants_notification = !e && settings.stream_notifications_enabled.value;
     }
     enum err end = rows_end(&rows);
@@ -68,7 +68,7 @@ static enum err read_roles_of_friends(struct tx *tx, const struct stream_key *ke
             w++;
         if (w == end || w->permissions_of.user_id != row_id(&rows, 0))
             continue;
-        ids_add(tx_arena(tx), &w->roles, row_id(&rows, 1));
+        id_list_add(tx_arena(tx), &w->roles, row_id(&rows, 1));
         w->permissions_of.base |= (uint64_t)row_int(&rows, 2);
     }
     return rows_end(&rows);

@@ -92,7 +92,7 @@ static struct stream_participant participant_of_session(struct call *call,
         .user_id = o->caller.id,
         .session_id = o->session_id,
         .session = o->session,
-        .salt = voice_salt_new(call->arena),
+        .salt = voice_token_salt_new(call->arena),
         .voice = stream_voice_flags_of(state),
     };
 }

@@ -93,7 +93,7 @@ static struct stream_event build_stream_event(struct call *call, const struct st
 
     for (size_t i = 0; i < parts->count; i++)
         if (p[i].user_id != s->key.owner_id)
-            ids_add(call->arena, &out.viewer_ids, p[i].user_id);
+            id_list_add(call->arena, &out.viewer_ids, p[i].user_id);
     return out;
 }
 
@@ -189,7 +189,7 @@ enum err stream_move_to_node(struct call *call, const struct stream *s, bool los
     for (size_t i = 0; !e && i < parts.count; i++) {
         struct stream_participant *p = (struct stream_participant *)parts.items + i;
 
-        p->salt = voice_salt_new(call->arena);
+        p->salt = voice_token_salt_new(call->arena);
         e = stream_participant_write(call->tx, s->key.owner_id, p);
         if (!e)
             connect_participant(call, s, p, endpoint, lost);

@@ -7,7 +7,7 @@
 #include "json/schema.h"
 #include "store/store.h"
 
-struct log_row {
+struct event_log_row {
     int64_t position;
     struct str body;
 };
@@ -16,7 +16,8 @@ struct log_row {
 enum err read_event_log_range(struct tx *tx, int64_t *ret_first, int64_t *ret_last);
 /* Reads the first `limit` positions (int64_t) of the event log at or after `from`. */
 enum err read_event_log_positions(struct tx *tx, int64_t from, int64_t limit, struct list *ret);
-/* Reads the first `limit` rows (struct log_row) of the event log after `after`, up to `last`. */
+/* Reads the first `limit` rows (struct event_log_row) of the event log after `after`, up to `last`.
+ */
 enum err read_event_log_page(struct tx *tx, int64_t after, int64_t last, int64_t limit,
                              struct list *ret);
 

@@ -157,7 +157,7 @@ static void journal_slot_init(struct journal_slot *slot, const struct session *s
     slot->capabilities = s->options.capabilities;
     slot->large_threshold = s->large_threshold;
     session_id_format(s, slot->id);
-    memcpy(slot->client, session_client(s), strlen(session_client(s)) + 1);
+    memcpy(slot->client, session_client_name(s), strlen(session_client_name(s)) + 1);
     slot->first = s->seq;
     slot->base = s->resume.delivered_elsewhere;
     slot->loop_index = JOURNAL_IN_TRANSIT;
@@ -174,14 +174,14 @@ void journal_add_session(struct session *s)
     journal_record_presence(s);
     journal_record_tasks(s);
     atomic_store(&l->head->numbers[journal_slot_index(l, s->resume.slot)], s->number);
-    replication_mark_whole_session(s);
+    replication_mark_session_unsent(s);
 }
 
 void journal_remove_session(struct session *s)
 {
     struct journal *l = s->gateway_loop->gateway->journal;
 
-    replication_end_session(s);
+    replication_record_session_end(s);
     if (!s->resume.slot)
         return;
     uint32_t slot = journal_slot_index(l, s->resume.slot);
@@ -192,7 +192,7 @@ void journal_remove_session(struct session *s)
     s->resume.slot = NULL;
 }
 
-void journal_set_loop(struct session *s)
+void journal_set_session_loop(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
 
@@ -202,10 +202,10 @@ void journal_set_loop(struct session *s)
         slot->base = s->gateway_loop->position;
     if (s->gateway_loop->resume.journal_position)
         atomic_store(&slot->loop_index, loop_index(s->gateway_loop->loop));
-    replication_mark_whole_session(s);
+    replication_mark_session_unsent(s);
 }
 
-void journal_set_in_transit(struct session *s)
+void journal_set_session_in_transit(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
 
@@ -226,8 +226,8 @@ void journal_record_presence(struct session *s)
 
     if (!slot)
         return;
-    replication_mark_whole_session(s);
-    atomic_store(&slot->torn, 1);
+    replication_mark_session_unsent(s);
+    atomic_store(&slot->is_incomplete, 1);
     slot->status = s->presence.status;
     slot->presence_ms = session_presence_window_ms(s);
     if (activities.n > sizeof slot->presence)
@@ -235,7 +235,7 @@ void journal_record_presence(struct session *s)
     slot->presence_n = (uint32_t)activities.n;
     if (activities.n)
         memcpy(slot->presence, activities.p, activities.n);
-    atomic_store(&slot->torn, 0);
+    atomic_store(&slot->is_incomplete, 0);
 }
 
 /* A member list subscription counts as a running task: the journal does not store its ranges. */
@@ -243,6 +243,6 @@ void journal_record_tasks(struct session *s)
 {
     if (!s->resume.slot)
         return;
-    atomic_store(&s->resume.slot->tasks, session_task_count(s) + !links_empty(&s->lists));
-    replication_mark_whole_session(s);
+    atomic_store(&s->resume.slot->tasks, session_task_count(s) + !links_are_empty(&s->lists));
+    replication_mark_session_unsent(s);
 }

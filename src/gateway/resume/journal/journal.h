@@ -41,7 +41,7 @@ struct journal_slot {
     int64_t capabilities, large_threshold, presence_ms;
     char id[40], client[64];
     /* The members from here on change. */
-    _Atomic uint32_t torn;  /* a write to this slot is not complete */
+    _Atomic uint32_t is_incomplete; /* a write to this slot is not complete */
     _Atomic uint32_t tasks; /* running tasks, whose later dispatches are not in the event log */
     _Atomic uint32_t
         loop_index; /* index of the loop whose position applies, or JOURNAL_IN_TRANSIT */
@@ -63,10 +63,10 @@ void journal_close(struct journal *l);
 /* Records the session's dispatches from now on, if the file has a free slot. The slot begins with
  * JOURNAL_IN_TRANSIT. */
 void journal_add_session(struct session *s);
-/* journal_set_loop makes the position of the session's loop apply to the session;
- * journal_set_in_transit ends that, because the session moves. */
-void journal_set_loop(struct session *s);
-void journal_set_in_transit(struct session *s);
+/* journal_set_session_loop makes the position of the session's loop apply to the session;
+ * journal_set_session_in_transit ends that, because the session moves. */
+void journal_set_session_loop(struct session *s);
+void journal_set_session_in_transit(struct session *s);
 void journal_record_presence(struct session *s);
 void journal_record_tasks(struct session *s);
 void journal_remove_session(struct session *s);
@@ -97,7 +97,7 @@ enum journal_result {
     JOURNAL_FOUND,
 };
 
-struct journal_entry {
+struct found_journal_session {
     struct journal_slot *slot; /* copy of the slot, in the arena */
     uint64_t seen; /* all events up to this number were sent, or are not for the session */
 };
@@ -105,7 +105,7 @@ struct journal_entry {
 /* Finds the session of a client that has read up to `seq`. */
 enum journal_result journal_find_session(const char *folder, uint32_t identity, uint64_t number,
                                          uint64_t seq, struct arena *arena,
-                                         struct journal_entry *ret);
+                                         struct found_journal_session *ret);
 /* Returns the number up to which all events were sent to the session, or are not for it. */
 uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position);
 /* Sets *ret to the number up to which a client that has read up to `seq` got all events. Returns

@@ -14,7 +14,7 @@
 
 static bool slot_has_seq(const struct journal_slot *slot, uint64_t seq)
 {
-    return !slot->torn && !slot->tasks && seq >= slot->first && seq <= slot->seq &&
+    return !slot->is_incomplete && !slot->tasks && seq >= slot->first && seq <= slot->seq &&
            slot->seq - seq < JOURNAL_SENT_MAX && slot->presence_n <= sizeof slot->presence;
 }
 
@@ -130,7 +130,7 @@ static bool find_slot_of_session(int fd, struct arena *arena, uint64_t number, u
 }
 
 static bool read_journal_entry(int fd, uint64_t number, uint64_t seq, struct arena *arena,
-                               struct journal_entry *ret)
+                               struct found_journal_session *ret)
 {
     uint64_t position = 0;
     uint32_t slot;
@@ -150,7 +150,8 @@ static bool read_journal_entry(int fd, uint64_t number, uint64_t seq, struct are
 
 /* An unreliable journal counts as missing, because another node may have a replica of it. */
 static enum journal_result read_session_from_journal(int fd, uint64_t number, uint64_t seq,
-                                                     struct arena *arena, struct journal_entry *ret)
+                                                     struct arena *arena,
+                                                     struct found_journal_session *ret)
 {
     bool outdated = journal_is_outdated(fd, clock_ms());
     uint64_t magic;
@@ -164,7 +165,7 @@ static enum journal_result read_session_from_journal(int fd, uint64_t number, ui
 
 enum journal_result journal_find_session(const char *folder, uint32_t identity, uint64_t number,
                                          uint64_t seq, struct arena *arena,
-                                         struct journal_entry *ret)
+                                         struct found_journal_session *ret)
 {
     enum journal_result answer = JOURNAL_OWNER_ALIVE;
     int fd = open_journal_file(folder, identity);
@@ -183,14 +184,14 @@ static void delete_journal_if_outdated(int dir, const char *name, int64_t now_ms
     uint64_t identity;
     int fd;
 
-    if (!str_starts(str_of(name), STR("ledger-")) ||
-        !str_to_u64(str_skip(str_of(name), 7), &identity))
+    if (!str_starts_with(str_of(name), STR("ledger-")) ||
+        !str_to_u64(str_skip_bytes(str_of(name), 7), &identity))
         return;
     fd = openat(dir, name, O_RDWR | O_CLOEXEC);
     if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0 && journal_is_outdated(fd, now_ms))
         unlinkat(dir, name, 0);
     else
-        ids_add(arena, ret, identity);
+        id_list_add(arena, ret, identity);
     if (fd >= 0)
         close(fd);
 }

@@ -19,8 +19,8 @@ static void stop_retaining_events(struct gateway_loop *h)
 {
     h->resume.retains_all = false;
     deadline_cancel(&h->resume.retain_end);
-    if (links_empty(&h->resume.arriving))
-        retained_events_trim(&h->resume.retained, retained_events_end(&h->resume.retained));
+    if (links_are_empty(&h->resume.arriving))
+        retained_events_drop_before(&h->resume.retained, retained_events_end(&h->resume.retained));
 }
 
 static void on_retaining_expired(struct deadline *d)
@@ -38,7 +38,7 @@ void resume_on_event_begun(struct gateway_loop *h, struct gateway_event *n)
 {
     struct loop_resume_state *r = &h->resume;
 
-    if (!r->retains_all && links_empty(&r->arriving))
+    if (!r->retains_all && links_are_empty(&r->arriving))
         return;
     retained_events_add(&r->retained, n);
     r->retained_bytes += r->retains_all ? gateway_event_payload(n).n : 0;

@@ -11,7 +11,7 @@
 #include "net/loop.h"
 
 struct gateway_loop;
-struct replication;
+struct journal_replication;
 
 struct loop_resume_state {
     struct link leaving_transfers; /* transfers of sessions that other loops wait for */
@@ -26,8 +26,8 @@ struct loop_resume_state {
     size_t retained_bytes; /* bytes of the events retained since the restart */
     struct deadline_list *retain_timer;
     struct deadline retain_end;
-    _Atomic uint64_t *journal_position; /* this loop's position in the journal file, or NULL */
-    struct replication *replication;    /* sends the journal to its replica, or NULL */
+    _Atomic uint64_t *journal_position;      /* this loop's position in the journal file, or NULL */
+    struct journal_replication *replication; /* sends the journal to its replica, or NULL */
 };
 
 void loop_resume_init(struct gateway_loop *h);

@@ -18,7 +18,7 @@
 #include "base/buf.h"
 #include "gateway/resume/journal/journal.h"
 
-struct replica;
+struct replicas;
 
 /* Kind of a message, followed by a node identity: the sender, or the owner of the session. */
 enum replica_message {
@@ -31,7 +31,7 @@ enum replica_message {
 };
 
 /* Kind of a journal record; the session number follows. */
-enum record_kind {
+enum journal_record_kind {
     RECORD_WHOLE_SESSION, /* last event sent; slot up to the activities; activities */
     RECORD_SENT_EVENTS,   /* last seq, count, event numbers */
     RECORD_SESSION_END,
@@ -46,25 +46,25 @@ struct replica_reply {
     unsigned loop_index; /* loop of that message */
 };
 
-struct replica *replica_new(void);
-void replica_free(struct replica *k); /* accepts NULL */
+struct replicas *replica_new(void);
+void replica_free(struct replicas *k); /* accepts NULL */
 
 /* The functions below are thread-safe. */
-void replica_handle_message(struct replica *k, struct str message, struct replica_reply *ret);
-void replica_write_request(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
-                           uint32_t asker);
-void replica_write_hello(struct buf *out, uint32_t identity);
+void replica_handle_message(struct replicas *k, struct str message, struct replica_reply *ret);
+void append_replica_request(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
+                            uint32_t asker);
+void append_replica_hello(struct buf *out, uint32_t identity);
 /* Finds the session of a client that has read up to `seq`. The result is JOURNAL_UNKNOWN (no copy),
  * JOURNAL_SEQ_MISSING, JOURNAL_UNUSABLE or JOURNAL_FOUND. */
-enum journal_result replica_find_session(struct replica *k, uint32_t identity, uint64_t number,
+enum journal_result replica_find_session(struct replicas *k, uint32_t identity, uint64_t number,
                                          uint64_t seq, struct arena *arena,
-                                         struct journal_entry *ret);
+                                         struct found_journal_session *ret);
 /* Chooses the node that stores the replica of node `me`: the next higher identity among the living
  * nodes that store copies, or the lowest; 0 if there is none. */
-uint32_t choose_replica_node(struct replica *k, uint32_t me, const uint32_t *identities,
+uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *identities,
                              size_t count);
 /* Evicts some copies that were not updated for longer than a session can be resumed. */
-void replica_evict_expired(struct replica *k, int64_t now_ms);
-uint64_t replica_session_count(struct replica *k);
+void replica_evict_expired(struct replicas *k, int64_t now_ms);
+uint64_t replica_session_count(struct replicas *k);
 
 #endif

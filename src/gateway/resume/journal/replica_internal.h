@@ -35,7 +35,7 @@ struct replica_session {
     struct journal_slot slot;
 };
 
-struct replica {
+struct replicas {
     pthread_mutex_t lock; /* protects the members below */
     struct map nodes;     /* node identity -> struct replica_node */
     struct map sessions;  /* session number -> struct replica_session */
@@ -48,28 +48,28 @@ struct replica {
 
 /* --- replica_records.c: sessions and their records ------------------------------------ */
 
-void replica_session_drop(struct replica *k, uint64_t number);
+void replica_session_drop(struct replicas *k, uint64_t number);
 /* Records that the whole session was received now. */
-void replica_session_set_received(struct replica *k, struct replica_session *s, int64_t now_ms);
+void replica_session_set_received(struct replicas *k, struct replica_session *s, int64_t now_ms);
 /* Returns NULL if the replica is full. */
-struct replica_session *replica_session_get_or_create(struct replica *k, uint64_t number,
+struct replica_session *replica_session_get_or_create(struct replicas *k, uint64_t number,
                                                       uint32_t identity);
 /* Returns NULL if there is no copy, or if another node owns the session. */
-struct replica_session *replica_session_find(const struct replica *k, uint64_t number,
+struct replica_session *replica_session_find(const struct replicas *k, uint64_t number,
                                              uint32_t identity);
-void replica_handle_records(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_records(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
 
 /* --- replica_requests.c: requests for copies ------------------------------------------ */
 
-enum journal_result replica_session_check_seq(const struct replica *k,
+enum journal_result replica_session_check_seq(const struct replicas *k,
                                               const struct replica_session *s, uint64_t seq,
                                               uint64_t *ret_seen);
-void replica_handle_request(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_request(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
-void replica_handle_session(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_session(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
-void replica_handle_refusal(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_refusal(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
 
 #endif

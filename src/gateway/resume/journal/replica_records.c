@@ -11,7 +11,7 @@ enum {
     SLOT_HEAD_BYTES = offsetof(struct journal_slot, presence),
 };
 
-void replica_session_drop(struct replica *k, uint64_t number)
+void replica_session_drop(struct replicas *k, uint64_t number)
 {
     struct replica_session *s = map_remove(&k->sessions, number);
 
@@ -20,14 +20,14 @@ void replica_session_drop(struct replica *k, uint64_t number)
     mem_free(s);
 }
 
-void replica_session_set_received(struct replica *k, struct replica_session *s, int64_t now_ms)
+void replica_session_set_received(struct replicas *k, struct replica_session *s, int64_t now_ms)
 {
     s->received_ms = now_ms;
     link_remove(&s->link);
     links_append(&k->by_age, &s->link);
 }
 
-struct replica_session *replica_session_get_or_create(struct replica *k, uint64_t number,
+struct replica_session *replica_session_get_or_create(struct replicas *k, uint64_t number,
                                                       uint32_t identity)
 {
     struct replica_session *s = map_get(&k->sessions, number);
@@ -50,7 +50,7 @@ struct replica_session *replica_session_get_or_create(struct replica *k, uint64_
     return s;
 }
 
-struct replica_session *replica_session_find(const struct replica *k, uint64_t number,
+struct replica_session *replica_session_find(const struct replicas *k, uint64_t number,
                                              uint32_t identity)
 {
     struct replica_session *s = map_get(&k->sessions, number);
@@ -58,7 +58,7 @@ struct replica_session *replica_session_find(const struct replica *k, uint64_t n
     return s && s->identity == identity ? s : NULL;
 }
 
-static struct replica_node *replica_node_get_or_create(struct replica *k, uint32_t identity)
+static struct replica_node *replica_node_get_or_create(struct replicas *k, uint32_t identity)
 {
     struct replica_node *s = map_get(&k->nodes, identity);
 
@@ -92,7 +92,7 @@ static bool record_is_outdated(const struct replica_session *s, unsigned hub,
 
 /* Stores a whole session. Event numbers that were received before stay valid if they end at the
  * same seq. */
-static void handle_whole_session(struct replica *k, const struct replica_node *from, unsigned hub,
+static void handle_whole_session(struct replicas *k, const struct replica_node *from, unsigned hub,
                                  struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in), seen = serial_get_u64(in);
@@ -126,7 +126,7 @@ static void handle_whole_session(struct replica *k, const struct replica_node *f
     replica_session_set_received(k, s, from->received_ms);
 }
 
-static void handle_sent_events(struct replica *k, const struct replica_node *from,
+static void handle_sent_events(struct replicas *k, const struct replica_node *from,
                                struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in), last = serial_get_u64(in);
@@ -145,7 +145,7 @@ static void handle_sent_events(struct replica *k, const struct replica_node *fro
     }
 }
 
-static void handle_session_end(struct replica *k, const struct replica_node *from,
+static void handle_session_end(struct replicas *k, const struct replica_node *from,
                                struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in);
@@ -155,7 +155,7 @@ static void handle_session_end(struct replica *k, const struct replica_node *fro
 }
 
 /* Handles all records of a message. Returns false if the message is malformed. */
-static bool handle_session_records(struct replica *k, struct replica_node *from, unsigned hub,
+static bool handle_session_records(struct replicas *k, struct replica_node *from, unsigned hub,
                                    struct serial_reader *in)
 {
     while (in->rest.n && !in->bad)
@@ -176,7 +176,7 @@ static bool handle_session_records(struct replica *k, struct replica_node *from,
     return !in->bad;
 }
 
-void replica_handle_records(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_records(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret)
 {
     uint64_t magic = serial_get_u64(in), hub = serial_get_u64(in), message = serial_get_u64(in);

@@ -20,7 +20,7 @@ struct gateway_event *retained_event_at(struct retained_events *r, uint64_t inde
 uint64_t retained_events_find_after(const struct retained_events *r, uint64_t index,
                                     uint64_t number);
 /* Drops all events before `index`. */
-void retained_events_trim(struct retained_events *r, uint64_t index);
+void retained_events_drop_before(struct retained_events *r, uint64_t index);
 void retained_events_clear(struct retained_events *r);
 
 #endif

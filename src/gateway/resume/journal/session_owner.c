@@ -23,7 +23,7 @@ static enum err run_owner_insert(struct session_store_read *l, struct tx *tx)
     struct owner_row_write *c = container_of(l, struct owner_row_write, store_write);
     const struct gateway *g = l->gateway_loop->gateway;
 
-    return owner_row_insert(tx, c->number, c->user_id, cluster_identity(g->cluster));
+    return owner_row_insert(tx, c->number, c->user_id, cluster_node_identity(g->cluster));
 }
 
 static enum err run_owner_delete(struct session_store_read *l, struct tx *tx)
@@ -31,7 +31,7 @@ static enum err run_owner_delete(struct session_store_read *l, struct tx *tx)
     struct owner_row_write *c = container_of(l, struct owner_row_write, store_write);
     const struct gateway *g = l->gateway_loop->gateway;
 
-    return owner_row_delete(tx, c->number, cluster_identity(g->cluster));
+    return owner_row_delete(tx, c->number, cluster_node_identity(g->cluster));
 }
 
 static void on_owner_written(struct session_store_read *l, enum err e)
@@ -50,7 +50,7 @@ static void begin_owner_write(struct gateway_loop *h, uint64_t number, snowflake
     };
     c->number = number;
     c->user_id = user_id;
-    store_read_now(h, &c->store_write);
+    store_read_begin_now(h, &c->store_write);
 }
 
 void session_owner_insert(struct session *s)

@@ -38,7 +38,7 @@ static void write_link_mail(struct buf *out, const struct call *call, const stru
 {
     const struct api_options *o = api_options(call->api);
     bool reset = l->purpose == LINK_RESET;
-    struct str token = mailed_link_token(call, l), here = api_base_url(call, "http");
+    struct str token = mailed_link_derive_token(call, l), here = api_base_url(call, "http");
     char date[30], until[30];
 
     if (here.p[here.n - 1] == '/')
@@ -91,7 +91,7 @@ static void on_mail_sent(struct loop_message *p)
     struct mail_delivery *m = container_of(p, struct mail_delivery, mail.posted);
 
     m->state = MAIL_TRIED;
-    call_resume(m->call, OK);
+    call_resume_after_await(m->call, OK);
 }
 
 static void hand_mail_to_mailer(struct call *call)
@@ -104,7 +104,7 @@ static void hand_mail_to_mailer(struct call *call)
     if (mailer_send(api_options(call->api)->mailer, &m->mail))
         return;
     m->state = MAIL_QUEUE_FULL;
-    call_resume(call, OK);
+    call_resume_after_await(call, OK);
 }
 
 static enum err reschedule_mail_job(struct call *call, const struct mail_delivery *m, int64_t tries,

@@ -66,7 +66,7 @@ static enum err count_mail(struct call *call, struct value key, int64_t most, in
 }
 
 /* A job has no client. The request that scheduled the job was already counted. */
-enum err count_mail_of_client(struct call *call, int64_t *ret_wait_ms)
+enum err count_mail_request_of_client(struct call *call, int64_t *ret_wait_ms)
 {
     struct str client = { 0 };
 
@@ -84,7 +84,7 @@ static enum err count_mail_of_user(struct call *call, const struct user *u, int6
     enum err e = tx_exec(call->tx, DROP_MAILBOXES, BIND(v_int(clock_us() - HOUR_US)), NULL);
 
     if (!e)
-        e = count_mail_of_client(call, ret_wait_ms);
+        e = count_mail_request_of_client(call, ret_wait_ms);
     if (!e && !*ret_wait_ms)
         e = count_mail(call, mail_counter_key(call, "mail-account", account), MAILS_FOR_ACCOUNT,
                        ret_wait_ms);
@@ -163,7 +163,7 @@ static void derive_link_token(const struct call *call, const struct mailed_link 
                     l->salt, out, TOKEN_BYTES);
 }
 
-struct str mailed_link_token(const struct call *call, const struct mailed_link *l)
+struct str mailed_link_derive_token(const struct call *call, const struct mailed_link *l)
 {
     unsigned char bytes[TOKEN_BYTES];
 
@@ -211,8 +211,8 @@ enum err mailed_links_invalidate(struct call *call, snowflake user_id, enum link
     return tx_exec(call->tx, USE_LINK, BIND(v_id(user_id), v_int(purpose)), NULL);
 }
 
-enum err mailed_link_use(struct call *call, struct str token, enum link_purpose purpose,
-                         struct user *ret)
+enum err mailed_link_consume(struct call *call, struct str token, enum link_purpose purpose,
+                             struct user *ret)
 {
     enum err e = mailed_link_find_user(call, token, purpose, ret);
 

@@ -20,14 +20,14 @@ enum err mailed_link_send(struct call *call, const struct user *u, enum link_pur
 
 /* Counts a mail request of the client's IP address, in a transaction. *ret_wait_ms is the time
  * until the next request is allowed; 0 if this request is. */
-enum err count_mail_of_client(struct call *call, int64_t *ret_wait_ms);
+enum err count_mail_request_of_client(struct call *call, int64_t *ret_wait_ms);
 
 /* Finds the account of a link. Returns ERR_INVALID_FORM_BODY (at "token") if the token is invalid,
- * used or expired. mailed_link_use also deletes the link. */
+ * used or expired. mailed_link_consume also deletes the link. */
 enum err mailed_link_find_user(struct call *call, struct str token, enum link_purpose purpose,
                                struct user *ret);
-enum err mailed_link_use(struct call *call, struct str token, enum link_purpose purpose,
-                         struct user *ret);
+enum err mailed_link_consume(struct call *call, struct str token, enum link_purpose purpose,
+                             struct user *ret);
 /* Invalidates all links of this purpose that were sent to the account. */
 enum err mailed_links_invalidate(struct call *call, snowflake user_id, enum link_purpose purpose);
 
@@ -41,7 +41,7 @@ struct mailed_link {
 };
 enum err mailed_link_read(struct call *call, snowflake user_id, enum link_purpose purpose,
                           struct mailed_link *ret);
-struct str mailed_link_token(const struct call *call, const struct mailed_link *l);
+struct str mailed_link_derive_token(const struct call *call, const struct mailed_link *l);
 
 extern const struct job_kind mail_verify_job, mail_reset_job;
 

@@ -110,7 +110,7 @@ static enum err forgot_password(struct call *call)
 {
     const struct mail_login *in = call->body;
     int64_t wait_ms;
-    enum err e = count_mail_of_client(call, &wait_ms);
+    enum err e = count_mail_request_of_client(call, &wait_ms);
 
     if (e || wait_ms)
         return e ? e : call_refuse_rate_limited(call, wait_ms);
@@ -149,7 +149,7 @@ static enum err reset_password(struct call *call)
     const struct mail_reset *in = call->body;
     const struct str *hash = call_passed_data(call, "str");
     struct user user;
-    enum err e = mailed_link_use(call, in->token, LINK_RESET, &user);
+    enum err e = mailed_link_consume(call, in->token, LINK_RESET, &user);
 
     if (!e)
         e = account_set_password(call, user.id, *hash);
@@ -165,7 +165,7 @@ static enum err verify_email(struct call *call)
     const struct mail_token *in = call->body;
     const char *taken;
     struct user user;
-    enum err e = mailed_link_use(call, in->token, LINK_VERIFY, &user);
+    enum err e = mailed_link_consume(call, in->token, LINK_VERIFY, &user);
 
     if (e)
         return e;
@@ -174,7 +174,7 @@ static enum err verify_email(struct call *call)
     if (e)
         return e;
     call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
-    return call_reply(call, &(struct verified_reply){ user.id });
+    return call_reply_object(call, &(struct verified_reply){ user.id });
 }
 
 static enum err resend_verification(struct call *call)

@@ -32,31 +32,31 @@ enum err mfa_replace_backup_codes(struct call *call, struct mfa *m);
 
 /* Consumes a TOTP code or a backup code. Returns ERR_MFA_CODE if the code is wrong or already
  * used. */
-enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code);
-enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code);
+enum err mfa_consume_totp_code(struct call *call, const struct mfa *m, struct str code);
+enum err mfa_consume_backup_code(struct call *call, const struct mfa *m, struct str code);
 /* Counts an attempt with a code. The attempt is uncounted if the code is right. Call it in the
  * prepare of a route whose body has a code in addition to the password. */
-enum err mfa_count_caller_attempt(struct call *call, const struct opt_str *code);
+enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_str *code);
 /* Consumes the caller's TOTP or backup code. Without a code, returns OK if the account has no
  * second factor, else ERR_MFA_CODE. Call it in the handler. */
-enum err mfa_use_caller_code(struct call *call, const struct user *caller,
-                             const struct opt_str *code);
+enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
+                                 const struct opt_str *code);
 
 extern const struct type type_mfa_code; /* type of the field with a TOTP or backup code */
 /* Returns the backup code with this index, allocated in the call's arena. */
-struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number);
+struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int number);
 bool mfa_backup_code_is_used(const struct mfa *m, int number);
 
 /* --- tickets: signed, valid for minutes, for one account and one purpose --------------- */
 
-enum ticket_purpose { TICKET_LOGIN, TICKET_UNDELETE, TICKET_CODES, TICKET_NEW_CODES };
+enum mfa_ticket_purpose { TICKET_LOGIN, TICKET_UNDELETE, TICKET_CODES, TICKET_NEW_CODES };
 
 /* Creates a ticket, which becomes invalid when the account's password changes. */
 struct str mfa_ticket_create(const struct call *call, const struct user *u,
-                             enum ticket_purpose purpose);
+                             enum mfa_ticket_purpose purpose);
 /* Verifies a ticket's signature, purpose and expiry without the database and returns its account.
  * mfa_ticket_matches_user then checks that the password has not changed since. */
-bool mfa_ticket_verify(const struct call *call, struct str ticket, enum ticket_purpose purpose,
+bool mfa_ticket_verify(const struct call *call, struct str ticket, enum mfa_ticket_purpose purpose,
                        snowflake *ret_user_id);
 bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const struct user *u);
 

@@ -55,7 +55,7 @@ static void record_listed_users(struct own_reaction_offsets *marks,
     struct listed_user_offset mark = { .me = (uint32_t)spot->me };
     struct str users = spot->users;
 
-    while (reaction_users_next(&users, &mark.user_id))
+    while (reaction_user_ids_next(&users, &mark.user_id))
         buf_add(&marks->named, &mark, sizeof mark);
 }
 
@@ -73,7 +73,7 @@ static void record_unlisted_reaction(struct own_reaction_offsets *marks, snowfla
 void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct json_writer *j,
                                      const struct message *m)
 {
-    struct str lines = reaction_text_skip_head(m->stored_reactions.value);
+    struct str lines = reaction_text_skip_first_line(m->stored_reactions.value);
     struct reaction_json_offsets spot;
 
     json_begin_array(j);
@@ -111,7 +111,7 @@ static void *copy_buffer_to_arena(struct buf *from, struct arena *arena)
 
 bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct arena *arena)
 {
-    bool whole = !buf_full(&marks->named) && !buf_full(&marks->counted);
+    bool whole = !buf_is_full(&marks->named) && !buf_is_full(&marks->counted);
 
     marks->named_count = marks->named.n / sizeof *marks->all_named;
     marks->counted_count = marks->counted.n / sizeof *marks->all_counted;

@@ -19,21 +19,21 @@ struct cloud_upload {
 
 /* --- cloud_schema.c ------------------------------------------------------------------- */
 
-struct upload_request {
+struct upload_url_request {
     struct opt_str id; /* returned unchanged */
     struct str filename;
     int64_t file_size;
     struct opt_bool is_clip;
     struct opt_str original_content_type;
 };
-struct upload_requests {
+struct upload_url_requests {
     struct list files;
 };
-struct upload_slot {
+struct upload_url_reply {
     struct opt_str id;
     struct str upload_url, upload_filename;
 };
-struct upload_slots {
+struct upload_urls_reply {
     struct list attachments;
 };
 
@@ -52,6 +52,6 @@ enum err cloud_upload_find_by_id(struct tx *tx, snowflake id, bool *ret_found,
 enum err cloud_upload_update_file(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_delete(struct tx *tx, snowflake id);
 
-extern const struct job_kind cloud_upload_expiry;
+extern const struct job_kind cloud_upload_expiry_job;
 
 #endif

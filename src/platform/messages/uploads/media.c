@@ -16,7 +16,7 @@ static struct str filename_extension(struct str name)
 {
     const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
 
-    return dot ? str_skip(name, (size_t)(dot - name.p)) : STR("");
+    return dot ? str_skip_bytes(name, (size_t)(dot - name.p)) : STR("");
 }
 
 /* Shortens a file name but retains its extension, which states the type. */
@@ -44,7 +44,7 @@ struct str sanitize_filename(struct arena *a, struct str name)
     }
     struct str safe = str_slice(out, n);
     while (safe.n && safe.p[0] == '.')
-        safe = str_skip(safe, 1);
+        safe = str_skip_bytes(safe, 1);
     return safe.n ? shorten_filename(a, safe) : STR("file");
 }
 
@@ -79,13 +79,13 @@ static const struct file_type kinds[] = {
     { ".mov", "video/quicktime", true },
 };
 
-struct media_info media_detect(struct str filename, struct str bytes)
+struct media_info media_detect_type(struct str filename, struct str bytes)
 {
     struct media_info m = { .type = "application/octet-stream" };
     struct str end = filename_extension(filename);
-    struct picture picture;
+    struct picture_info picture;
 
-    if (picture_detect(bytes, &picture))
+    if (picture_detect_type(bytes, &picture))
         return (struct media_info){ picture.type, picture.width, picture.height };
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         if (str_eq_nocase(end, str_of(kinds[i].extension)))

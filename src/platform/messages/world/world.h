@@ -30,20 +30,20 @@ struct world_forward {
 extern const struct type world_forward_type;
 
 /* forwards.c: snapshots of forwarded messages. in is NULL if the message is not a forward. */
-void import_forwarded_snapshot(struct world_importer *im, const struct world_forward *in,
+void import_forwarded_snapshot(struct world_file_importer *im, const struct world_forward *in,
                                struct message *ret);
-enum err export_forwarded_snapshots(struct world_exporter *ex, struct world_entries to);
+enum err export_forwarded_snapshots(struct world_file_exporter *ex, struct world_file_entries to);
 /* authors.c: the author of an imported message. .author is 0 if a form error was reported. */
-struct world_message_author {
+struct imported_message_author {
     snowflake author, webhook; /* both are the webhook's id if a webhook is the author */
     struct opt_str name, avatar;
 };
-enum err import_message_author(struct world_importer *im, const struct world_message *m,
+enum err import_message_author(struct world_file_importer *im, const struct world_message *m,
                                snowflake channel, const struct json_path *up,
-                               struct world_message_author *ret);
-enum err export_message_authors(struct world_exporter *ex, struct world_entries to);
-enum err import_message_stickers(struct world_importer *im, const struct opt_list *stickers,
+                               struct imported_message_author *ret);
+enum err export_message_authors(struct world_file_exporter *ex, struct world_file_entries to);
+enum err import_message_stickers(struct world_file_importer *im, const struct opt_list *stickers,
                                  const struct json_path *up, struct message *ret);
-enum err export_message_stickers(struct world_exporter *ex, struct world_entries to);
+enum err export_message_stickers(struct world_file_exporter *ex, struct world_file_entries to);
 
 #endif

@@ -1,45 +1,45 @@
-/* step_chain.h - a job that consists of many internal calls, run one after the other. The state of
+/* call_chain.h - a job that consists of many internal calls, run one after the other. The state of
  * the job is one struct without pointers, which is copied into each internal call and wiped at the
  * end, because it may contain a secret. When the server stops, it ends its chains; the job's lease
  * remains, and the node that takes over the expired lease continues the job. */
-#ifndef INTEGRATIONS_STEP_CHAIN_H
-#define INTEGRATIONS_STEP_CHAIN_H
+#ifndef INTEGRATIONS_CALL_CHAIN_H
+#define INTEGRATIONS_CALL_CHAIN_H
 
 #include "api/jobs/internal_call.h"
 #include "net/loop.h"
 
-struct step_chain {
+struct call_chain {
     struct api *api;
     struct loop *loop;
     void *state; /* the caller's struct */
 
     /* private to step_chain.c */
     struct loop_message post;
-    void (*step)(struct step_chain *c);
+    void (*step)(struct call_chain *c);
     const char *type;
     size_t size;
 };
 
-/* Creates a chain with a copy of the state. step is the function that step_chain_continue calls.
+/* Creates a chain with a copy of the state. step is the function that call_chain_continue calls.
  * type is the tag of the state's struct. */
-struct step_chain *step_chain_new(struct api *api, struct loop *loop,
-                                  void (*step)(struct step_chain *c), const char *type,
+struct call_chain *call_chain_new(struct api *api, struct loop *loop,
+                                  void (*step)(struct call_chain *c), const char *type,
                                   const void *state, size_t size);
-void step_chain_free(struct step_chain *c);
+void call_chain_free(struct call_chain *c);
 
 /* Runs `step` in a later loop iteration. */
-void step_chain_continue(struct step_chain *c);
+void call_chain_continue(struct call_chain *c);
 
 /* Starts an internal call with a copy of the state as data. arg of `done` is the chain. */
-void step_chain_run(struct step_chain *c, enum route_store store,
+void call_chain_run(struct call_chain *c, enum route_transaction_kind store,
                     enum err (*run)(struct call *call),
                     void (*done)(struct call *call, enum err e, void *arg));
-/* Starts an internal call like step_chain_run, with other data than the state. */
-void step_chain_run_with_data(struct step_chain *c, enum route_store store,
+/* Starts an internal call like call_chain_run, with other data than the state. */
+void call_chain_run_with_data(struct call_chain *c, enum route_transaction_kind store,
                               enum err (*run)(struct call *call),
                               void (*done)(struct call *call, enum err e, void *arg),
                               const char *type, const void *data, size_t size);
 /* `done` of the last internal call: frees the chain. */
-void step_chain_on_last_step(struct call *call, enum err e, void *arg);
+void call_chain_on_last_call(struct call *call, enum err e, void *arg);
 
 #endif

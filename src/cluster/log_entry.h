@@ -1,11 +1,11 @@
-/* frames.h - encodes log entries (frames): the events, revocations and voice changes that one
+/* log_entry.h - encodes log entries (frames): the events, revocations and voice changes that one
  * transaction sends to other nodes.
  *
  * The log and NATS carry the same bytes. Events are identified by name; a node skips events that
  * it does not know. Routing fields are copied as raw structs, so nodes with another
- * struct layout cannot run together (FRAME_FORMAT). */
-#ifndef CLUSTER_FRAMES_H
-#define CLUSTER_FRAMES_H
+ * struct layout cannot run together (LOG_ENTRY_FORMAT). */
+#ifndef CLUSTER_LOG_ENTRY_H
+#define CLUSTER_LOG_ENTRY_H
 
 #include "base/arena.h"
 #include "model/events/events.h"
@@ -14,8 +14,8 @@
 #include "net/address.h"
 
 enum {
-    FRAME_VERSION = 3,
-    FRAME_FORMAT = FRAME_VERSION << 16 | (int)sizeof(struct event_routing),
+    LOG_ENTRY_VERSION = 3,
+    LOG_ENTRY_FORMAT = LOG_ENTRY_VERSION << 16 | (int)sizeof(struct event_routing),
 };
 
 /* A revoked credential, or an address range that is banned or unbanned. Earlier program versions
@@ -23,7 +23,7 @@ enum {
 struct revocation_record {
     struct revocation_record *next;
     enum { ADDRESSES_NONE, ADDRESSES_BANNED, ADDRESSES_LIFTED } addresses;
-    struct network network; /* only set if `addresses` is not ADDRESSES_NONE */
+    struct ip_network network; /* only set if `addresses` is not ADDRESSES_NONE */
     snowflake account;
     bool one; /* revokes only this session, not all sessions */
     unsigned char session[8];
@@ -39,21 +39,21 @@ struct session_move {
     char id[33]; /* session_id of the client */
 };
 
-struct frame {
+struct log_entry {
     uint32_t origin; /* identity of the node that committed the entry */
     struct emitted_event *announced;
     struct revocation_record *revocations;
     const struct session_move *move; /* NULL if the entry moves no session */
-    const struct voice_change *voices;
+    const struct voice_state_change *voices;
 };
 
 /* Returns whether the entry must be written to the event log. An entry with only transient events
  * is not. */
-bool frame_needs_log(const struct frame *f);
+bool log_entry_must_be_stored(const struct log_entry *f);
 /* Encodes a log entry; the result is in the arena. */
-struct str frame_encode(const struct frame *f, struct arena *arena);
+struct str log_entry_encode(const struct log_entry *f, struct arena *arena);
 /* Decodes a log entry. Returns false if the bytes are invalid or of another version. The result is
  * in the arena and points into bytes. */
-bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret);
+bool log_entry_decode(struct str bytes, struct arena *arena, struct log_entry *ret);
 
 #endif

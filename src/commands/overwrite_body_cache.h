@@ -1,10 +1,10 @@
-/* known_overwrite_bodies.h - cache of the last bulk overwrite body of each app and guild (or
+/* overwrite_body_cache.h - cache of the last bulk overwrite body of each app and guild (or
  * global). Bots send the same list at every start, and nearly all the time of the call is needed to
  * decode and check it. The process caches the last body with the resulting ids and versions. The
  * same bytes have the same result as long as the rows have those versions and the application
  * supports the same installation contexts. */
-#ifndef COMMANDS_KNOWN_OVERWRITE_BODIES_H
-#define COMMANDS_KNOWN_OVERWRITE_BODIES_H
+#ifndef COMMANDS_OVERWRITE_BODY_CACHE_H
+#define COMMANDS_OVERWRITE_BODY_CACHE_H
 
 #include "commands/internal.h"
 
@@ -13,7 +13,7 @@ enum {
     KNOWN_MOST = 160,            /* number of commands; more than a guild may have */
 };
 
-struct known_overwrite_body {
+struct cached_overwrite_body {
     unsigned installs;
     size_t count;
     uint8_t order[KNOWN_MOST];           /* row index of each command of the body */
@@ -22,13 +22,13 @@ struct known_overwrite_body {
 };
 
 /* Returns true if the last bulk overwrite had the same body as this request. */
-bool known_overwrite_body_find(const struct call *call, snowflake application_id,
-                               snowflake guild_id, struct known_overwrite_body *ret);
+bool overwrite_body_cache_find(const struct call *call, snowflake application_id,
+                               snowflake guild_id, struct cached_overwrite_body *ret);
 /* Returns true if the rows (struct command_row, sorted by id) still are the result of that body. */
-bool known_overwrite_body_is_current(const struct call *call,
-                                     const struct known_overwrite_body *known,
-                                     const struct list *rows);
+bool cached_overwrite_body_is_current(const struct call *call,
+                                      const struct cached_overwrite_body *known,
+                                      const struct list *rows);
 /* Stores the body of a bulk overwrite. Call on the loop, after the commit. */
-void known_overwrite_body_store(const struct call *call, const struct command_drafts *d);
+void overwrite_body_cache_store(const struct call *call, const struct prepared_command_change *d);
 
 #endif
