@@ -1,4 +1,4 @@
-/* log_entry.h - encodes log entries (frames): the events, revocations and voice changes that one
+/* log_entry.h - encodes log entries: the events, revocations and voice changes that one
  * transaction sends to other nodes.
  *
  * The log and NATS carry the same bytes. Events are identified by name; a node skips events that
