@@ -9,7 +9,8 @@
 #define TARGET(call, member) \
     ((call)->target.member = arena_alloc((call)->arena, sizeof *(call)->target.member))
 
-/* Computes all permissions, including those withheld until the account has a second factor. */
+/* Computes the permissions in a channel, including those withheld until the account has a second
+ * factor. */
 static enum err channel_permissions_with_withheld(struct tx *tx, const struct member_access *s,
                                                   const struct channel *c, uint64_t *ret)
 {
@@ -39,8 +40,8 @@ enum err member_permissions_in_channel(struct tx *tx, const struct member_access
     return e;
 }
 
-enum err member_refusal_in_channel(struct tx *tx, const struct member_access *s,
-                                   const struct channel *c, uint64_t any)
+enum err permission_error_in_channel(struct tx *tx, const struct member_access *s,
+                                     const struct channel *c, uint64_t any)
 {
     uint64_t all;
     enum err e = channel_permissions_with_withheld(tx, s, c, &all);
@@ -48,17 +49,17 @@ enum err member_refusal_in_channel(struct tx *tx, const struct member_access *s,
     return e ? e : missing_permission_error(all & s->withheld, any);
 }
 
-static void set_target_permissions(struct path_objects *t, uint64_t all)
+static void set_target_permissions(struct call_path_objects *t, uint64_t all)
 {
     t->permissions = all & ~t->member_access->withheld;
     t->member_access->withheld_here = all & t->member_access->withheld;
 }
 
-/* Resolves {guild.id}: the guild exists and the caller is a member. */
+/* Resolves {guild.id} to a guild of which the caller is a member. */
 static enum err resolve_guild(struct call *call)
 {
     snowflake id = call_path_id(call, "guild.id");
-    bool open = call->route->auth & AUTH_OPEN; /* without authentication: no permissions */
+    bool open = call->route->auth & AUTH_OPEN; /* no caller, no permissions */
 
     if (!open)
         member_access_prefetch(call->tx, id, call->caller->id);
@@ -81,14 +82,15 @@ static enum err resolve_private_channel(struct call *call, const struct channel 
 {
     enum err e;
 
-    if (channel_is_recipient(call->tx, c->id, call->caller->id, &e))
+    if (user_is_channel_recipient(call->tx, c->id, call->caller->id, &e))
         call->target.permissions = PERMISSIONS_ALL;
     else if (!e)
         e = ERR_MISSING_ACCESS;
     return e;
 }
 
-/* said: true if the route has already issued every prefetch that it could. */
+/* Reads a channel and the caller's permissions in it. prefetched_by_route is true if the route
+ * already prefetched all queries. */
 static enum err read_channel_and_permissions(struct call *call, snowflake id,
                                              bool prefetched_by_route)
 {
@@ -103,13 +105,14 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
         return e;
     if (channel_is_private(c->type))
         return resolve_private_channel(call, c);
-    if (!prefetched || !channel_prefetch_was_right(c))
+    if (!prefetched || !channel_prefetch_used_right_guild(c))
         channel_prefetch_guild_queries(call, c);
     e = channel_read_overwrites(call->tx, c);
     if (!e)
         e = member_access_find(call->tx, c->guild_id.value, call->caller->id,
                                TARGET(call, member_access));
-    /* A channel of a guild that is being deleted: threads are not marked as deleted themselves. */
+    /* The channel is a thread of a guild that is being deleted; such threads are not marked as
+     * deleted. */
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
@@ -126,14 +129,14 @@ enum err resolve_channel_by_id(struct call *call, snowflake id)
     return read_channel_and_permissions(call, id, false);
 }
 
-/* Resolves {channel.id}: the channel exists and the caller may view it. */
+/* Resolves {channel.id} to a channel that the caller may view. */
 static enum err resolve_channel(struct call *call)
 {
     return read_channel_and_permissions(call, call_path_id(call, "channel.id"),
-                                        call_was_prefetched(call));
+                                        call_queries_were_prefetched(call));
 }
 
-/* Resolves {role.id}: a role of the guild in the path. */
+/* Resolves {role.id} to a role of the guild in the path. */
 static enum err resolve_role(struct call *call)
 {
     return role_find(call->tx, call->target.guild->id, call_path_id(call, "role.id"),
@@ -150,7 +153,7 @@ static bool route_adds_member(const struct route *r)
            strcmp(r->path + n - (sizeof end - 1), end) == 0;
 }
 
-/* Resolves {member.id}: a member of the guild in the path, with its account. */
+/* Resolves {member.id} to a member of the guild in the path, and the member's account. */
 static enum err resolve_member(struct call *call)
 {
     if (route_adds_member(call->route))
@@ -161,12 +164,12 @@ static enum err resolve_member(struct call *call)
     return e ? e : member_read_user(call->tx, m);
 }
 
-/* Checks the permissions that a route needs, in the channel of the path or else in its guild. A
- * permission to act on a role also requires that the member is above that role. Restricted members
- * (member_is_restricted) may not call routes that other members would notice. */
+/* Checks the permissions that a route needs, in the channel of the path or else in its guild. If
+ * the path has a role, the caller must rank above the role. Restricted members
+ * (member_is_restricted) may not call routes with effects that other members see. */
 static enum err check_route_permissions(struct call *call, uint64_t needs)
 {
-    const struct path_objects *t = &call->target;
+    const struct call_path_objects *t = &call->target;
     enum err e = OK;
 
     if (t->member_access && route_is_visible_write(call->route))
@@ -181,7 +184,7 @@ static enum err check_route_permissions(struct call *call, uint64_t needs)
                                                                        : ERR_MISSING_PERMISSIONS;
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "guild.id",
         .field = "guild_id",

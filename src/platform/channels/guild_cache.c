@@ -1,8 +1,8 @@
 /* guild_cache.c - lock-free cache that maps a channel id to its guild and parent channel.
  *
- * On PostgreSQL a query is a network round trip. If the guild is known, the queries about a channel
- * and its guild can be prefetched together. Cache entries are only hints: every result still comes
- * from the database, so a stale entry is harmless. */
+ * On PostgreSQL a query is a network round trip. If the guild of a channel is cached, the queries
+ * about the channel and its guild can be sent together. All results still come from the database,
+ * so a wrong entry only causes a needless query. */
 #include "platform/channels/internal.h"
 
 #include <stdatomic.h>
@@ -13,8 +13,9 @@
 
 enum { CACHE_SLOTS = 1 << 13 };
 
-/* The cache is not a struct cache, because all threads access it without a lock. Channels of the
- * same slot evict each other; a torn entry only causes a needless query. */
+/* An array of atomics, because all threads access it without a lock. Channels with the same slot
+ * evict each other. The ids of an entry may be of different writes, which only causes a needless
+ * query. */
 static struct cached_channel {
     _Atomic snowflake id, guild_id, parent_id;
 } cached_channels[CACHE_SLOTS];
@@ -42,7 +43,8 @@ static void cache_channel_guild(const struct channel *c)
 static void prefetch_member_access(struct call *call, snowflake guild_id)
 {
     member_access_prefetch(call->tx, guild_id, call->caller->id);
-    /* Replies of append routes also show the caller's account, for example as the author. */
+    /* Replies of routes that append rows contain the caller's account, for example as a message's
+     * author. */
     if (route_store_mode(call->route) == ROUTE_STORE_APPEND)
         user_prefetch_partial(call->tx, call->caller->id);
 }
@@ -61,7 +63,7 @@ bool channel_access_prefetch(struct call *call, snowflake id)
     return true;
 }
 
-bool channel_prefetch_was_right(const struct channel *c)
+bool channel_prefetch_used_right_guild(const struct channel *c)
 {
     struct cached_channel *h = cache_slot_of(c->id);
     snowflake parent = channel_is_thread(c->type) ? c->parent_id.value : 0;

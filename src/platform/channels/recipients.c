@@ -9,8 +9,8 @@
 static const char IS_RECIPIENT[] =
     "select 1 from recipients where channel_id = $1 and user_id = $2";
 
-bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
-                          enum err *ret_error)
+bool user_is_channel_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
+                               enum err *ret_error)
 {
     struct rows row;
     bool found = false;
@@ -28,7 +28,7 @@ enum err channel_list_other_recipients(struct tx *tx, snowflake channel_id, snow
     return tx_read_ids(tx, OTHERS, BIND(v_id(channel_id), v_id(viewer)), ret);
 }
 
-/* Columns of the row: channel id, nick, then those of the user. */
+/* Adds the recipient of a row with the columns channel id, nick, and the columns of the user. */
 static void add_recipient_from_row(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -39,8 +39,8 @@ static void add_recipient_from_row(const struct rows *r, struct channel *c)
     user_from_row(r, 2, user);
     if (row_is_null(r, 1))
         return;
-    struct channel_nick *nick = list_append(arena, &c->nicks.value, sizeof *nick);
-    *nick = (struct channel_nick){ user->id, row_text(r, 1) };
+    struct channel_nickname *nick = list_append(arena, &c->nicks.value, sizeof *nick);
+    *nick = (struct channel_nickname){ user->id, row_text(r, 1) };
     c->nicks.given = GIVEN;
 }
 
@@ -100,7 +100,8 @@ static void pins_time_from_row(const struct rows *row, struct channel *c)
     c->last_pin_timestamp = row_optional_int(row, 1);
 }
 
-/* Merges query rows into `channels`; rows start with a channel id, and both are sorted by it. */
+/* Merges the rows of a query into `channels`. The first column is the channel id; rows and channels
+ * are both sorted by it. */
 static enum err merge_rows_into_channels(struct tx *tx, struct sql sql, snowflake user_id,
                                          struct list *channels,
                                          void (*read)(const struct rows *row, struct channel *c))
@@ -166,7 +167,7 @@ enum err recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id
 static const char CLOSE_RECIPIENT[] =
     "update recipients set closed = 1 where channel_id = $1 and user_id = $2";
 
-enum err recipient_hide_channel(struct tx *tx, snowflake channel_id, snowflake user_id)
+enum err channel_hide_from_recipient(struct tx *tx, snowflake channel_id, snowflake user_id)
 {
     return tx_exec(tx, CLOSE_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), NULL);
 }
@@ -185,7 +186,7 @@ enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-/* --- direct channels ------------------------------------------------------------------ */
+/* --- direct channels of two users ---------------------------------------------------- */
 
 static const char FIND_DIRECT[] =
     "select channel_id from direct_channels where low_id = $1 and high_id = $2";
@@ -243,7 +244,7 @@ enum err private_channel_show_in_list(struct call *call, const struct channel *c
 static const char CLOSED_FOR[] =
     "select user_id from recipients where channel_id = $1 and closed = 1 order by user_id";
 
-enum err private_channel_show_to_all(struct call *call, const struct channel *c)
+enum err private_channel_show_to_recipients(struct call *call, const struct channel *c)
 {
     struct list users = { 0 };
     struct rows rows;
@@ -252,7 +253,7 @@ enum err private_channel_show_to_all(struct call *call, const struct channel *c)
     if (e)
         return e;
     while (rows_next(&rows))
-        ids_add(call->arena, &users, row_id(&rows, 0));
+        id_list_add(call->arena, &users, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < users.count; i++)
         e = private_channel_show_in_list(call, c, ((snowflake *)users.items)[i]);

@@ -45,7 +45,7 @@ static const char SAVE_RELATIONSHIP[] =
 static const char FIND_RELATIONSHIP[] =
     "select 1 from relationships where user_id = $1 and target_id = $2 and type = $3";
 
-static enum err save_relationship_side(struct world_importer *im,
+static enum err save_relationship_side(struct world_file_importer *im,
                                        const struct world_relationship *r, snowflake user,
                                        snowflake target, int64_t type, struct opt_str nickname)
 {
@@ -57,20 +57,20 @@ static enum err save_relationship_side(struct world_importer *im,
                    NULL);
 }
 
-/* Clears the type of the blocked user's side, but not its own block and not its ignored flag. */
+/* Clears the type in the blocked user's row, unless that user blocks, too. */
 static const char CLEAR_TYPE[] = "update relationships set type = 0, nickname = null where "
                                  "user_id = $1 and target_id = $2 and type <> 2";
 static const char DELETE_EMPTY[] = "delete from relationships where user_id = $1 and "
                                    "target_id = $2 and type = 0 and ignored = 0";
 
-static enum err clear_blocked_side(struct world_importer *im, snowflake user, snowflake target)
+static enum err clear_blocked_side(struct world_file_importer *im, snowflake user, snowflake target)
 {
     enum err e = tx_exec(im->tx, CLEAR_TYPE, BIND(v_id(target), v_id(user)), NULL);
 
     return e ? e : tx_exec(im->tx, DELETE_EMPTY, BIND(v_id(target), v_id(user)), NULL);
 }
 
-static enum err save_relationship_pair(struct world_importer *im,
+static enum err save_relationship_pair(struct world_file_importer *im,
                                        const struct world_relationship *r, snowflake user,
                                        snowflake target)
 {
@@ -91,17 +91,17 @@ static enum err save_relationship_pair(struct world_importer *im,
                                   r->target_nickname);
 }
 
-static enum err import_relationship(struct world_importer *im, const void *entry,
+static enum err import_relationship(struct world_file_importer *im, const void *entry,
                                     const struct json_path *at, snowflake unused)
 {
     const struct world_relationship *r = entry;
     struct json_path user_at = json_path_key(at, STR("user")),
                      target_at = json_path_key(at, STR("target"));
     snowflake user = 0, target = 0;
-    enum err e = world_resolve_reference(im, &user_naming, unused, r->user, &user_at, &user);
+    enum err e = world_file_resolve_reference(im, &user_naming, unused, r->user, &user_at, &user);
 
     if (!e)
-        e = world_resolve_reference(im, &user_naming, unused, r->target, &target_at, &target);
+        e = world_file_resolve_reference(im, &user_naming, unused, r->target, &target_at, &target);
     if (e || !user || !target)
         return e;
     if (user == target) {
@@ -114,7 +114,7 @@ static enum err import_relationship(struct world_importer *im, const void *entry
 
 /* --- export --------------------------------------------------------------------------- */
 
-/* A friendship or a request is two rows in the store, but one entry in the file. */
+/* A friendship or request has two rows in the store, but one entry in a world file. */
 static const char ALL_RELATIONSHIPS[] =
     "select a.username, b.username, r.type, r.nickname, o.nickname, r.since from relationships r "
     "join users a on a.id = r.user_id join users b on b.id = r.target_id "
@@ -123,7 +123,7 @@ static const char ALL_RELATIONSHIPS[] =
     "where r.type in (2, 4) or (r.type = 1 and r.user_id < r.target_id) "
     "order by r.user_id, r.target_id";
 
-static bool relationship_entry_from_row(struct world_exporter *ex, const struct rows *r,
+static bool relationship_entry_from_row(struct world_file_exporter *ex, const struct rows *r,
                                         void *entry)
 {
     struct world_relationship *x = entry;
@@ -135,16 +135,16 @@ static bool relationship_entry_from_row(struct world_exporter *ex, const struct 
         .type = type == 1   ? STR("friend")
                 : type == 2 ? STR("blocked")
                             : STR("request"),
-        .nickname = world_export_text(r, 3, NULL),
-        .since = world_export_int(r, 5, -1),
+        .nickname = export_nondefault_text(r, 3, NULL),
+        .since = export_nondefault_int(r, 5, -1),
     };
     if (type == 1)
-        x->target_nickname = world_export_text(r, 4, NULL);
+        x->target_nickname = export_nondefault_text(r, 4, NULL);
     (void)ex;
     return true;
 }
 
-const struct world_parts relationships_world = { (const struct world_part[]){
+const struct world_file_fields relationships_world = { (const struct world_file_field[]){
     { NULL, "relationships", &world_relationship_list, .order = 60, .import = import_relationship,
       .select = { &ALL_RELATIONSHIPS }, .read = relationship_entry_from_row },
     { 0 },

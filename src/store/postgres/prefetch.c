@@ -1,27 +1,27 @@
-/* prefetch.c - learns which queries a read sends after its first ones, per name of the read, and
- * prefetches them. Most later queries have the same ids as the first: a route that lists the emoji
- * of a guild reads the guild, then the emoji by the same id. A loop learns which query came later
- * and from which earlier parameter each id came, and the next time sends it together with the first
- * query, in one round trip. A query whose rows were often unused is not sent any more. A wrong
- * prefetch is harmless: a read gets the rows of exactly the query that it sends. Queries that
- * cannot be learned are declared by tx_prefetch: those of work items on workers, and those with
- * values that no earlier query has, such as ?before= of a page. */
+/* prefetch.c - learns which queries a read sends after its first ones, by name of the read.
+ * Most later queries have the same ids as the first: a route that lists the emoji of a guild reads
+ * the guild, then the emoji by the same id. A loop learns which query came later and from which
+ * earlier parameter each id came, and the next time sends it with the first query, in one round
+ * trip. A query whose rows were often unused is not sent any more. A wrong prefetch is harmless: a
+ * read gets the rows of exactly the query that it sends. Queries that cannot be learned are
+ * declared by tx_prefetch: those of work items on workers, and those with values that no earlier
+ * query has, such as ?before= of a page. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "store/postgres/pipeline.h"
 
 enum {
-    MAX_LEARNED_QUERIES = 12, /* per name of a read */
+    MAX_LEARNED_QUERIES = 12, /* maximum per name of a read */
     MAX_PARAMETERS = 6,       /* per query */
     SHORT_TEXT = 8,
     BEST_SCORE = 8,
     WORST_SCORE = -4,
 };
 
-/* Where a parameter of a learned query comes from: an earlier query, or a constant. */
+/* Source of a parameter of a learned query: an earlier query, or a constant. */
 struct parameter_source {
-    const char *sql; /* NULL: a constant */
+    const char *sql; /* SQL of the earlier query; NULL for a constant */
     size_t position;
     bool is_null;
     char text[SHORT_TEXT + 1];
@@ -54,7 +54,7 @@ void prefetcher_clear(struct prefetcher *h)
     map_clear(&h->by_work_name);
 }
 
-/* Whether the text is an id. Only digits can be sent for a column that may be a number. */
+/* Returns whether the text is an id. Only digits can be sent for a column that may be a number. */
 static bool text_is_id(const char *text)
 {
     enum { LEAST = 10, MOST = 18 };
@@ -94,15 +94,15 @@ static void queue_learned_query(struct postgres_conn *c, struct work_item *work,
 
         if (!text && !q->from[i].is_null)
             return;
-        /* Copies the value, because another query may replace this one before its result
-         * arrives. */
+        /* Copy the value, because the earlier query may be replaced before this result arrives. */
         p->text[i] = text ? str_dup_cstring(work->arena, str_of(text)) : NULL;
         p->length[i] = p->binary[i] = 0;
     }
     postgres_queue_learned_query(c, work, q->sql, p, q->count, number);
 }
 
-void prefetcher_queue_learned(struct prefetcher *h, struct postgres_conn *c, struct work_item *work)
+void prefetcher_queue_learned_queries(struct prefetcher *h, struct postgres_conn *c,
+                                      struct work_item *work)
 {
     struct learned_queries *kind = map_get(&h->by_work_name, work_name_key(work));
 

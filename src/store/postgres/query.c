@@ -17,7 +17,7 @@ enum { MAX_STATEMENTS = 512 };
 struct postgres_cursor {
     struct row_cursor cursor;
     PGresult *result;
-    bool lent; /* the queued statement owns the result, for a restart of the read */
+    bool lent; /* the queued statement owns the result, in case the read restarts */
     int at, count;
 };
 
@@ -29,7 +29,7 @@ static enum err send_begin(struct postgres_conn *c)
     return begin ? postgres_conn_run_command(c, begin) : OK;
 }
 
-void postgres_free_statements(struct postgres_conn *c)
+void postgres_free_prepared_statements(struct postgres_conn *c)
 {
     struct postgres_statement *st;
     size_t at = 0;
@@ -45,7 +45,7 @@ static enum err deallocate_if_full(struct postgres_conn *c)
     if (c->statements.count < MAX_STATEMENTS || c->queued_count)
         return OK;
     enum err e = postgres_conn_run_command(c, "deallocate all");
-    postgres_free_statements(c);
+    postgres_free_prepared_statements(c);
     return e;
 }
 
@@ -112,14 +112,14 @@ static void queued_remove(struct postgres_conn *c, unsigned i)
     memmove(&c->queued[i], &c->queued[i + 1], (c->queued_count - i) * sizeof *c->queued);
 }
 
-void postgres_discard_statements(struct postgres_conn *c)
+void postgres_discard_queued_statements(struct postgres_conn *c)
 {
     while (c->queued_count)
         queued_remove(c, c->queued_count - 1);
 }
 
-/* Discards the prefetched queries of a work item, because a write may change their rows. Other work
- * items of a group do not see its writes. */
+/* Discards the prefetched queries of a work item, because its write may change their rows. Other
+ * work items of a group commit do not see its writes. */
 static void discard_prefetched_of(struct postgres_conn *c, const struct work_item *work)
 {
     for (unsigned i = c->queued_count; i-- > 0;)
@@ -127,14 +127,14 @@ static void discard_prefetched_of(struct postgres_conn *c, const struct work_ite
             queued_remove(c, i);
 }
 
-void discard_prefetched(struct postgres_conn *c)
+void discard_prefetched_queries(struct postgres_conn *c)
 {
     for (unsigned i = c->queued_count; i-- > 0;)
         if (!c->queued[i].writes)
             queued_remove(c, i);
 }
 
-void postgres_discard_statements_of(struct postgres_conn *c, const struct work_item *work)
+void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work)
 {
     for (unsigned i = c->queued_count; i-- > 0;)
         if (c->queued[i].work == work)
@@ -195,8 +195,8 @@ static enum err queue_statement(struct tx *tx, const char *sql, const struct val
 
     if (e)
         return tx_mark_failed(tx, e);
-    /* On a loop the run has ended when this is sent, so use the work item's arena and copy
-     * bytes. */
+    /* On a loop the statement is sent after the run has ended, so use the work item's arena and
+     * copy bytes. */
     struct arena *a = c->on_loop ? c->arena : tx_arena(tx);
     struct postgres_parameters *p = arena_alloc_raw(a, sizeof *p);
     postgres_encode_parameters(p, a, values, count);
@@ -228,7 +228,7 @@ void postgres_queue_learned_query(struct postgres_conn *c, const struct work_ite
                                                               .guess = (uint8_t)number };
 }
 
-/* Returns the rows of a prefetched query; NULL: they have not arrived. */
+/* Returns the rows of a prefetched query, or NULL if they have not arrived. */
 static PGresult *find_prefetched_result(struct postgres_conn *c, const struct work_item *work,
                                         const char *sql, const struct postgres_parameters *p,
                                         size_t count)
@@ -241,7 +241,7 @@ static PGresult *find_prefetched_result(struct postgres_conn *c, const struct wo
     return NULL;
 }
 
-/* Takes the rows of a prefetched query and removes it from the queue. NULL: send the query. */
+/* Removes a prefetched query and returns its rows. Returns NULL if the query must be sent. */
 static PGresult *pop_prefetched_result(struct postgres_conn *c, const struct work_item *work,
                                        const char *sql, const struct postgres_parameters *p,
                                        size_t count)
@@ -299,7 +299,7 @@ bool pipeline_check_result(struct pipeline_failure *f, PGresult *result, const c
     return false;
 }
 
-/* Whether the next pipeline includes the statement. */
+/* Returns whether the next pipeline includes the statement. */
 static bool is_sent_with_next_pipeline(const struct postgres_conn *c,
                                        const struct queued_statement *e)
 {
@@ -368,7 +368,7 @@ void pipeline_read_queued_results(struct postgres_conn *c, bool sent, struct pip
 
 void pipeline_close(struct postgres_conn *c, bool sent)
 {
-    pq.clear(sent ? postgres_read_next_result(c) : NULL); /* result of the sync */
+    pq.clear(sent ? postgres_read_next_result(c) : NULL); /* result of the pipeline sync */
     if (!sent || c->lost || !pq.exitPipelineMode(c->pg))
         c->lost = true;
 }
@@ -390,8 +390,8 @@ static void read_commit_of_one_round_trip(struct postgres_conn *c, struct pipeli
         pq.clear(result);
 }
 
-/* Sends everything in one pipeline and waits for the results. *sql is set to the statement that
- * failed, if any. */
+/* Sends the queued statements and this one in one pipeline and waits for the results. Sets *sql to
+ * the statement that failed, if any. */
 static PGresult *exec_in_pipeline(struct postgres_conn *c, const struct postgres_statement *st,
                                   size_t count, const struct postgres_parameters *p,
                                   const char **sql)
@@ -434,8 +434,8 @@ static bool sql_is_read(const char *sql)
     return strncmp(sql, select, sizeof select - 1) == 0 || strncmp(sql, with, sizeof with - 1) == 0;
 }
 
-/* Whether a statement may run inside a group. Writes of a group are sent with its commit, so a work
- * item that needs the result of a write, or must see it, cannot be part of the group. */
+/* Returns whether a statement may run inside a group commit. Writes of a group are sent with its
+ * COMMIT, so a work item that needs the result of a write, or must see it, runs alone. */
 static bool may_run_in_group(const struct tx *tx, const char *sql)
 {
     const struct postgres_conn *c = tx->connection;

@@ -1,4 +1,4 @@
-/* world_writer.c - writes a random world, about 50,000 rows per transaction.
+/* world_writer.c - writes a random data set, about 50,000 rows per transaction.
  *
  * Rows are inserted in the order of each table's primary key, and close together in other indexes,
  * so that each database page is written about once. */
@@ -13,7 +13,7 @@
 
 enum { ROWS_PER_TRANSACTION = 50000 };
 
-/* Position in the world that is being written. */
+/* How much of the data set is written. */
 enum seed_phase {
     PHASE_USERS,
     PHASE_FRIENDS,
@@ -82,10 +82,10 @@ static enum err insert_friends(struct tx *tx, const struct seed_options *o,
         *at = (struct seed_position){ PHASE_GUILDS, 0, 0, at->rows };
         return OK;
     }
-    for (int64_t d = seed_longest_friend_range(o); d > 0 && !e; d--)
-        if (seed_friend_range(o, at->i - d) >= d)
+    for (int64_t d = seed_max_following_friends(o); d > 0 && !e; d--)
+        if (seed_count_following_friends(o, at->i - d) >= d)
             e = insert_friend(tx, o, at->i, at->i - d, at);
-    for (int64_t d = 1; d <= seed_friend_range(o, at->i) && !e; d++)
+    for (int64_t d = 1; d <= seed_count_following_friends(o, at->i) && !e; d++)
         e = insert_friend(tx, o, at->i, at->i + d, at);
     at->i++;
     return e;
@@ -228,7 +228,7 @@ static enum err insert_reaction(struct tx *tx, const struct seed_options *o, int
         tx_exec(tx, ADD_REACTION, BIND(v_id(line.id), v_id(m->id), v_text(line.key)), NULL);
 
     if (!m->reactions.n)
-        reaction_text_append_head(&m->reactions);
+        reaction_text_append_first_line(&m->reactions);
     reaction_line_append(&m->reactions, &line);
     for (int64_t i = 0; !e && i < count; i++)
         e = tx_exec(tx, ADD_REACTION_USER,
@@ -302,7 +302,7 @@ static enum err write_seed_transaction(struct tx *tx, void *arg)
         [PHASE_MESSAGES] = insert_message,
     };
     struct seed_state *s = arg;
-    struct seed_position at = s->at; /* a copy, because the transaction may be retried */
+    struct seed_position at = s->at; /* copied, because the transaction may be retried */
     enum err e = OK;
 
     while (!e && at.phase != PHASE_END && at.rows - s->at.rows < ROWS_PER_TRANSACTION)
@@ -321,9 +321,8 @@ static int64_t estimate_row_count(const struct seed_options *o)
            o->reactions;
 }
 
-enum err write_seed_world(struct store *store, const struct seed_options *o,
-                          void (*report_progress)(void *arg, int64_t done, int64_t total),
-                          void *arg)
+enum err write_seed_data(struct store *store, const struct seed_options *o,
+                         void (*report_progress)(void *arg, int64_t done, int64_t total), void *arg)
 {
     struct seed_state s = { .o = o };
     int64_t total = estimate_row_count(o);
