@@ -68,7 +68,10 @@ export async function forward(app, channel, m) {
   };
   let target = null;
   const chosen = await dialog(t("Forward"), (close) => {
-    const to = field(t("To"), h("input", { autocomplete: "off", required: true, placeholder: t("Channel or person") })),
+    const to = field(
+        t("Forward to"),
+        h("input", { autocomplete: "off", required: true, placeholder: t("Channel or person") }),
+      ),
       note = field(t("Message (optional)"), h("input", { maxlength: 2000 }));
     const list = suggest(to.control, {
       label: t("Channels"),

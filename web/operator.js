@@ -71,9 +71,9 @@ export async function asOperator(app, body, show) {
       return undefined;
     }
     const input = field(
-      t("Console key"),
+      t("Access key of the operator console"),
       h("input", { type: "password", autocomplete: "off" }),
-      t("Run “guildhall console-key” to print it"),
+      t("The command “guildhall console-key” prints the key."),
     );
     fill(
       body,
@@ -91,7 +91,7 @@ export async function asOperator(app, body, show) {
         h("button.button.primary", { type: "submit" }, t("Log in")),
       ),
     );
-    if (key()) input.problem(t("This key is wrong"));
+    if (key()) input.problem(t("This access key is wrong"));
     return undefined;
   }
 }

@@ -30,7 +30,7 @@ export async function reportMessage(app, channel, m) {
             ...comment,
           });
           close();
-          toast(t("Reported. The operator will look at it."));
+          toast(t("Reported. The operator of this server will review the message."));
         },
       ),
     ),

@@ -197,11 +197,11 @@ export const TESTS = {
       await only.kill();
       await only.restart("--web", "operator", "--traffic", "1");
       await page.reload();
-      await page.getByLabel("Console key").fill("nonsense");
+      await page.getByLabel("Access key of the operator console").fill("nonsense");
       await page.getByRole("button", { name: "Log in" }).click();
-      await page.getByText("This key is wrong").waitFor();
+      await page.getByText("This access key is wrong").waitFor();
       faults.push(...(await faultsOf(page, "the key of the operator")));
-      await page.getByLabel("Console key").fill(execFileSync(options.executable, ["console-key", "--data", only.data], { encoding: "utf8" }).trim());
+      await page.getByLabel("Access key of the operator console").fill(execFileSync(options.executable, ["console-key", "--data", only.data], { encoding: "utf8" }).trim());
       await page.getByRole("button", { name: "Log in" }).click();
       await only.call(only.token("ada"), "GET", "/users/@me");
       await inspect("traffic");
