@@ -437,7 +437,7 @@ static void copy_value(struct json_reader *r, struct json_writer *j)
     }
 }
 
-static bool pulled(struct str text, struct buf *out)
+static bool copy_with_reader(struct str text, struct buf *out)
 {
     struct arena *arena = arena_new();
     struct json_reader r;
@@ -462,9 +462,9 @@ static void expect(const char *name, struct str text, bool taken)
     if (text.n)
         memcpy(bytes, text.p, text.n);
     text.p = bytes;
-    bool ok = json_is_valid(text) == taken && pulled(text, &copy) == taken;
+    bool ok = json_is_valid(text) == taken && copy_with_reader(text, &copy) == taken;
     if (ok && taken)
-        ok = pulled(buf_str(&copy), &again) && str_eq(buf_str(&copy), buf_str(&again));
+        ok = copy_with_reader(buf_str(&copy), &again) && str_eq(buf_str(&copy), buf_str(&again));
     if (!ok)
         printf("%s: must be %s\n", name, taken ? "taken" : "refused");
     passed += ok;

@@ -77,7 +77,7 @@ static void open_sessions(struct world *w, struct listeners *h)
 }
 
 /* Returns whether this was the only event before the marker. */
-static bool received_only(struct gateway_conn *g, enum event event)
+static bool received_only_event_before_marker(struct gateway_conn *g, enum event event)
 {
     bool found = false;
 
@@ -113,7 +113,7 @@ static void expect_recipients(struct listeners *h, enum event event, unsigned in
                       : i == OUTSIDER ? false
                                       : bots && (!event_info(event)->intents ||
                                                  (i != NONE && intents >> i & 1));
-        bool got = received_only(h->gates[i], event);
+        bool got = received_only_event_before_marker(h->gates[i], event);
 
         if (got != wanted)
             fail_test(__FILE__, __LINE__, "%s: listener %d %s", event_name(event), i,
@@ -127,7 +127,7 @@ static bool is_event_for_one_user(enum event e)
            e == EVENT_GUILD_CREATE || e == EVENT_GUILD_DELETE;
 }
 
-static void guild_events_scope_exactly_sessions_with_their_intent(struct world *w)
+static void guild_events_go_exactly_to_sessions_with_their_intent(struct world *w)
 {
     struct listeners h;
 
@@ -148,7 +148,7 @@ static void guild_events_scope_exactly_sessions_with_their_intent(struct world *
 }
 
 /* The same for a channel that only the owner can view. */
-static void events_of_hidden_channels_scope_only_viewers(struct world *w)
+static void events_of_hidden_channels_go_only_to_viewers(struct world *w)
 {
     struct listeners h;
 
@@ -176,7 +176,7 @@ static void events_of_hidden_channels_scope_only_viewers(struct world *w)
     }
 }
 
-static void private_channel_events_scope_sessions_with_their_intent(struct world *w)
+static void private_channel_events_go_to_sessions_with_their_intent(struct world *w)
 {
     struct listeners h;
 
@@ -212,7 +212,7 @@ static void private_channel_events_scope_sessions_with_their_intent(struct world
     }
 }
 
-static void events_with_required_permissions_scope_only_members_who_have_them(struct world *w)
+static void events_go_only_to_members_with_the_required_permissions(struct world *w)
 {
     struct listeners h;
 
@@ -236,9 +236,9 @@ static void events_with_required_permissions_scope_only_members_who_have_them(st
 }
 
 const struct test gateway_events_tests[] = {
-    TEST(guild_events_scope_exactly_sessions_with_their_intent),
-    TEST(events_of_hidden_channels_scope_only_viewers),
-    TEST(private_channel_events_scope_sessions_with_their_intent),
-    TEST(events_with_required_permissions_scope_only_members_who_have_them),
+    TEST(guild_events_go_exactly_to_sessions_with_their_intent),
+    TEST(events_of_hidden_channels_go_only_to_viewers),
+    TEST(private_channel_events_go_to_sessions_with_their_intent),
+    TEST(events_go_only_to_members_with_the_required_permissions),
     { 0 },
 };

@@ -376,7 +376,7 @@ static void load_session_leave(struct load_session *f)
     send(f->fd, bye, sizeof bye, MSG_NOSIGNAL);
 }
 
-static bool received_all_or_left(struct load_test *c, struct load_session *f)
+static bool received_all_or_is_slow(struct load_test *c, struct load_session *f)
 {
     return f->slow || f->next == c->published;
 }
@@ -398,7 +398,7 @@ static void event_loop_serves_requests_while_delivering_to_many_sessions(struct 
     }
     expect_status(client_get(world_client(w, "ada"), "/voice/regions"), 200);
     expect(count_delivered_events(w) - before < SESSIONS * EVENTS / 2);
-    load_test_run(&c, received_all_or_left);
+    load_test_run(&c, received_all_or_is_slow);
     load_test_close(&c);
 }
 

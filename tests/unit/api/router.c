@@ -249,7 +249,7 @@ static void router_peek_finds_the_same_route_as_the_full_match(void **state)
 /* --- conflicting route rows ----------------------------------------------------------- */
 
 /* Returns whether creating a router of these routes ends the process. */
-static bool ends(const struct route *list)
+static bool router_creation_ends_the_process(const struct route *list)
 {
     struct domain d = { "Test", "Test.", list, resolvers, NULL };
     const struct domain *both[] = { &d, NULL };
@@ -265,7 +265,7 @@ static bool ends(const struct route *list)
     return !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-#define ENDS(...) ends((const struct route[]){ __VA_ARGS__, { 0 } })
+#define ENDS(...) router_creation_ends_the_process((const struct route[]){ __VA_ARGS__, { 0 } })
 
 static void router_refuses_conflicting_or_incomplete_route_rows(void **state)
 {

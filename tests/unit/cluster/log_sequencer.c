@@ -34,14 +34,14 @@ static void offer_frame(struct log_sequencer *l, int64_t position, bool at_hand)
     arena_free(a);
 }
 
-static bool is_void(int64_t position)
+static bool is_aborted_position(int64_t position)
 {
     return position % 7 == 3;
 }
 
-static void offer_any(struct log_sequencer *l, int64_t position)
+static void offer_frame_or_aborted_position(struct log_sequencer *l, int64_t position)
 {
-    if (is_void(position))
+    if (is_aborted_position(position))
         log_sequencer_offer_entry(l, position, STR(""), NULL);
     else
         offer_frame(l, position, rand() % 2);
@@ -66,15 +66,15 @@ static void frames_are_delivered_in_log_order_whatever_order_they_arrive_in(void
         order[other] = swapped;
     }
     for (int i = 0; i < POSITIONS; i++) {
-        offer_any(l, order[i]);
+        offer_frame_or_aborted_position(l, order[i]);
         if (rand() % 3 == 0)
-            offer_any(l, order[rand() % (i + 1)]);
+            offer_frame_or_aborted_position(l, order[rand() % (i + 1)]);
     }
     assert_int_equal(log_sequencer_next_position(l), FIRST + POSITIONS);
     assert_true(log_sequencer_greatest_position(l) < log_sequencer_next_position(l));
     size_t at = 0;
     for (int64_t p = FIRST; p < FIRST + POSITIONS; p++)
-        if (!is_void(p))
+        if (!is_aborted_position(p))
             assert_int_equal(h->positions[at++], p);
     assert_int_equal(at, h->count);
     log_sequencer_free(l);

@@ -493,7 +493,7 @@ struct two_seats {
     bool bound;
 };
 
-static void send_both(struct loop *l, void *arg)
+static void send_joins_of_speaker_and_listener(struct loop *l, void *arg)
 {
     const struct two_seats *t = arg;
 
@@ -509,7 +509,7 @@ static void send_both(struct loop *l, void *arg)
 }
 
 /* Binds both participants to the socket, with one nonce left for the listener. */
-static void bind_both(struct loop *l, void *arg)
+static void bind_speaker_and_listener(struct loop *l, void *arg)
 {
     struct two_seats *t = arg;
     union media_address a = { 0 };
@@ -585,9 +585,9 @@ static void participant_is_disconnected_after_the_last_nonce(void **state)
 
     (void)state;
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
-    loop_call_and_wait(t.relay->workers[0].loop, send_both, &t);
+    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
     while (!t.bound)
-        loop_call_and_wait(t.relay->workers[0].loop, bind_both, &t);
+        loop_call_and_wait(t.relay->workers[0].loop, bind_speaker_and_listener, &t);
     struct media_cipher *seal =
         media_cipher_new(encryption_mode_find(str_of(encryption_mode_name(0))), t.key, 0);
     send_packet(&t, seal, 1);
@@ -662,13 +662,13 @@ static void participant_that_missed_too_many_messages_cannot_resume(void **state
 enum { PICTURE = 8, PICTURE_TYPE = 101 };
 
 /* The first participant sends video and the other wants to receive it. */
-static void let_film(struct loop *l, void *arg)
+static void start_video_to_listener(struct loop *l, void *arg)
 {
     struct two_seats *t = arg;
     static struct video_request all = { .any = 100 };
     size_t at = 0;
 
-    bind_both(l, arg);
+    bind_speaker_and_listener(l, arg);
     for (const struct relay_participant *s;
          t->bound && (s = participants_next(t->relay->workers[0].participants, &at));) {
         struct relay_participant *seat = (struct relay_participant *)(uintptr_t)s;
@@ -718,9 +718,9 @@ static void video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams(void *
     (void)state;
     setsockopt(t.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
-    loop_call_and_wait(t.relay->workers[0].loop, send_both, &t);
+    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
     while (!t.bound)
-        loop_call_and_wait(t.relay->workers[0].loop, let_film, &t);
+        loop_call_and_wait(t.relay->workers[0].loop, start_video_to_listener, &t);
     loop_call_and_wait(t.relay->workers[0].loop, send_video_frame, &t);
     for (unsigned i = 0; i < PICTURE; i++) {
         assert_int_equal(recv(t.fd, in, sizeof in, 0), RTP_HEADER_SIZE + 1 + ENCRYPTION_OVERHEAD);

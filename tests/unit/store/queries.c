@@ -13,7 +13,8 @@
 
 #define KINDS "create table kinds (i bigint, d double precision, t text, b bytea)"
 
-static enum err in_one(struct fixture *f, enum err (*run)(struct tx *tx, void *arg), void *arg)
+static enum err run_in_one_transaction(struct fixture *f, enum err (*run)(struct tx *tx, void *arg),
+                                       void *arg)
 {
     return store_run(f->store, STORE_WRITE, NULL, run, arg);
 }
@@ -28,7 +29,7 @@ struct kinds {
     struct str t, b;
 };
 
-static enum err there_and_back(struct tx *tx, void *arg)
+static enum err write_and_read_back(struct tx *tx, void *arg)
 {
     const struct kinds *k = arg;
     struct rows r;
@@ -61,7 +62,7 @@ static void extreme_values_are_stored_and_read_back(void **state)
 
     no_error(store_do(f->store, KINDS));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        no_error(in_one(f, there_and_back, &all[i]));
+        no_error(run_in_one_transaction(f, write_and_read_back, &all[i]));
 }
 
 static enum err put_nulls(struct tx *tx, void *arg)
@@ -95,7 +96,7 @@ static void null_values_are_stored_and_read_as_empty(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    no_error(in_one(f, put_nulls, NULL));
+    no_error(run_in_one_transaction(f, put_nulls, NULL));
     assert_int_equal(store_number(f->store, "select count(*) from kinds where i is null"), 2);
     assert_int_equal(store_number(f->store, "select sum(i) from kinds"), 2);
 }
@@ -111,7 +112,7 @@ static void text_with_a_nul_byte_is_refused(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    assert_int_equal(in_one(f, put_nul, NULL), ERR_BAD_REQUEST);
+    assert_int_equal(run_in_one_transaction(f, put_nul, NULL), ERR_BAD_REQUEST);
     assert_int_equal(store_number(f->store, "select count(*) from kinds"), 0);
 }
 
@@ -145,7 +146,7 @@ static void query_rows_come_in_order_and_their_text_stays_valid(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    no_error(in_one(f, walk, NULL));
+    no_error(run_in_one_transaction(f, walk, NULL));
 }
 
 static enum err walk_lent(struct tx *tx, void *arg)
@@ -178,10 +179,10 @@ static void borrowed_rows_have_the_stored_values(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    no_error(in_one(f, walk_lent, NULL));
+    no_error(run_in_one_transaction(f, walk_lent, NULL));
 }
 
-static enum err nest(struct tx *tx, void *arg)
+static enum err query_inside_a_query(struct tx *tx, void *arg)
 {
     static const char sql[] = "select i from kinds where i < $1 order by i";
     struct rows outer, inner;
@@ -207,7 +208,7 @@ static void query_can_run_inside_its_own_row_loop(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    no_error(in_one(f, nest, NULL));
+    no_error(run_in_one_transaction(f, query_inside_a_query, NULL));
 }
 
 static enum err leave_open(struct tx *tx, void *arg)
@@ -225,7 +226,7 @@ static void unfinished_query_does_not_disturb_later_transactions(void **state)
     struct fixture *f = *state;
 
     for (int i = 0; i < 3; i++)
-        no_error(in_one(f, leave_open, NULL));
+        no_error(run_in_one_transaction(f, leave_open, NULL));
     for (int i = 0; i < 3; i++)
         no_error(store_run(f->store, STORE_READ, NULL, leave_open, NULL));
 
@@ -265,7 +266,7 @@ static void tx_changes_counts_the_changed_rows(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    no_error(in_one(f, count_changes, NULL));
+    no_error(run_in_one_transaction(f, count_changes, NULL));
     assert_int_equal(store_number(f->store, "select count(*) from kinds where t = 'x'"), 3);
 }
 
@@ -288,7 +289,7 @@ static void unique_constraint_violation_is_a_conflict_and_aborts_the_transaction
 {
     struct fixture *f = *state;
 
-    assert_int_equal(in_one(f, insert_twice, NULL), ERR_STORE_CONFLICT);
+    assert_int_equal(run_in_one_transaction(f, insert_twice, NULL), ERR_STORE_CONFLICT);
     assert_int_equal(store_number(f->store, "select count(*) from users"), 0);
 }
 
@@ -310,7 +311,7 @@ static void on_conflict_do_nothing_lets_the_transaction_continue(void **state)
 {
     struct fixture *f = *state;
 
-    no_error(in_one(f, insert_or_not, NULL));
+    no_error(run_in_one_transaction(f, insert_or_not, NULL));
     assert_int_equal(store_number(f->store, "select count(*) from users"), 1);
 }
 
@@ -330,7 +331,7 @@ static void row_without_its_foreign_key_target_is_refused(void **state)
 {
     struct fixture *f = *state;
 
-    assert_int_equal(in_one(f, insert_orphan, NULL), ERR_INTERNAL);
+    assert_int_equal(run_in_one_transaction(f, insert_orphan, NULL), ERR_INTERNAL);
     assert_int_equal(store_number(f->store, "select count(*) from tokens"), 0);
 }
 
@@ -350,8 +351,8 @@ static void invalid_sql_is_an_internal_error_and_the_next_query_works(void **sta
 {
     struct fixture *f = *state;
 
-    assert_int_equal(in_one(f, wrong_sql, NULL), ERR_INTERNAL);
-    assert_int_equal(in_one(f, too_few_values, NULL), ERR_INTERNAL);
+    assert_int_equal(run_in_one_transaction(f, wrong_sql, NULL), ERR_INTERNAL);
+    assert_int_equal(run_in_one_transaction(f, too_few_values, NULL), ERR_INTERNAL);
     assert_int_equal(store_number(f->store, "select count(*) from users"), 0);
 }
 
@@ -434,7 +435,7 @@ static void prefetched_rows_match_the_stored_rows(void **state)
 
     no_error(store_do(f->store, PAIRS));
     no_error(store_do(f->store, "insert into pairs (k, v) values (1, 10), (2, 20), (3, 30)"));
-    no_error(in_one(f, prefetch_and_query, NULL));
+    no_error(run_in_one_transaction(f, prefetch_and_query, NULL));
     assert_int_equal(store_number(f->store, "select v from pairs where k = 3"), 35);
 }
 
@@ -453,7 +454,7 @@ static void pipelined_writes_are_visible_to_later_reads(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, PAIRS));
-    no_error(in_one(f, add_many_soon, NULL));
+    no_error(run_in_one_transaction(f, add_many_soon, NULL));
     assert_int_equal(store_number(f->store, "select count(*) from pairs"), 201);
 }
 
@@ -477,10 +478,10 @@ static void failed_pipelined_write_rolls_back_the_transaction(void **state)
 
     no_error(store_do(f->store, PAIRS));
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(in_one(f, add_twice, &asks[i]), ERR_STORE_CONFLICT);
+        assert_int_equal(run_in_one_transaction(f, add_twice, &asks[i]), ERR_STORE_CONFLICT);
         assert_int_equal(store_number(f->store, "select count(*) from pairs"), 0);
     }
-    no_error(in_one(f, add_many_soon, NULL));
+    no_error(run_in_one_transaction(f, add_many_soon, NULL));
 }
 
 int main(void)

@@ -97,7 +97,7 @@ static void concurrent_increments_lose_no_update(void **state)
 
 static struct store *turning; /* the store whose snapshots the loops release */
 
-static void end_iteration(struct loop *l, void *arg)
+static void on_loop_iteration_end(struct loop *l, void *arg)
 {
     (void)arg;
     store_on_loop_iteration_end(turning, l);
@@ -106,7 +106,7 @@ static void end_iteration(struct loop *l, void *arg)
 static struct loops *start_loops(struct fixture *f)
 {
     turning = f->store;
-    return loops_start(2, end_iteration, NULL);
+    return loops_start(2, on_loop_iteration_end, NULL);
 }
 
 struct loop_work {

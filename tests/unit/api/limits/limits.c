@@ -109,7 +109,7 @@ static void shared_rate_limit_counts_all_callers_together(void **state)
     assert_true(allowed(3, &shared, 4));
 }
 
-static void pass_on(void *arg, struct str message)
+static void pass_counts_to_other_node(void *arg, struct str message)
 {
     assert_true(limits_receive_counts(arg, message) > 0);
 }
@@ -127,12 +127,13 @@ static void rate_limit_counts_are_shared_between_nodes(void **state)
     assert_true(allowed(1, &three, 7) && allowed(1, &three, 7));
     clock_advance_all(1000);
     assert_true(limits_count_call(there, 1, false, &three_there, 7).allowed);
-    limits_publish_counts(limits, pass_on, there);
-    limits_publish_counts(limits, pass_on, there); /* counts are published only once */
+    limits_publish_counts(limits, pass_counts_to_other_node, there);
+    limits_publish_counts(limits, pass_counts_to_other_node,
+                          there); /* counts are published only once */
     struct rate_limit_result v = limits_count_call(there, 1, false, &three_there, 7);
     assert_true(!v.allowed && v.remaining == 0);
     assert_true(limits_count_call(there, 1, false, &three_there, 8).allowed);
-    limits_publish_counts(there, pass_on, limits);
+    limits_publish_counts(there, pass_counts_to_other_node, limits);
     assert_false(allowed(1, &three, 7));
     /* Both nodes use the same window. */
     clock_advance_all(10 * 1000000 - 1000);
@@ -159,7 +160,7 @@ static void counters_far_from_their_limit_are_not_published(void **state)
 
 static unsigned servers_apart;
 
-static unsigned count_apart(void *arg)
+static unsigned number_of_disconnected_nodes(void *arg)
 {
     (void)arg;
     return servers_apart;
@@ -179,8 +180,10 @@ static void strict_rate_limit_is_published_with_every_request(void **state)
     servers_apart = 1;
     limits_enable_sharing(limits);
     limits_enable_sharing(there);
-    limits_set_cluster(limits, &(struct rate_limit_cluster){ there, count_apart, pass_on });
-    limits_set_cluster(there, &(struct rate_limit_cluster){ limits, count_apart, pass_on });
+    limits_set_cluster(limits, &(struct rate_limit_cluster){ there, number_of_disconnected_nodes,
+                                                             pass_counts_to_other_node });
+    limits_set_cluster(there, &(struct rate_limit_cluster){ limits, number_of_disconnected_nodes,
+                                                            pass_counts_to_other_node });
     for (int i = 0; i < 20; i++)
         let_through += limits_count_call(i % 2 ? there : limits, 1, false, &strict, 0).allowed;
     assert_int_equal(let_through, 8);
@@ -198,7 +201,8 @@ static void strict_rate_limit_is_divided_among_disconnected_nodes(void **state)
 
     (void)state;
     servers_apart = 3;
-    limits_set_cluster(limits, &(struct rate_limit_cluster){ NULL, count_apart, NULL });
+    limits_set_cluster(limits,
+                       &(struct rate_limit_cluster){ NULL, number_of_disconnected_nodes, NULL });
     for (int i = 0; i < 20; i++)
         let_through += allowed(1, &strict, 0);
     assert_int_equal(let_through, 2); /* three nodes with two requests each stay within eight */
@@ -254,7 +258,7 @@ static void counters_stay_correct_with_many_callers(void **state)
 
 static _Atomic int taken;
 
-static void *take_many(void *arg)
+static void *send_1000_requests(void *arg)
 {
     const struct rate_limit *limit = arg;
 
@@ -272,7 +276,7 @@ static void concurrent_threads_do_not_exceed_the_rate_limit(void **state)
 
     taken = 0;
     for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, take_many, (void *)(uintptr_t)&many);
+        pthread_create(&threads[i], NULL, send_1000_requests, (void *)(uintptr_t)&many);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(taken, 1234);

@@ -60,7 +60,7 @@ static void loop_pause(struct loop_message *p)
         ;
 }
 
-static size_t posts_of(struct loop *l)
+static size_t count_loop_messages(struct loop *l)
 {
     size_t count = 0;
 
@@ -79,16 +79,16 @@ static void commit_posts_one_message_per_loop_however_many_events_it_has(void **
     loop_post(loops_get(world.loops, 1), &world.pause);
     sem_wait(&world.reached);
     gateway_publish(world.gateway, world.list);
-    size_t count = posts_of(loops_get(world.loops, 1));
+    size_t count = count_loop_messages(loops_get(world.loops, 1));
     gateway_publish(world.gateway, world.list);
-    size_t later = posts_of(loops_get(world.loops, 1));
+    size_t later = count_loop_messages(loops_get(world.loops, 1));
     sem_post(&world.go_on);
     sem_destroy(&world.reached);
     assert_int_equal(count, 1);
     assert_int_equal(later, 2);
 }
 
-static void hub_is_at(struct loop *loop, void *arg)
+static void read_loop_position(struct loop *loop, void *arg)
 {
     const struct gateway_loop *h = world.gateway->gateway_loops[loop_index(loop)];
 
@@ -110,7 +110,7 @@ static void every_loop_reaches_the_last_event_number(void **state)
     for (unsigned i = 0; i < LOOPS; i++) {
         uint64_t at = 0;
 
-        loop_call_and_wait(loops_get(world.loops, i), hub_is_at, &at);
+        loop_call_and_wait(loops_get(world.loops, i), read_loop_position, &at);
         assert_int_equal(at, world.gateway->published);
     }
 }

@@ -145,7 +145,7 @@ static void busy_rooms_get_equal_shares(void **state)
 }
 
 /* A room that is idle between its datagrams comes first only until its credit is used up. */
-static void room_cannot_come_first_again_and_again(void **state)
+static void idle_room_comes_first_only_while_it_has_credit(void **state)
 {
     struct fixture *f = fixture_new();
     int taken = 0;
@@ -162,7 +162,7 @@ static void room_cannot_come_first_again_and_again(void **state)
     mem_free(f);
 }
 
-static void full_line_loses_its_oldest_datagram(void **state)
+static void full_queue_of_a_sender_drops_its_oldest_datagram(void **state)
 {
     struct fixture *f = fixture_new();
 
@@ -258,8 +258,8 @@ int main(void)
         cmocka_unit_test(audio_of_a_room_comes_before_its_video),
         cmocka_unit_test(senders_of_a_room_take_turns),
         cmocka_unit_test(busy_rooms_get_equal_shares),
-        cmocka_unit_test(room_cannot_come_first_again_and_again),
-        cmocka_unit_test(full_line_loses_its_oldest_datagram),
+        cmocka_unit_test(idle_room_comes_first_only_while_it_has_credit),
+        cmocka_unit_test(full_queue_of_a_sender_drops_its_oldest_datagram),
         cmocka_unit_test(full_queue_takes_from_rooms_above_their_share),
         cmocka_unit_test(rooms_that_were_idle_interrupt_a_large_one),
         cmocka_unit_test(room_may_end_while_its_datagram_is_handled),

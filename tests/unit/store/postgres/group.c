@@ -196,7 +196,7 @@ static enum err occupy_connection(struct work_item *w, struct tx *tx)
 }
 
 /* Leaves its group; when it runs alone, it waits for the other transaction that left. */
-static enum err leave_and_meet(struct work_item *w, struct tx *tx)
+static enum err leave_group_and_wait_for_other(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
 
@@ -222,8 +222,8 @@ static void transactions_that_leave_a_group_run_in_parallel(void **state)
     sem_init(&parting.began, 0, 0);
     sem_init(&parting.go, 0, 0);
     atomic_store(&parting.met, 0);
-    ones[2].work.run = leave_and_meet;
-    ones[5].work.run = leave_and_meet;
+    ones[2].work.run = leave_group_and_wait_for_other;
+    ones[5].work.run = leave_group_and_wait_for_other;
     busy->work.run = occupy_connection;
     store_submit(f->store, &busy->work);
     wait_for(&parting.began);

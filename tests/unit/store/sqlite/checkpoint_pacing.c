@@ -46,7 +46,7 @@ int clock_gettime(clockid_t id, struct timespec *t)
     return result;
 }
 
-static int pause_not(sqlite3_vfs *vfs, int us)
+static int record_pause_without_sleeping(sqlite3_vfs *vfs, int us)
 {
     (void)vfs;
     if (us > longest_pause)
@@ -137,6 +137,6 @@ int main(void)
 
     vfs->xSetSystemCall(vfs, "pwrite", (sqlite3_syscall_ptr)write_and_count);
     vfs->xSetSystemCall(vfs, "pwrite64", (sqlite3_syscall_ptr)write_and_count);
-    vfs->xSleep = pause_not;
+    vfs->xSleep = record_pause_without_sleeping;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,14 +26,14 @@ struct memory {
     uint64_t position; /* log position of the loop's last event */
 };
 
-static void remember(struct memory *m, struct journal_slot *slot, uint64_t what)
+static void record_dispatch(struct memory *m, struct journal_slot *slot, uint64_t what)
 {
     m->delivered_to[++m->seq] = what;
     journal_record_dispatch(slot, m->seq, what);
 }
 
 /* Asserts that all events up to `seen` were received and none after it. */
-static void check_cut(const struct memory *m, uint64_t seq, uint64_t seen)
+static void check_resume_point(const struct memory *m, uint64_t seq, uint64_t seen)
 {
     for (uint64_t i = 1; i <= m->seq; i++)
         if (m->delivered_to[i] > NUMBER_RESPONSE)
@@ -59,7 +59,7 @@ static void check_resume_from_every_sequence(const struct memory *m,
         assert_int_equal(known, m->seq - seq < JOURNAL_SENT_MAX && !has_answer_after(m, seq));
         if (!known)
             continue;
-        check_cut(m, seq, seen);
+        check_resume_point(m, seq, seen);
         /* A client that received everything gets no event again that its loop has processed. */
         if (seq == m->seq)
             assert_true(seen >= m->position);
@@ -78,11 +78,11 @@ static void journal_finds_the_resume_point_for_every_sequence_number(void **stat
         int what = rand() % 100;
 
         if (what < 30)
-            remember(&m, &slot, number);
+            record_dispatch(&m, &slot, number);
         else if (what < 50)
-            remember(&m, &slot, NUMBER_TRANSIENT);
+            record_dispatch(&m, &slot, NUMBER_TRANSIENT);
         else if (what == 50)
-            remember(&m, &slot, NUMBER_RESPONSE);
+            record_dispatch(&m, &slot, NUMBER_RESPONSE);
         if (rand() % 8) /* otherwise the node is killed in the middle of the event */
             m.position = number;
         if (rand() % 40 == 0)
@@ -97,7 +97,7 @@ static void half_written_journal_entry_is_ignored(void **state)
     struct journal_slot slot = { .loop_index = 0 };
 
     for (uint64_t number = 1000; number < 1600; number++) {
-        remember(&m, &slot, number % 5 ? NUMBER_TRANSIENT : number);
+        record_dispatch(&m, &slot, number % 5 ? NUMBER_TRANSIENT : number);
         m.position = number;
         struct journal_slot killed = slot;
         killed.sent[(m.seq + 1) % JOURNAL_SENT_MAX] = number + 1;
@@ -246,7 +246,7 @@ static void move_session_off_its_loop(struct stored_scene *s, uint64_t pending)
 
 static void move_session_back_to_its_loop(struct stored_scene *s)
 {
-    remember(&s->m, &s->slot, s->pending);
+    record_dispatch(&s->m, &s->slot, s->pending);
     s->pending = 0;
     s->slot.base = s->m.position;
     s->slot.loop_index = 0;
@@ -264,7 +264,7 @@ static unsigned scene_check(struct stored_scene *s, struct arena *arena)
         if (replica_find_session(s->keeper, SENDER, NUMBER, seq, arena, &entry) != JOURNAL_FOUND)
             continue;
         known++;
-        check_cut(&s->m, seq, entry.seen);
+        check_resume_point(&s->m, seq, entry.seen);
         assert_true(!s->pending || entry.seen < s->pending);
     }
     assert_int_equal(replica_find_session(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry),
@@ -283,9 +283,9 @@ static void scene_step(struct stored_scene *s, uint64_t number)
     else if (!s->pending && what < 5)
         move_session_off_its_loop(s, number);
     else if (!s->pending && what < 60)
-        remember(&s->m, &s->slot, number);
+        record_dispatch(&s->m, &s->slot, number);
     else if (what < 70)
-        remember(&s->m, &s->slot, NUMBER_TRANSIENT);
+        record_dispatch(&s->m, &s->slot, NUMBER_TRANSIENT);
     s->m.position = number;
     s->whole |= rand() % 20 == 0;
     scene_copy(s);
@@ -337,7 +337,7 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
     buf_init(&reply.bytes, 1 << 20);
     buf_init(&question, 1 << 20);
     for (uint64_t number = 1000; number < 1040; number++) {
-        remember(&s.m, &s.slot, number);
+        record_dispatch(&s.m, &s.slot, number);
         s.m.position = number;
         scene_copy(&s);
         scene_deliver_message(&s, false);
