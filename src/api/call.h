@@ -125,7 +125,7 @@ struct call {
     void (*after)(struct call *call);
     snowflake files_of; /* account whose upload quota counts; 0: the caller's */
     bool decides;       /* APPEND routes, set by prepare: use STORE_WRITE */
-    bool alone;         /* APPEND routes, set by prepare: do not run in a batch */
+    bool may_share;     /* APPEND routes, set by prepare: may share a transaction with others */
 };
 
 /* A stage passes structs to later stages, each identified by its tag. call_pass_data allocates one,
@@ -156,8 +156,6 @@ enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret)
 
 /* Returns the account id or address hash by which background reads are scheduled; 0: none. */
 uint64_t call_scheduling_key(const struct call *call);
-/* Returns true if prefetch has run for the whole batch of APPEND calls. */
-bool call_was_prefetched(const struct call *call);
 
 /* A call->read that reads nothing: the READ stage only resolves the path and checks permissions. */
 enum err call_read_nothing(struct call *call);

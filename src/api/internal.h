@@ -224,8 +224,6 @@ void internal_call_end(struct call_context *run, enum err e);
 void attempt_reset(struct call_context *run);
 /* Runs the current stage in its transaction (work.run). */
 enum err attempt_run_stage(struct work_item *w, struct tx *tx);
-/* Declares the queries of an APPEND call (work.prefetch). */
-void attempt_prefetch(struct work_item *w, struct tx *tx);
 /* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
 void on_call_committed(struct work_item *w);
 

@@ -84,30 +84,6 @@ static struct frame frame_from_effects(const struct call_effects *effects)
                            .voices = effects->voice_changes };
 }
 
-bool call_was_prefetched(const struct call *call)
-{
-    return call_context_of(call)->work.prefetch;
-}
-
-void attempt_prefetch(struct work_item *w, struct tx *tx)
-{
-    struct call *call = &container_of(w, struct call_context, work)->call;
-
-    call->tx = tx;
-    if (!call->decoded)
-        call->route->prefetch(call);
-    call->tx = NULL;
-}
-
-/* Runs route->prefetch before the path is resolved. The calls of an APPEND route are prefetched for
- * the whole batch (attempt_prefetch), or not at all. */
-static enum err prefetch_handler_queries(struct call *call)
-{
-    bool already_prefetched = call->decoded || route_store_mode(call->route) == ROUTE_STORE_APPEND;
-
-    return call->route->prefetch && !already_prefetched ? call->route->prefetch(call) : OK;
-}
-
 enum err attempt_run_stage(struct work_item *w, struct tx *tx)
 {
     struct call_context *run = container_of(w, struct call_context, work);
@@ -138,9 +114,7 @@ enum err attempt_run_stage(struct work_item *w, struct tx *tx)
             e = call->read(call);
         break;
     default:
-        e = prefetch_handler_queries(call);
-        if (!e)
-            e = check_call_access(run);
+        e = check_call_access(run);
         if (!e)
             e = call->route->handle(call);
         if (!e && run->effects.blobs)

@@ -149,17 +149,14 @@ enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values,
     return start_query(tx, sql, values, count, false, ret);
 }
 
-void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)
-{
-    const struct engine *engine = tx->store->engine;
-
-    if (engine->prefetch && !tx->failed && !has_nul_byte(values, count))
-        engine->prefetch(tx, *sql.text, values, count);
-}
-
 bool tx_needs_round_trips(const struct tx *tx)
 {
-    return tx->store->engine->prefetch;
+    return store_needs_round_trips(tx->store);
+}
+
+bool store_needs_round_trips(const struct store *s)
+{
+    return s->engine->exec_deferred;
 }
 
 enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value *values,

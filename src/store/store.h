@@ -79,6 +79,7 @@ bool store_disk_is_full(struct store *s);
 
 /* --- work items ----------------------------------------------------------------------- */
 
+enum { WORK_ITEM_MAX_IDS = 16 };
 /* A transaction to run. Embed it in the caller's struct; it must exist until done was called. */
 struct work_item {
     enum store_mode mode;
@@ -98,10 +99,12 @@ struct work_item {
      * writes are rolled back, and only those. Strings that it reads live in tx_arena. */
     enum err (*run)(struct work_item *w, struct tx *tx);
     bool is_idempotent; /* STORE_READ: run is idempotent, so the store may abort and restart it */
-    /* STORE_APPEND only; may be NULL. Declares the queries that run will send (tx_prefetch), to
-     * save round trips. Work with a prefetch function may share a transaction with others; none
-     * sees the writes of the others. */
-    void (*prefetch)(struct work_item *w, struct tx *tx);
+    bool may_share; /* STORE_APPEND: may share a transaction with others of other owners; none sees
+                     * the writes of the others */
+    /* Ids of the request, 0: absent. PostgreSQL learns which parameters of queries are equal to
+     * them, or depend on the first one, and prefetches the queries (postgres/prefetch.c). */
+    uint64_t ids[WORK_ITEM_MAX_IDS];
+    unsigned id_count;
     /* May be NULL. Called after the commit of this work's writes and before done, on a thread of
      * the store, one call at a time and in commit order: a work item that saw or overwrote the
      * writes of another one comes after it. */
@@ -117,6 +120,8 @@ struct work_item {
     struct work_item *next;
     bool is_long;   /* the read exceeded SHORT_READ_LIMIT_MS */
     bool by_itself; /* PostgreSQL: not in a group; or a read that a loop gave to the workers */
+    enum { PREFETCH_NOT_BEGUN, PREFETCH_LEARNS, PREFETCH_ENDED } prefetch_phase; /* PostgreSQL */
+    uint64_t prefetch_key; /* PostgreSQL: key of its learned queries; 0: not set yet */
     int64_t since;
     enum err result;
     struct str log;          /* log row, see tx_set_log_event */
@@ -335,14 +340,9 @@ struct str row_bytes(const struct rows *r, int column);
 enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      int64_t *ret_changed);
 
-/* Declares a query that run will send soon. PostgreSQL sends it with the next query, in one
- * round trip, and stores the rows until the query asks for them; a write in between discards
- * them. On SQLite this does nothing. Reads on loops learn most prefetches themselves
- * (postgres/prefetch.c). */
-#define tx_prefetch(tx, sql, ...) tx_prefetch_sql(tx, SQL(sql), __VA_ARGS__)
-void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count);
 /* Whether each query needs a network round trip; if so, send queries together. */
 bool tx_needs_round_trips(const struct tx *tx);
+bool store_needs_round_trips(const struct store *s);
 
 /* Like tx_exec, for writes that cannot violate a unique key and whose result is not needed before
  * the commit: PostgreSQL sends it with the next query or with the commit, which then fails if the

@@ -21,7 +21,6 @@ extern const struct world_parts accounts_world;
 
 /* Returns ERR_UNKNOWN_USER if the user does not exist. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
-void user_prefetch(struct tx *tx, snowflake id);
 
 /* The two profile theme colours as a JSON array; null if the user has not chosen any. */
 enum err theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret);

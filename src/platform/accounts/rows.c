@@ -53,11 +53,6 @@ enum err user_find(struct tx *tx, snowflake id, struct user *ret)
     return OK;
 }
 
-void user_prefetch(struct tx *tx, snowflake id)
-{
-    tx_prefetch(tx, FIND_USER, BIND(v_id(id)));
-}
-
 void partial_user_from_row(const struct rows *r, int column, struct user *ret)
 {
     *ret = (struct user){
@@ -73,11 +68,6 @@ void partial_user_from_row(const struct rows *r, int column, struct user *ret)
 }
 
 static const char FIND_PARTIAL[] = "select " PARTIAL_USER_COLUMNS " from users u where u.id = $1";
-
-void user_prefetch_partial(struct tx *tx, snowflake id)
-{
-    tx_prefetch(tx, FIND_PARTIAL, BIND(v_id(id)));
-}
 
 enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret)
 {

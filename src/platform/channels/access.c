@@ -60,8 +60,6 @@ static enum err resolve_guild(struct call *call)
     snowflake id = call_path_id(call, "guild.id");
     bool open = call->route->auth & AUTH_OPEN; /* without authentication: no permissions */
 
-    if (!open)
-        member_access_prefetch(call->tx, id, call->caller->id);
     enum err e = guild_find(call->tx, id, TARGET(call, guild));
     if (!e && open)
         return OK;
@@ -88,14 +86,9 @@ static enum err resolve_private_channel(struct call *call, const struct channel 
     return e;
 }
 
-/* said: true if the route has already issued every prefetch that it could. */
-static enum err read_channel_and_permissions(struct call *call, snowflake id,
-                                             bool prefetched_by_route)
+enum err resolve_channel_by_id(struct call *call, snowflake id)
 {
     struct channel *c = TARGET(call, channel);
-    bool prefetched =
-        tx_needs_round_trips(call->tx) &&
-        (prefetched_by_route ? channel_guild_is_cached(id) : channel_access_prefetch(call, id));
     uint64_t perms;
     enum err e = channel_find_without_overwrites(call->tx, id, c);
 
@@ -103,8 +96,6 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
         return e;
     if (channel_is_private(c->type))
         return resolve_private_channel(call, c);
-    if (!prefetched || !channel_prefetch_was_right(c))
-        channel_prefetch_guild_queries(call, c);
     e = channel_read_overwrites(call->tx, c);
     if (!e)
         e = member_access_find(call->tx, c->guild_id.value, call->caller->id,
@@ -121,16 +112,10 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
     return e;
 }
 
-enum err resolve_channel_by_id(struct call *call, snowflake id)
-{
-    return read_channel_and_permissions(call, id, false);
-}
-
 /* Resolves {channel.id}: the channel exists and the caller may view it. */
 static enum err resolve_channel(struct call *call)
 {
-    return read_channel_and_permissions(call, call_path_id(call, "channel.id"),
-                                        call_was_prefetched(call));
+    return resolve_channel_by_id(call, call_path_id(call, "channel.id"));
 }
 
 /* Resolves {role.id}: a role of the guild in the path. */

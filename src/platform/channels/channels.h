@@ -41,10 +41,6 @@ bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id
 /* Resolves a channel id of a request body as if it were in the path: sets the call's target and
  * permissions. ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS. */
 enum err resolve_channel_by_id(struct call *call, snowflake id);
-/* Prefetches what resolve_channel_by_id reads if the channel's guild is cached; else returns false.
- */
-bool channel_access_prefetch(struct call *call, snowflake id);
-bool channel_guild_is_cached(snowflake id);
 
 /* Computes the permissions of a member in a channel of its guild; the channel's overwrites must be
  * loaded. For a thread, the parent channel is read from the store. */

@@ -26,14 +26,6 @@ enum {
 /* Variant of channel_find that does not read the overwrites. */
 enum err channel_find_without_overwrites(struct tx *tx, snowflake id, struct channel *ret);
 enum err channel_read_overwrites(struct tx *tx, struct channel *c);
-void channel_prefetch(struct tx *tx, snowflake id, bool overwrites);
-
-/* --- guild_cache.c -------------------------------------------------------------------- */
-
-/* Prefetches the queries about a guild channel that follow its lookup. */
-void channel_prefetch_guild_queries(struct call *call, const struct channel *c);
-/* True if the prefetch used the channel's actual guild and parent. */
-bool channel_prefetch_was_right(const struct channel *c);
 /* Lists up to 500 channels of a category (no overwrites) or threads of a channel, archived last. */
 enum err channel_list_children(struct tx *tx, snowflake parent_id, struct list *ret);
 /* Lists a page of a user's open private channels with recipients, ordered by id after `after`. */

@@ -233,13 +233,6 @@ enum err channel_find_without_overwrites(struct tx *tx, snowflake id, struct cha
     return e;
 }
 
-void channel_prefetch(struct tx *tx, snowflake id, bool overwrites)
-{
-    tx_prefetch(tx, FIND_CHANNEL, BIND(v_id(id)));
-    if (overwrites)
-        tx_prefetch(tx, OVERWRITES_OF_CHANNEL, BIND(v_id(id)));
-}
-
 enum err channel_read_overwrites(struct tx *tx, struct channel *c)
 {
     /* Threads and private channels have no overwrites. */

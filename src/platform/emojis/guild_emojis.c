@@ -24,12 +24,6 @@ static enum err read_emojis_of_guild_object(struct call *call, struct guild *g)
     return guild_emojis(call->tx, g->id, &g->emojis);
 }
 
-static enum err prefetch_emojis_of_guild(struct call *call, snowflake guild_id)
-{
-    guild_emojis_prefetch(call->tx, guild_id);
-    return OK;
-}
-
 /* Only members who may create or manage expressions can see who uploaded an emoji. */
 static enum err read_uploaders_if_permitted(struct call *call, struct list *emojis)
 {
@@ -286,8 +280,7 @@ const struct domain emojis_domain = {
     .routes = routes,
     .world = &emojis_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .guild_object_prefetch = prefetch_emojis_of_guild,
-                                    .guild_object_fill = read_emojis_of_guild_object,
+    .hooks = &(const struct hooks){ .guild_object_fill = read_emojis_of_guild_object,
                                     .role_deleted = emojis_remove_role },
     .deletions =
         (const struct deletion_rule[]){

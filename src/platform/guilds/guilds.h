@@ -21,10 +21,7 @@ enum err guild_read_roles(struct tx *tx, struct guild *g);
 enum err require_discoverable_guild(struct call *call);
 /* Reads all lists (roles, emojis, stickers …) that guild objects in replies and events contain. */
 enum err guild_read_lists(struct call *call, struct guild *g);
-/* Prefetches the queries of guild_read_lists. */
-enum err guild_prefetch_lists(struct call *call, snowflake id);
 enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
-void guild_roles_prefetch(struct tx *tx, snowflake guild_id);
 /* Returns ERR_UNKNOWN_ROLE if the guild has no such role. */
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
 /* Inserts a role at its position; other roles are not moved. */

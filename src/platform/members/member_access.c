@@ -99,12 +99,6 @@ static enum err read_roles_and_permissions(struct tx *tx, struct member_access *
     return rows_end(&rows);
 }
 
-void member_access_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id)
-{
-    tx_prefetch(tx, FIND_MEMBER_ACCESS, BIND(v_id(guild_id), v_id(user_id)));
-    tx_prefetch(tx, RANKED_ROLES, BIND(v_id(guild_id), v_id(user_id)));
-}
-
 static enum err read_member_access(struct tx *tx, snowflake guild_id, snowflake user_id,
                                    enum err not_member, struct member_access *s)
 {

@@ -16,7 +16,6 @@ enum err member_read_user(struct tx *tx, struct member *m);
 /* Reads a member's permissions and rank. ERR_UNKNOWN_GUILD; ERR_MISSING_ACCESS: not a member. */
 enum err member_access_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct member_access *ret);
-void member_access_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
 /* Variant of member_access_find for other users than the caller: ERR_UNKNOWN_MEMBER if not a
  * member. */
 enum err member_access_find_of_other(struct tx *tx, snowflake guild_id, snowflake user_id,

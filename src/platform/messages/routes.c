@@ -57,14 +57,6 @@ static struct message_page requested_page(const struct call *call)
     return (struct message_page){ q->before.value, q->after.value, q->around.value, q->limit };
 }
 
-static enum err prefetch_messages(struct call *call)
-{
-    struct message_page page = requested_page(call);
-
-    message_page_prefetch(call->tx, call_path_id(call, "channel.id"), &page);
-    return OK;
-}
-
 /* GET /channels/{channel.id}/messages: newest first; empty without READ_MESSAGE_HISTORY. */
 static enum err list_messages(struct call *call)
 {
@@ -344,7 +336,6 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &page_query,
         .reply = &type_messages,
-        .prefetch = prefetch_messages,
         .handle = list_messages,
     },
     {
@@ -371,7 +362,6 @@ static const struct route routes[] = {
             (const enum event[]){ EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, AUTOMOD_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_create_message,
-        .prefetch = prefetch_create_message,
         .admit = check_send_permission,
         .handle = create_message,
     },

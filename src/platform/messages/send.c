@@ -78,17 +78,10 @@ enum err prepare_create_message(struct call *call)
 {
     const struct message_body *in = call->body;
 
-    call->alone =
-        !body_needs_few_queries(in) || !channel_guild_is_cached(call_path_id(call, "channel.id"));
+    call->may_share = body_needs_few_queries(in);
     /* A second message with the same nonce must be checked after the first is committed. */
     call->decides = in->enforce_nonce.value;
     return prepare_message(call, check_attach_permission);
-}
-
-enum err prefetch_create_message(struct call *call)
-{
-    channel_access_prefetch(call, call_path_id(call, "channel.id"));
-    return OK;
 }
 
 /* --- auto moderation -------------------------------------------------------------------- */

@@ -24,12 +24,6 @@ enum err fill_guild_stickers(struct call *call, struct guild *g)
     return guild_stickers_read(call->tx, g->id, &g->stickers);
 }
 
-enum err stickers_prefetch_in_guild(struct call *call, snowflake guild_id)
-{
-    guild_stickers_prefetch(call->tx, guild_id);
-    return OK;
-}
-
 enum err fill_sticker_uploaders(struct call *call, struct list *stickers)
 {
     return call->target.permissions & PERMISSIONS_SEE_UPLOADERS

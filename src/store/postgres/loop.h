@@ -50,7 +50,6 @@ struct loop_reader {
     enum result_step step;
     int64_t asked_at, received_at; /* when queries were sent, and when data was last received */
     int64_t spent_at;              /* CPU time of the thread when the current runs began */
-    struct prefetcher prefetcher;
 };
 
 /* --- the connection, loop_conn.c ------------------------------------------------------- */
