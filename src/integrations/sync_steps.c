@@ -219,6 +219,11 @@ static const char ADD_SUBSCRIBER[] =
     "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "
     "round = excluded.round";
 
+enum err integration_subscriber_save(struct tx *tx, const struct integration_row *i, struct str id)
+{
+    return tx_exec(tx, ADD_SUBSCRIBER, BIND(v_id(i->id), v_text(id), v_int(i->round)), NULL);
+}
+
 enum err sync_step_page(struct call *call)
 {
     struct subscriber_page *p = call_passed_data(call, "subscriber_page");
@@ -234,7 +239,7 @@ enum err sync_step_page(struct call *call)
     for (int n = 0; n < MOST_IDS && left.count && !e; n++, left.count--) {
         struct str id = str_of(ids + left.at);
 
-        e = tx_exec(call->tx, ADD_SUBSCRIBER, BIND(v_id(i.id), v_text(id), v_int(i.round)), NULL);
+        e = integration_subscriber_save(call->tx, &i, id);
         left.at += id.n + 1;
     }
     p->after = left;

@@ -80,16 +80,21 @@ static const char SAVE_FRIEND[] =
     "insert into platform_friend (type, account_id, friend_id) values ($1, $2, $3) "
     "on conflict do nothing";
 
+enum err insert_local_friend(struct tx *tx, enum platform p, struct str of, struct str friend)
+{
+    return tx_exec(tx, SAVE_FRIEND,
+                   BIND(v_text(platform_stored_name(p)), v_text(of), v_text(friend)), NULL);
+}
+
 enum err insert_local_friends(struct tx *tx, enum platform p, struct str one, struct str other)
 {
-    struct value type = v_text(platform_stored_name(p));
     enum err e = require_local_account(tx, p, one);
 
     if (!e)
         e = require_local_account(tx, p, other);
     if (!e)
-        e = tx_exec(tx, SAVE_FRIEND, BIND(type, v_text(one), v_text(other)), NULL);
-    return e ? e : tx_exec(tx, SAVE_FRIEND, BIND(type, v_text(other), v_text(one)), NULL);
+        e = insert_local_friend(tx, p, one, other);
+    return e ? e : insert_local_friend(tx, p, other, one);
 }
 
 static const char SAVE_CODE[] = "update platform_account set link_code_digest = $3, "

@@ -1,5 +1,5 @@
 /* world.c - import and export of applications and their bots in world files. */
-#include "platform/applications/applications.h"
+#include "platform/applications/internal.h"
 
 #include <sodium.h>
 
@@ -73,9 +73,6 @@ WORLD_OBJECT(application, application_fields, validate_world_application);
 /* --- import ----------------------------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
-static const char ADD_APPLICATION[] =
-    "insert into applications (id, name, owner_id, key_salt, verify_key, flags) "
-    "values ($1, $2, $3, $4, $5, $6)";
 /* Bit 23 of the flags (has global commands) keeps its stored value; the file's value is ignored. */
 static const char UPDATE_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
@@ -140,12 +137,14 @@ static enum err insert_application(struct world_importer *im, const struct world
     unsigned char salt[16];
 
     randombytes_buf(salt, sizeof salt);
-    struct application made = { .id = id, .key_salt = str_slice((const char *)salt, sizeof salt) };
-    struct str key = application_verify_key(im->arena, im->options->auth, &made);
-    return tx_exec(im->tx, ADD_APPLICATION,
-                   BIND(v_id(id), v_text(a->name), v_id(owner), v_bytes(made.key_salt), v_text(key),
-                        v_int(APPLICATION_FLAGS_INTENTS)),
-                   NULL);
+    struct application made = { .id = id,
+                                .name = a->name,
+                                .owner_id = owner,
+                                .description = STR(""),
+                                .flags = APPLICATION_FLAGS_INTENTS,
+                                .key_salt = str_slice((const char *)salt, sizeof salt) };
+    made.verify_key = application_verify_key(im->arena, im->options->auth, &made);
+    return application_insert(im->tx, &made);
 }
 
 static enum err update_imported_application(struct world_importer *im,
@@ -301,11 +300,7 @@ WORLD_OBJECT(installed, installed_fields, validate_world_installation);
 
 static const char FIND_INTEGRATION[] =
     "select id from integrations where guild_id = $1 and application_id = $2";
-static const char ADD_INTEGRATION[] =
-    "insert into integrations (id, guild_id, type, name, application_id, scopes, user_id, "
-    "created_at) select cast($1 as bigint), cast($2 as bigint), 'service', a.name, a.id, "
-    "cast($4 as text), cast($5 as bigint), cast($6 as bigint) from applications a "
-    "where a.id = $3";
+static const char NAME_OF_APPLICATION[] = "select name from applications where id = $1";
 
 /* Links the bot's managed role to the integration. */
 static const char MARK_ROLES[] =
@@ -318,12 +313,20 @@ static enum err insert_installation(struct world_importer *im, const struct worl
     struct str scopes =
         in->scopes.given == GIVEN ? in->scopes.value : STR("[\"bot\",\"applications.commands\"]");
     snowflake id = in->id.given == GIVEN ? in->id.value : snowflake_new();
-    enum err e = tx_exec(im->tx, ADD_INTEGRATION,
-                         BIND(v_id(id), v_id(guild), v_id(app),
-                              v_text(json_remove_white_space(im->arena, scopes)),
-                              by ? v_id(by) : v_null(), v_int(snowflake_ms(id) * 1000)),
-                         NULL);
+    struct rows row;
+    bool found;
+    enum err e = tx_one(im->tx, NAME_OF_APPLICATION, BIND(v_id(app)), &row, &found);
 
+    if (!e && found)
+        e = integration_insert_row(
+            im->tx, &(struct new_integration){ .id = id,
+                                               .guild_id = guild,
+                                               .application_id = app,
+                                               .user_id = by,
+                                               .type = STR("service"),
+                                               .name = row_text(&row, 0),
+                                               .scopes = json_remove_white_space(im->arena, scopes),
+                                               .created_at = snowflake_ms(id) * 1000 });
     return e ? e : tx_exec(im->tx, MARK_ROLES, BIND(v_id(guild), v_id(id), v_id(app)), NULL);
 }
 

@@ -136,7 +136,7 @@ enum err thread_members(struct tx *tx, snowflake thread_id, snowflake after, int
 enum err thread_member_ids_list(struct tx *tx, snowflake thread_id, struct list *ret);
 enum err thread_count_members(struct tx *tx, snowflake thread_id, int64_t *ret);
 enum err thread_member_insert(struct tx *tx, const struct channel *thread, snowflake user_id,
-                              int64_t flags, bool *ret_new);
+                              int64_t flags, int64_t joined_at, bool *ret_new);
 enum err thread_member_delete(struct tx *tx, snowflake thread_id, snowflake user_id,
                               bool *ret_found);
 enum err thread_member_read_mute(struct tx *tx, struct thread_member *m);

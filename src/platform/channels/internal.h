@@ -47,6 +47,13 @@ enum err overwrites_synchronize(struct tx *tx, snowflake from_id, snowflake to_i
 
 enum err recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
                           struct opt_str nick);
+/* Inserts users who have been recipients since the channel was created. closed: their lists of
+ * channels do not show it. */
+enum err recipients_insert(struct tx *tx, snowflake channel_id, const struct list *users,
+                           bool closed);
+/* *ret: 0 if the two users have no direct channel. */
+enum err direct_channel_find(struct tx *tx, snowflake a, snowflake b, snowflake *ret);
+enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowflake b, bool closed);
 /* Reads the recipients of some of the user's open channels, which must be sorted by id. */
 enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct list *channels);
 enum err recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id);

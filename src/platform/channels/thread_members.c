@@ -94,12 +94,12 @@ static const char ADD_MEMBER[] =
     "values ($1, $2, $3, $4, $5) on conflict (thread_id, user_id) do nothing";
 
 enum err thread_member_insert(struct tx *tx, const struct channel *thread, snowflake user_id,
-                              int64_t flags, bool *ret_new)
+                              int64_t flags, int64_t joined_at, bool *ret_new)
 {
     int64_t added;
     enum err e = tx_exec(tx, ADD_MEMBER,
                          BIND(v_id(thread->id), v_id(user_id), v_id(thread->guild_id.value),
-                              v_int(clock_us()), v_int(flags)),
+                              v_int(joined_at), v_int(flags)),
                          &added);
 
     *ret_new = !e && added > 0;

@@ -59,6 +59,8 @@ enum err member_join(struct call *call, const struct joining_member *n, struct m
 
 /* Inserts the member with its roles and updates the member count; emits no events. */
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
+/* Inserts the row alone; *ret_new is false if the user is already a member. */
+enum err member_insert_row(struct tx *tx, const struct member *m, bool temporary, bool *ret_new);
 
 /* Removes an account from a guild and emits GUILD_MEMBER_REMOVE to the guild and GUILD_DELETE to
  * the account. Hooks first disconnect the account from voice and update a bot's integration. */

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "model/channel.h"
 #include "model/fields/ids.h"
-#include "platform/scheduled_events/scheduled_events.h"
+#include "platform/scheduled_events/internal.h"
 #include "api/jobs/jobs.h"
 #include "platform/worlds/import_export.h"
 
@@ -95,12 +95,6 @@ WORLD_OBJECT(event, event_fields, check_event_entry);
 
 const struct world_naming event_naming = WORLD_NAMING("event", "scheduled_events", "guild_id");
 static const char TYPE_OF_CHANNEL[] = "select type from channels where id = $1";
-static const char ADD_EVENT_USER[] =
-    "insert into scheduled_event_users (event_id, exception_id, user_id, response) "
-    "values ($1, 0, $2, 1) on conflict do nothing";
-static const char COUNT_EVENT_USERS[] =
-    "update scheduled_events set users = (select count(*) from scheduled_event_users u where "
-    "u.event_id = $1 and u.exception_id = 0) where id = $1";
 
 /* Sets the entity type by the type of the channel, or by the location. */
 static enum err set_event_location(struct world_importer *im, const struct world_event *in,
@@ -165,10 +159,11 @@ static enum err import_event_subscribers(struct world_importer *im, const struct
 {
     const snowflake *who = users->items;
     enum err e = OK;
+    bool changed;
 
     for (size_t i = 0; !e && i < users->count; i++)
-        e = tx_exec(im->tx, ADD_EVENT_USER, BIND(v_id(id), v_id(who[i])), NULL);
-    return e ? e : tx_exec(im->tx, COUNT_EVENT_USERS, BIND(v_id(id)), NULL);
+        e = event_subscriber_save(im->tx, id, 0, who[i], 1, &changed);
+    return e;
 }
 
 static enum err save_imported_event(struct world_importer *im, const struct world_event *in,
