@@ -220,8 +220,6 @@ void internal_call_end(struct call_context *run, enum err e);
 
 /* --- transaction_attempt.c --------------------------------------------------------- */
 
-/* Resets the results of an earlier attempt, because the store may retry. */
-void attempt_reset(struct call_context *run);
 /* Runs the current stage in its transaction (work.run). */
 enum err attempt_run_stage(struct work_item *w, struct tx *tx);
 /* Applies the effects of a call on a thread of the store, in commit order (work.committed). */

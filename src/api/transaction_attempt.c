@@ -40,7 +40,8 @@ static enum err check_call_access(struct call_context *run)
     return e ? e : call->decoded;
 }
 
-void attempt_reset(struct call_context *run)
+/* Resets the results of an earlier attempt, because the store may retry. */
+static void attempt_reset(struct call_context *run)
 {
     struct call *call = &run->call;
 

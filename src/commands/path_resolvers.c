@@ -85,14 +85,13 @@ enum err check_list_commands_permission(struct call *call)
 {
     const struct application *a = call->target.application;
     snowflake me = call->caller->id;
-    struct rows row;
     bool found;
 
     enum err e = require_application_developer(call);
     if (e != ERR_APPLICATION_NOT_YOURS || call->caller->kind != CALLER_USER || !a->bot_id)
         return e;
-    e = tx_one(call->tx, DIRECT_CHANNEL,
-               BIND(v_id(me < a->bot_id ? me : a->bot_id), v_id(me < a->bot_id ? a->bot_id : me)),
-               &row, &found);
+    e = tx_exists(
+        call->tx, DIRECT_CHANNEL,
+        BIND(v_id(me < a->bot_id ? me : a->bot_id), v_id(me < a->bot_id ? a->bot_id : me)), &found);
     return e || found ? e : ERR_APPLICATION_NOT_YOURS;
 }

@@ -176,12 +176,11 @@ static const char SUBSCRIBES[] = "select 1 from integration_subscribers where in
 static enum err read_subscriber_role(struct call *call, const struct join_attempt *j,
                                      const struct integration_row *i, snowflake *ret)
 {
-    struct rows row;
     bool found;
     enum err e = j->asked ? integration_subscriber_save(call->tx, i, j->connection.id) : OK;
 
     if (!e)
-        e = tx_one(call->tx, SUBSCRIBES, BIND(v_id(i->id), v_text(j->connection.id)), &row, &found);
+        e = tx_exists(call->tx, SUBSCRIBES, BIND(v_id(i->id), v_text(j->connection.id)), &found);
     *ret = !e && found ? i->role_id : 0;
     return e;
 }

@@ -63,11 +63,10 @@ static const char FIND_ACCOUNT[] = "select " COLUMNS "from integrations i where 
 enum err read_integration(struct tx *tx, snowflake id, struct integration_row *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND, BIND(v_id(id)), ERR_UNKNOWN_INTEGRATION, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_INTEGRATION;
+    if (e)
+        return e;
     *ret = integration_from_row(&row);
     return OK;
 }
@@ -135,13 +134,7 @@ static const char COUNT[] =
 
 enum err read_integration_count(struct tx *tx, snowflake guild_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT, BIND(v_id(guild_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT, BIND(v_id(guild_id)), ret);
 }
 
 /* --- writing -------------------------------------------------------------------------- */

@@ -46,10 +46,9 @@ static const char READ_COMMAND_VERSION[] = "select 1 from commands where id = $1
 enum err check_command_version_again(struct call *call)
 {
     const struct command *k = &invocation_state_of(call)->command;
-    struct rows row;
     bool found;
     enum err e =
-        tx_one(call->tx, READ_COMMAND_VERSION, BIND(v_id(k->id), v_id(k->version)), &row, &found);
+        tx_exists(call->tx, READ_COMMAND_VERSION, BIND(v_id(k->id), v_id(k->version)), &found);
 
     return e || found ? e : refuse_command_version(call);
 }

@@ -5,10 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the available bytes: the minimum of RAM, memory.max of the cgroup, and RLIMIT_AS minus
- * mapped memory. */
-int64_t memory_available_bytes(void);
-
 /* Returns true if there is enough address space to start; otherwise logs. */
 bool check_address_space(void);
 

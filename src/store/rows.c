@@ -211,6 +211,35 @@ enum err tx_one_sql(struct tx *tx, struct sql sql, const struct value *values, s
     return e ? e : rows_end(ret);
 }
 
+enum err tx_one_or_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       enum err otherwise, struct rows *ret)
+{
+    bool found;
+    enum err e = tx_one_sql(tx, sql, values, count, ret, &found);
+
+    return e || found ? e : otherwise;
+}
+
+enum err tx_exists_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       bool *ret)
+{
+    struct rows row;
+
+    return tx_one_sql(tx, sql, values, count, &row, ret);
+}
+
+enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                         int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one_sql(tx, sql, values, count, &row, &found);
+
+    if (!e)
+        *ret = found ? row_int(&row, 0) : 0;
+    return e;
+}
+
 static const struct value *get_column(const struct rows *r, int column)
 {
     assert(r->row && column >= 0 && column < r->columns);

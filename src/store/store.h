@@ -355,6 +355,18 @@ enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value 
 #define tx_one(tx, sql, ...) tx_one_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                     struct rows *ret, bool *ret_found);
+/* Like tx_one, but returns the error otherwise if there is no row. */
+#define tx_one_or(tx, sql, ...) tx_one_or_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_one_or_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       enum err otherwise, struct rows *ret);
+/* Whether the query has a row. */
+#define tx_exists(tx, sql, ...) tx_exists_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_exists_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       bool *ret);
+/* Reads the first column of the first row; 0: there is no row. */
+#define tx_read_int(tx, sql, ...) tx_read_int_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                         int64_t *ret);
 
 /* True if e is a unique violation. The transaction has failed: run must return an error. To
  * continue instead, write `on conflict do nothing` and check the number of changed rows. */

@@ -322,11 +322,9 @@ enum err get_application_command_index(struct call *call)
         .bot = a->bot,
         .check = { .contexts_to_check = ALL_CONTEXTS, .installed = ALL_INSTALL_TYPES },
     };
-    struct rows row;
     bool found;
 
-    enum err e =
-        tx_one(call->tx, AUTHORIZED, BIND(v_id(call->caller->id), v_id(a->id)), &row, &found);
+    enum err e = tx_exists(call->tx, AUTHORIZED, BIND(v_id(call->caller->id), v_id(a->id)), &found);
     if (!e && !found)
         e = ERR_MISSING_ACCESS;
     if (!e)

@@ -113,7 +113,7 @@ static void list_subscription_enter(struct list_subscription *u, struct channel_
 }
 
 /* Removes the subscription from its list. The next round frees a list without subscriptions. */
-void list_subscription_leave(struct list_subscription *u)
+static void list_subscription_leave(struct list_subscription *u)
 {
     struct member_table *r = u->window ? u->window->list->table : NULL;
 

@@ -19,7 +19,6 @@ enum presence_status parse_presence_status(struct opt_str word, enum presence_st
 const char *presence_status_name(enum presence_status status);
 
 /* Announces a pending presence change if the rate limit allows it. */
-void presence_announce_pending(struct session *s);
 void on_presence_window_ended(struct deadline *d);
 /* Announces the account's presence if it changed. Call presence_on_session_begin when a session
  * begins (friends: user ids; NULL for bots), and presence_on_session_change when it is shown as

@@ -36,10 +36,9 @@ enum err upsert_local_account(struct tx *tx, const struct local_account *a)
 
 static enum err require_local_account(struct tx *tx, enum platform p, struct str id)
 {
-    struct rows row;
     bool found;
     enum err e =
-        tx_one(tx, FIND_ACCOUNT, BIND(v_text(platform_stored_name(p)), v_text(id)), &row, &found);
+        tx_exists(tx, FIND_ACCOUNT, BIND(v_text(platform_stored_name(p)), v_text(id)), &found);
 
     return e || found ? e : ERR_NOT_FOUND;
 }
@@ -213,12 +212,11 @@ static enum err read_local_page(struct tx *tx, const struct provider_request *q,
 static enum err read_is_subscriber(struct tx *tx, const struct provider_request *q,
                                    struct provider_response *a)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(tx, IS_SUBSCRIBER,
-                        BIND(v_text(platform_stored_name(q->platform)), v_text(q->account_id),
-                             v_text(q->subscriber_id), v_int(clock_us())),
-                        &row, &found);
+    enum err e = tx_exists(tx, IS_SUBSCRIBER,
+                           BIND(v_text(platform_stored_name(q->platform)), v_text(q->account_id),
+                                v_text(q->subscriber_id), v_int(clock_us())),
+                           &found);
 
     a->result = !e && found ? PROVIDER_OK : PROVIDER_NOT_FOUND;
     return e;

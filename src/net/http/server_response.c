@@ -137,8 +137,8 @@ void append_response_head(struct server_loop *h, const struct response_context *
 
 /* --- responses ------------------------------------------------------------------------ */
 
-void append_response(struct connection *c, const struct response_context *to,
-                     const struct response_head *head, struct str body)
+static void append_response(struct connection *c, const struct response_context *to,
+                            const struct response_head *head, struct str body)
 {
     struct server_loop *h = c->server_loop;
     bool varies = !head->no_gzip && status_has_body(head->status) &&

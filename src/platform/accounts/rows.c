@@ -42,13 +42,10 @@ static const char FIND_USER[] = "select " USER_COLUMNS " from users u where u.id
 enum err user_find(struct tx *tx, snowflake id, struct user *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_USER, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_USER, BIND(v_id(id)), ERR_UNKNOWN_USER, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_USER;
     user_from_row(&row, 0, ret);
     return OK;
 }
@@ -72,13 +69,10 @@ static const char FIND_PARTIAL[] = "select " PARTIAL_USER_COLUMNS " from users u
 enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_PARTIAL, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_PARTIAL, BIND(v_id(id)), ERR_UNKNOWN_USER, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_USER;
     partial_user_from_row(&row, 0, ret);
     return OK;
 }

@@ -71,11 +71,10 @@ enum err integration_insert_row(struct tx *tx, const struct new_integration *i)
 static enum err insert_app_integration(struct tx *tx, const struct installation *in,
                                        const struct integration *i)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_INTEGRATIONS, BIND(v_id(in->guild_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, COUNT_INTEGRATIONS, BIND(v_id(in->guild_id)), &n);
 
-    if (e || row_int(&row, 0) >= MOST_INTEGRATIONS)
+    if (e || n >= MOST_INTEGRATIONS)
         return e ? e : ERR_MAX_INTEGRATIONS;
     return integration_insert_row(
         tx, &(struct new_integration){
@@ -177,12 +176,11 @@ static enum err insert_bot_role(struct tx *tx, const struct installation *in,
                                 struct installation_result *ret)
 {
     struct role_tags *tags = arena_alloc(tx_arena(tx), sizeof *tags);
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_ROLES, BIND(v_id(in->guild_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, COUNT_ROLES, BIND(v_id(in->guild_id)), &n);
 
     /* If the guild has the maximum number of roles, the bot joins without its role. */
-    if (e || row_int(&row, 0) >= MOST_ROLES)
+    if (e || n >= MOST_ROLES)
         return e;
     *tags =
         (struct role_tags){ { GIVEN, in->application->bot_id }, { GIVEN, ret->integration.id } };

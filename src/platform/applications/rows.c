@@ -298,7 +298,7 @@ enum err application_delete_row(struct tx *tx, snowflake id)
 static const char SET_BOT[] = "update applications set bot_id = $2 where id = $1";
 static const char DISABLE_BOT[] = "update users set disabled = 1 where id = $1";
 
-enum err bot_insert(struct tx *tx, const struct application *a)
+static enum err bot_insert(struct tx *tx, const struct application *a)
 {
     struct arena *arena = tx_arena(tx);
     struct str names[] = { bot_username_from_name(arena, a->name),

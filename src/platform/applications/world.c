@@ -336,7 +336,6 @@ static enum err import_installation(struct world_importer *im, const void *entry
     const struct world_installed *in = entry;
     struct json_path app_at = json_path_key(at, STR("application"));
     snowflake app = 0, by = 0;
-    struct rows row;
     bool known;
     enum err e =
         world_resolve_reference(im, &application_naming, 0, in->application, &app_at, &app);
@@ -345,7 +344,7 @@ static enum err import_installation(struct world_importer *im, const void *entry
         e = world_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !app)
         return e;
-    e = tx_one(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &row, &known);
+    e = tx_exists(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &known);
     if (!e && !known)
         e = insert_installation(im, in, guild, app, by);
     return e ? e : world_import_parts(im, "installed", entry, at, app);

@@ -12,10 +12,9 @@ static const char IS_RECIPIENT[] =
 bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
                           enum err *ret_error)
 {
-    struct rows row;
     bool found = false;
 
-    *ret_error = tx_one(tx, IS_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), &row, &found);
+    *ret_error = tx_exists(tx, IS_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), &found);
     return found;
 }
 
@@ -189,13 +188,7 @@ static const char COUNT_GROUPS[] =
 
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_GROUPS, BIND(v_id(user_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_GROUPS, BIND(v_id(user_id)), ret);
 }
 
 /* --- direct channels ------------------------------------------------------------------ */

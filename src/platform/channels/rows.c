@@ -347,13 +347,7 @@ static const char COUNT_CHILDREN[] = "select count(*) from channels where parent
 
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_CHILDREN, BIND(v_id(parent_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_CHILDREN, BIND(v_id(parent_id)), ret);
 }
 
 /* --- threads, with the viewer's membership ---------------------------------------------- */

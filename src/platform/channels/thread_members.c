@@ -80,13 +80,7 @@ static const char COUNT_MEMBERS[] = "select count(*) from thread_members where t
 
 enum err thread_count_members(struct tx *tx, snowflake thread_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_MEMBERS, BIND(v_id(thread_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_MEMBERS, BIND(v_id(thread_id)), ret);
 }
 
 static const char ADD_MEMBER[] =

@@ -94,11 +94,10 @@ static enum err check_emoji_limit(struct call *call)
 {
     const struct guild *g = call->target.guild;
     bool animated = emoji_from_draft(call).animated;
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, COUNT_EMOJIS, BIND(v_id(g->id), v_int(animated)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(call->tx, COUNT_EMOJIS, BIND(v_id(g->id), v_int(animated)), &n);
 
-    if (e || row_int(&row, 0) < max_emojis_of_guild(g))
+    if (e || n < max_emojis_of_guild(g))
         return e;
     return animated ? ERR_MAX_ANIMATED_EMOJIS : ERR_MAX_EMOJIS;
 }

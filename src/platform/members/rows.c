@@ -41,13 +41,11 @@ static const char FIND_MEMBER[] =
 enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_MEMBER, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
+    enum err e =
+        tx_one_or(tx, FIND_MEMBER, BIND(v_id(guild_id), v_id(user_id)), ERR_UNKNOWN_MEMBER, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_MEMBER;
     member_from_row(&row, ret);
     return read_roles_of_member(tx, ret);
 }

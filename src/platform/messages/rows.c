@@ -331,13 +331,7 @@ static const char COUNT_PINS[] =
 
 enum err message_count_pins(struct tx *tx, snowflake channel_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_PINS, BIND(v_id(channel_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_PINS, BIND(v_id(channel_id)), ret);
 }
 
 static const char FIND_NONCE[] =
@@ -504,9 +498,8 @@ static const char USED_ELSEWHERE[] =
 enum err attachment_release_file(struct call *call, const struct attachment *a)
 {
     snowflake file = a->file_id ? a->file_id : a->id;
-    struct rows row;
     bool used = false;
-    enum err e = tx_one(call->tx, USED_ELSEWHERE, BIND(v_id(file), v_id(a->id)), &row, &used);
+    enum err e = tx_exists(call->tx, USED_ELSEWHERE, BIND(v_id(file), v_id(a->id)), &used);
 
     return e || used ? e : attachment_delete_file(call, file);
 }

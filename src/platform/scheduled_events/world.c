@@ -102,20 +102,19 @@ static enum err set_event_location(struct world_importer *im, const struct world
                                    struct scheduled_event *ret)
 {
     struct event_metadata *metadata = arena_alloc(im->arena, sizeof *metadata);
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     metadata->location = in->location;
     ret->entity_type = EVENT_EXTERNAL;
     ret->entity_metadata = metadata;
     if (!channel)
         return OK;
-    enum err e = tx_one(im->tx, TYPE_OF_CHANNEL, BIND(v_id(channel)), &row, &found);
+    enum err e = tx_read_int(im->tx, TYPE_OF_CHANNEL, BIND(v_id(channel)), &n);
     ret->entity_metadata = NULL;
     ret->channel_id = opt_id_or_null(channel);
-    if (!e && row_int(&row, 0) == CHANNEL_STAGE)
+    if (!e && n == CHANNEL_STAGE)
         ret->entity_type = EVENT_IN_STAGE;
-    else if (!e && row_int(&row, 0) == CHANNEL_VOICE)
+    else if (!e && n == CHANNEL_VOICE)
         ret->entity_type = EVENT_IN_VOICE;
     else if (!e)
         form_add_error(im->form, at, "WORLD_WRONG_KIND", "an event needs a voice or stage channel");

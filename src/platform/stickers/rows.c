@@ -35,11 +35,8 @@ enum err guild_stickers_read(struct tx *tx, snowflake guild_id, struct list *ret
 enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, STICKERS "where id = $1", BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, STICKERS "where id = $1", BIND(v_id(id)), ERR_UNKNOWN_STICKER, &row);
 
-    if (!e && !found)
-        e = ERR_UNKNOWN_STICKER;
     if (!e)
         sticker_from_row(&row, ret);
     return e;

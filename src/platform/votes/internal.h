@@ -7,7 +7,6 @@
 #include "platform/polls/polls.h"
 #include "platform/votes/votes.h"
 
-enum err check_view_poll_permission(struct call *call);
 bool poll_has_ended(const struct poll *poll);
 
 /* --- vote_route.c --------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include "api/deletion.h"
 #include "platform/channels/channels.h"
 
-enum err check_view_poll_permission(struct call *call)
+static enum err check_view_poll_permission(struct call *call)
 {
     return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
                                                                        : ERR_MISSING_PERMISSIONS;

@@ -13,7 +13,8 @@ enum { MOST_IN_CHANNEL = 15, MOST_IN_GUILD = 1000, TOKEN_BYTES = 51 };
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-struct str webhook_derive_token(struct call *call, const struct webhook *h)
+/* Derives the 68-character token from the id, the salt and the server's key. */
+static struct str webhook_derive_token(struct call *call, const struct webhook *h)
 {
     unsigned char bytes[TOKEN_BYTES];
 

@@ -108,8 +108,6 @@ enum err pause_stream(struct call *call, struct session_opcode *o);
 
 /* Finds the stream of the path; ERR_UNKNOWN_STREAM, or a form error on the key. */
 enum err stream_find_by_path(struct call *call, struct stream *ret);
-/* For .admit: the caller must own the stream. */
-enum err require_stream_owner(struct call *call);
 
 /* --- files.c: previews ---------------------------------------------------------------- */
 

@@ -405,6 +405,36 @@ static int64_t value_of_pair(struct tx *tx, int64_t k)
     return found ? row_int(&r, 0) : -1;
 }
 
+static enum err read_pairs_by_helpers(struct tx *tx, void *arg)
+{
+    struct rows r;
+    int64_t v = -1;
+    bool found;
+
+    (void)arg;
+    no_error(tx_exists(tx, pair_of, BIND(v_int(2)), &found));
+    assert_true(found);
+    no_error(tx_exists(tx, pair_of, BIND(v_int(9)), &found));
+    assert_false(found);
+    no_error(tx_read_int(tx, pair_of, BIND(v_int(2)), &v));
+    assert_int_equal(v, 20);
+    no_error(tx_read_int(tx, pair_of, BIND(v_int(9)), &v));
+    assert_int_equal(v, 0);
+    no_error(tx_one_or(tx, pair_of, BIND(v_int(2)), ERR_NOT_FOUND, &r));
+    assert_int_equal(row_int(&r, 0), 20);
+    assert_int_equal(tx_one_or(tx, pair_of, BIND(v_int(9)), ERR_NOT_FOUND, &r), ERR_NOT_FOUND);
+    return OK;
+}
+
+static void row_helpers_handle_a_missing_row(void **state)
+{
+    struct fixture *f = *state;
+
+    no_error(store_do(f->store, PAIRS));
+    no_error(store_do(f->store, "insert into pairs (k, v) values (2, 20)"));
+    no_error(in_one(f, read_pairs_by_helpers, NULL));
+}
+
 /* Queries the same rows before and after writes, so that a prefetched row would be wrong. */
 static enum err query_around_writes(struct work_item *w, struct tx *tx)
 {
@@ -505,6 +535,7 @@ int main(void)
         store_test(row_without_its_foreign_key_target_is_refused),
         store_test(invalid_sql_is_an_internal_error_and_the_next_query_works),
         store_test(read_transaction_cannot_write),
+        store_test(row_helpers_handle_a_missing_row),
         store_test(prefetched_rows_match_the_stored_rows),
         store_test(pipelined_writes_are_visible_to_later_reads),
         store_test(failed_pipelined_write_rolls_back_the_transaction),
