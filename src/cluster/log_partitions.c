@@ -62,24 +62,24 @@ static void check_unread_rows_exist(struct cluster *c)
 {
     struct partition_task first = { 0 };
 
-    if (cluster_run(c, STORE_READ, read_first_partition, &first) || c->follow.lost)
+    if (cluster_run_transaction(c, STORE_READ, read_first_partition, &first) || c->follow.lost)
         return;
-    c->follow.lost = frame_sequencer_next_position(c->sequencer) < first.part * PARTITION_POSITIONS;
+    c->follow.lost = log_sequencer_next_position(c->sequencer) < first.part * PARTITION_POSITIONS;
     if (!c->follow.lost)
         return;
     log_error("cluster: the log no longer has the event at position %lld; this node stops",
-              (long long)frame_sequencer_next_position(c->sequencer));
+              (long long)log_sequencer_next_position(c->sequencer));
     c->options.lost(c->options.arg);
 }
 
 void log_partitions_maintain(struct cluster *c)
 {
-    int64_t next = frame_sequencer_next_position(c->sequencer);
+    int64_t next = log_sequencer_next_position(c->sequencer);
     struct partition_task t = { .part = next / PARTITION_POSITIONS + 1 };
 
     check_unread_rows_exist(c);
     if (next % PARTITION_POSITIONS > PARTITION_POSITIONS / 2)
-        cluster_run(c, STORE_APPEND, create_partition, &t);
-    if (!cluster_run(c, STORE_READ, read_old_partition, &t) && t.done)
-        cluster_run(c, STORE_APPEND, drop_partition, &t);
+        cluster_run_transaction(c, STORE_APPEND, create_partition, &t);
+    if (!cluster_run_transaction(c, STORE_READ, read_old_partition, &t) && t.done)
+        cluster_run_transaction(c, STORE_APPEND, drop_partition, &t);
 }

@@ -52,7 +52,7 @@ static enum err insert_node(struct tx *tx, void *arg)
     n->ids_until = !e && found ? row_int(&r, 0) : 0;
     if (!e)
         e = tx_one(tx, SELECT_OTHER_FRAME_FORMAT,
-                   BIND(v_int(c->node), v_int(FRAME_FORMAT), v_int(NODE_LEASE_MS)), &r, &found);
+                   BIND(v_int(c->node), v_int(LOG_ENTRY_FORMAT), v_int(NODE_LEASE_MS)), &r, &found);
     n->foreign = !e && found ? row_int(&r, 0) : 0;
     if (e || n->foreign)
         return e;
@@ -61,7 +61,7 @@ static enum err insert_node(struct tx *tx, void *arg)
                     BIND(v_int(c->node), v_int(c->identity), v_text(name),
                          v_int(clock_ms() + NODE_LEASE_MS), v_text(str_of(c->options.version)),
                          v_text(c->options.settings), v_text(str_of(c->options.address)),
-                         v_int(store_schema_number()), v_int(FRAME_FORMAT)),
+                         v_int(store_schema_number()), v_int(LOG_ENTRY_FORMAT)),
                     NULL);
     if (!e)
         e = tx_one(tx, SELECT_OTHER_SETTINGS, BIND(v_int(c->node), v_text(c->options.settings)), &r,
@@ -80,7 +80,7 @@ enum err node_register(struct cluster *c)
     struct node_row n = { .cluster = c };
 
     gethostname(n.name, sizeof n.name - 1);
-    enum err e = cluster_run(c, STORE_WRITE, insert_node, &n);
+    enum err e = cluster_run_transaction(c, STORE_WRITE, insert_node, &n);
     if (e)
         return e;
     if (n.foreign) {
@@ -131,7 +131,7 @@ static enum err compare_with_other_clocks(struct cluster *c, struct tx *tx, int6
         return e;
     while (count < sizeof others / sizeof *others && rows_next(&r))
         others[count++] = row_int(&r, 0);
-    *ret_agree = clock_agrees(offset_ms, others, count);
+    *ret_agree = node_clock_is_right(offset_ms, others, count);
     return rows_end(&r);
 }
 
@@ -148,7 +148,7 @@ static void record_clock_offset(struct cluster *c, int64_t offset_ms,
                              (read_step->after - c->clocks.last.after) / 1000000),
                  2 * NODE_LEASE_MS / 1000);
     }
-    clock_check_record(&c->clocks, read_step, agrees);
+    clock_check_record_sample(&c->clocks, read_step, agrees);
     atomic_store(&c->offset_ms, offset_ms);
     atomic_store(&c->clock_off, c->clocks.is_off);
     if (c->clocks.is_off != was_off)
@@ -164,7 +164,7 @@ static enum err update_heartbeat(struct tx *tx, void *arg)
     bool found;
     enum err e = tx_exec(tx, UPDATE_HEARTBEAT,
                          BIND(v_int(c->node), v_int(c->identity), v_int(clock_ms() + NODE_LEASE_MS),
-                              v_int(frame_sequencer_next_position(c->sequencer) - 1),
+                              v_int(log_sequencer_next_position(c->sequencer) - 1),
                               v_int((int64_t)c->options.sessions(c->options.arg))),
                          NULL);
 
@@ -179,7 +179,7 @@ static enum err update_heartbeat(struct tx *tx, void *arg)
     atomic_store(&c->count.nodes, (uint64_t)row_int(&r, 0));
     atomic_store(&c->rank, (uint64_t)row_int(&r, 1));
     int64_t offset = clock_offset(before, read_step.database_ms, clock_ms());
-    bool agree = clock_agrees(offset, NULL, 0);
+    bool agree = node_clock_is_right(offset, NULL, 0);
     if (!agree)
         e = compare_with_other_clocks(c, tx, offset, &agree);
     if (!e)
@@ -212,7 +212,7 @@ static enum err read_living_nodes(struct tx *tx, void *arg)
 static enum err report_living_nodes(struct cluster *c)
 {
     struct living_nodes n;
-    enum err e = cluster_run(c, STORE_READ, read_living_nodes, &n);
+    enum err e = cluster_run_transaction(c, STORE_READ, read_living_nodes, &n);
 
     if (!e)
         c->options.living(c->options.arg, n.identities, n.count);
@@ -270,10 +270,10 @@ static bool may_declare_nodes_dead(struct cluster *c)
 
 enum err node_heartbeat(struct cluster *c)
 {
-    enum err e = cluster_run(c, STORE_APPEND, update_heartbeat, c);
+    enum err e = cluster_run_transaction(c, STORE_APPEND, update_heartbeat, c);
 
     if (!e && may_declare_nodes_dead(c))
-        e = cluster_run(c, STORE_APPEND, declare_nodes_dead, c);
+        e = cluster_run_transaction(c, STORE_APPEND, declare_nodes_dead, c);
     if (!e && c->options.living)
         e = report_living_nodes(c);
     return e;
@@ -289,14 +289,14 @@ static enum err update_node_position(struct tx *tx, void *arg)
 
     return tx_exec(tx, UPDATE_NODE_POSITION,
                    BIND(v_int(c->node), v_int(c->identity),
-                        v_int(frame_sequencer_next_position(c->sequencer) - 1),
+                        v_int(log_sequencer_next_position(c->sequencer) - 1),
                         v_int(clock_ms() + NODE_LEASE_MS)),
                    NULL);
 }
 
 enum err node_publish_position(struct cluster *c)
 {
-    return cluster_run(c, STORE_APPEND, update_node_position, c);
+    return cluster_run_transaction(c, STORE_APPEND, update_node_position, c);
 }
 
 static const char SELECT_LEAST_POSITION[] =
@@ -322,7 +322,7 @@ static enum err read_least_position(struct tx *tx, void *arg)
 enum err read_least_node_position(struct cluster *c, int64_t *ret)
 {
     struct least_position l = { .node = c->node };
-    enum err e = cluster_run(c, STORE_READ, read_least_position, &l);
+    enum err e = cluster_run_transaction(c, STORE_READ, read_least_position, &l);
 
     *ret = l.position;
     return e;
@@ -338,5 +338,5 @@ static enum err delete_node(struct tx *tx, void *arg)
 
 void node_unregister(struct cluster *c)
 {
-    cluster_run(c, STORE_APPEND, delete_node, c);
+    cluster_run_transaction(c, STORE_APPEND, delete_node, c);
 }

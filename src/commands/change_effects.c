@@ -12,10 +12,10 @@
 
 void emit_command_index_update(struct call *call, snowflake guild_id)
 {
-    struct guild_integrations_ref guild = { guild_id };
+    struct guild_integrations_event guild = { guild_id };
 
     call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild_id),
-              &guild_integrations_ref_schema, &guild);
+              &guild_integrations_event_schema, &guild);
 }
 
 enum { GUILDS_A_STEP = 500 };
@@ -113,11 +113,11 @@ static enum err update_global_commands_flag(struct tx *tx, const struct applicat
     return tx_exec(tx, SET_FLAGS, BIND(v_id(a->id), v_int(flags)), NULL);
 }
 
-enum err apply_command_changes(struct tx *tx, struct form *form, const struct json_path *here,
-                               const struct application *a, snowflake guild_id)
+enum err update_bundle_and_indexes(struct tx *tx, struct form *form, const struct json_path *here,
+                                   const struct application *a, snowflake guild_id)
 {
     size_t grown;
-    enum err e = rewrite_bundle(tx, a->id, guild_id, &grown);
+    enum err e = rewrite_command_bundle(tx, a->id, guild_id, &grown);
 
     if (!e && grown > COMMANDS_MAX_BYTES) {
         form_add_error(form, here, FORM_ALL_TOO_LARGE, (int)COMMANDS_MAX_BYTES);
@@ -128,10 +128,10 @@ enum err apply_command_changes(struct tx *tx, struct form *form, const struct js
     return e || guild_id ? e : update_global_commands_flag(tx, a);
 }
 
-enum err apply_and_emit_command_changes(struct call *call, const struct application *a,
-                                        snowflake guild_id)
+enum err update_and_emit_bundle_and_indexes(struct call *call, const struct application *a,
+                                            snowflake guild_id)
 {
-    enum err e = apply_command_changes(call->tx, &call->form, NULL, a, guild_id);
+    enum err e = update_bundle_and_indexes(call->tx, &call->form, NULL, a, guild_id);
 
     if (e)
         return e;

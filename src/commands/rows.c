@@ -122,11 +122,11 @@ enum err read_command_row_by_id(struct tx *tx, snowflake id, bool whole, struct 
 static bool encode_stored_definition(struct arena *arena, const struct command *k, struct str *ret)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, COMMAND_MAX_BYTES);
     schema_encode(&j, &type_command_stored, k);
-    bool fits = !buf_full(&out);
+    bool fits = !buf_is_full(&out);
     if (fits)
         *ret = buf_move_to_arena(&out, arena);
     buf_clear(&out);

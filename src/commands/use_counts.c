@@ -14,7 +14,7 @@ static const char IS_DAY_RECORDED[] = "select 1 from commands where id = $1 and 
 static const char UPDATE_USED_DAY[] =
     "update commands set used_day = $2 where id = $1 and used_day < $2";
 
-int64_t ranking_start_day(void)
+int64_t command_ranking_start_day(void)
 {
     return clock_s() / DAY_S - RANKED_DAYS;
 }
@@ -54,7 +54,7 @@ static const char DELETE_EXPIRED_DAYS[] =
 
 static enum err run_use_expiry_job(struct call *call, const struct job *job)
 {
-    struct value app = v_id(job->key), since = v_int(ranking_start_day());
+    struct value app = v_id(job->key), since = v_int(command_ranking_start_day());
     enum err e = tx_exec(call->tx, DELETE_EXPIRED_DAYS, BIND(app, since), NULL);
 
     if (!e)

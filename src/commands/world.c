@@ -21,7 +21,7 @@ struct command_import {
     struct application application;
     snowflake guild_id;
     struct list known; /* struct existing_command: commands of this scope, including new ones */
-    struct world_count *count;
+    struct imported_object_count *count;
     bool changed;
 };
 
@@ -179,7 +179,7 @@ static enum err read_existing_commands(struct command_import *in)
 }
 
 /* Imports commands; json: the JSON text at this path. */
-static enum err import_commands(struct world_importer *im, const void *json,
+static enum err import_commands(struct world_file_importer *im, const void *json,
                                 const struct json_path *at, snowflake application)
 {
     struct command_import in = { .tx = im->tx,
@@ -202,7 +202,7 @@ static enum err import_commands(struct world_importer *im, const void *json,
     }
     if (e || !in.changed)
         return e;
-    e = apply_command_changes(im->tx, im->form, at, &in.application, im->guild);
+    e = update_bundle_and_indexes(im->tx, im->form, at, &in.application, im->guild);
     return e == ERR_INVALID_FORM_BODY ? OK : e;
 }
 
@@ -256,7 +256,7 @@ static struct command_patch command_to_patch(const struct command *k)
     return p;
 }
 
-static enum err export_commands(struct world_exporter *ex, struct opt_str *ret)
+static enum err export_commands(struct world_file_exporter *ex, struct opt_str *ret)
 {
     const struct type *type = ex->guild ? &guild_commands_body : &commands_body;
     struct list rows, bodies = { 0 };
@@ -275,7 +275,7 @@ static enum err export_commands(struct world_exporter *ex, struct opt_str *ret)
     return e;
 }
 
-const struct world_parts commands_world = { (const struct world_part[]){
+const struct world_file_fields commands_world = { (const struct world_file_field[]){
     { "application", "commands", &type_raw, .order = 40, .import = import_commands,
       .export_text = export_commands },
     { "installed", "commands", &type_raw, .order = 10, .import = import_commands,

@@ -81,8 +81,8 @@ struct gif_media_sizes {
     struct gif_size of[GIF_FORMAT_COUNT];
 };
 /* Parse and format the column `media`. */
-struct gif_media_sizes parse_gif_media(struct str text);
-struct str format_gif_media(struct arena *a, const struct gif_media_sizes *m);
+struct gif_media_sizes parse_gif_media_sizes(struct str text);
+struct str format_gif_media_sizes(struct arena *a, const struct gif_media_sizes *m);
 
 /* Chooses the file for a requested format: that format, else a near one of its type, else a GIF,
  * else any. */
@@ -107,7 +107,7 @@ struct gif_query {
     struct opt_str locale;
     int64_t limit;
 };
-struct gif_choice {
+struct gif_select_body {
     struct str id, q;
 };
 
@@ -140,7 +140,7 @@ double heat_after_choice(double heat, double today);
 /* --- rows.c --------------------------------------------------------------------------- */
 
 /* A search result: its number and sort keys. */
-struct gif_hit {
+struct gif_search_hit {
     int64_t n;
     double score;
     int tier; /* 0: any locale or the caller's, 1: the caller's language, 2: others */
@@ -148,8 +148,8 @@ struct gif_hit {
 };
 
 /* Reads GIFs in the order of the hits; leaves out deleted ones. */
-enum err read_gif_objects(const struct gif_request *w, const struct gif_hit *hits, size_t count,
-                          struct list *ret);
+enum err read_gif_objects(const struct gif_request *w, const struct gif_search_hit *hits,
+                          size_t count, struct list *ret);
 
 /* --- full_text_index.c: full-text index of the engine --------------------------------- */
 
@@ -161,7 +161,7 @@ enum err gif_index_search(const struct gif_request *w, const struct list *words,
 enum err gif_index_write(struct tx *tx, const char *engine, int64_t n, struct str title,
                          struct str tags, struct str description);
 /* Reads rows of `gifs` by number: n, id, title, media. */
-enum err read_gif_rows(struct call *call, const struct gif_hit *hits, size_t count,
+enum err read_gif_rows(struct call *call, const struct gif_search_hit *hits, size_t count,
                        struct rows *ret);
 
 /* --- search.c, trending.c, suggestions.c: lists --------------------------------------- */
@@ -173,7 +173,7 @@ enum err read_gif_categories(const struct gif_request *w, struct list *ret);
 enum err read_trending_terms(const struct gif_request *w, struct list *ret);
 enum err read_search_suggestions(const struct gif_request *w, struct list *ret);
 /* Adds a term, unless it is a duplicate, the query itself, or above the limit. */
-void add_search_term(const struct gif_request *w, struct list *terms, struct str term);
+void add_suggested_search_term(const struct gif_request *w, struct list *terms, struct str term);
 
 /* --- provider_queries.c: the provider ------------------------------------------------- */
 
@@ -227,13 +227,13 @@ enum cached_response_age provider_cache_find(struct str key, struct arena *a, st
 void provider_cache_store(struct str key, struct str body);
 void provider_cache_refresh_failed(struct str key);
 /* Circuit breaker: returns false for 30 seconds after five failures in a row. */
-bool circuit_breaker_allows(void);
-void circuit_breaker_record(bool success);
+bool provider_circuit_breaker_allows(void);
+void provider_circuit_breaker_record(bool success);
 
 /* --- record_choice.c ------------------------------------------------------------------ */
 
 /* Resets the schedule of counts when a server starts. */
-void reset_choice_count_schedule(void);
+void reset_gif_choice_count_schedule(void);
 /* Record a choice: prepare_gif_choice on the loop, insert_gif_choice in the transaction. */
 void prepare_gif_choice(struct call *call);
 enum err insert_gif_choice(struct call *call, struct str id, struct str locale);
@@ -262,7 +262,7 @@ struct gif_file {
     struct str bytes;
     struct gif_size size;
 };
-struct gif_draft {
+struct imported_gif {
     struct str id, title, description, locale, url, rating;
     struct list tags;  /* struct str */
     struct list media; /* struct string_pair: format, location of the file */
@@ -272,18 +272,18 @@ struct gif_draft {
 extern const struct type gif_draft_type;
 
 /* Reads the rows of an import file in any of its forms (import_reader.c). */
-struct import_reader {
+struct gif_import_reader {
     struct str rest;
     struct list columns; /* CSV: struct str */
     enum draft_form { FORM_ARRAY, FORM_LINES, FORM_CSV } form;
 };
-void import_reader_init(struct import_reader *r, struct str text, struct arena *a);
+void gif_import_reader_init(struct gif_import_reader *r, struct str text, struct arena *a);
 /* Reads the next row. Returns false at the end. Problems of the row are in `form`. */
-bool import_reader_next(struct import_reader *r, struct arena *a, struct form *form,
-                        struct gif_draft **ret);
+bool gif_import_reader_next(struct gif_import_reader *r, struct arena *a, struct form *form,
+                            struct imported_gif **ret);
 
 /* Writes a GIF and its files, in a transaction. *ret_new: the id is new. */
-enum err write_gif(struct tx *tx, struct store *store, const struct gif_draft *draft,
+enum err write_gif(struct tx *tx, struct store *store, const struct imported_gif *draft,
                    const struct list *files, bool *ret_new);
 /* Marks the blobs of write_gif as committed; call after the commit. */
 void mark_gif_blobs_committed(struct store *store);

@@ -55,11 +55,11 @@ enum err list_channel_integrations(struct call *call)
         if (e)
             return e;
         struct integration *i = list_append(call->arena, &integrations, sizeof *i);
-        *i = integration_of_application(call->arena, a, 0, app->id);
+        *i = integration_from_application(call->arena, a, 0, app->id);
         i->scopes = (struct opt_list){ GIVEN, app->scopes };
         integration_set_displayed_type(i);
     }
-    return e ? e : call_reply(call, &integrations);
+    return e ? e : call_reply_object(call, &integrations);
 }
 
 /* Allows the owner of the group, the user who added the app, and the owner of the app that manages

@@ -131,7 +131,7 @@ static enum err expire_member(struct call *call, const struct integration_row *i
         return e;
     if (kick) {
         e = member_leave(call, i->guild_id, user_id);
-        return e ? e : audit_record(call, i->guild_id, AUDIT_MEMBER_KICK, user_id);
+        return e ? e : audit_record_action(call, i->guild_id, AUDIT_MEMBER_KICK, user_id);
     }
     e = tx_exec(call->tx, CLEAR_LAPSE, BIND(v_id(i->id), v_id(user_id)), NULL);
     if (!e)
@@ -179,9 +179,9 @@ static enum err schedule_next_expiry(struct call *call)
 
 /* --- iteration over members ----------------------------------------------------------- */
 
-static void finish_expiry_run(struct step_chain *c)
+static void finish_expiry_run(struct call_chain *c)
 {
-    step_chain_run(c, ROUTE_STORE_WRITE, schedule_next_expiry, step_chain_on_last_step);
+    call_chain_run(c, ROUTE_STORE_WRITE, schedule_next_expiry, call_chain_on_last_call);
 }
 
 static void on_member_expired(struct call *call, enum err e, void *arg)
@@ -190,14 +190,14 @@ static void on_member_expired(struct call *call, enum err e, void *arg)
     if (e)
         finish_expiry_run(arg);
     else
-        step_chain_continue(arg);
+        call_chain_continue(arg);
 }
 
-static void request_next_account(struct step_chain *c);
+static void request_next_account(struct call_chain *c);
 
 static void on_provider_response(void *arg, const struct provider_response *a)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     struct lapsed_member *l = c->state;
 
     if (a->result != PROVIDER_OK && a->result != PROVIDER_NOT_FOUND) {
@@ -209,12 +209,12 @@ static void on_provider_response(void *arg, const struct provider_response *a)
     request_next_account(c);
 }
 
-static void request_next_account(struct step_chain *c)
+static void request_next_account(struct call_chain *c)
 {
     const struct lapsed_member *l = c->state;
 
     if (l->subscribes || l->asked == l->count) {
-        step_chain_run(c, ROUTE_STORE_WRITE, expire_lapsed_member, on_member_expired);
+        call_chain_run(c, ROUTE_STORE_WRITE, expire_lapsed_member, on_member_expired);
         return;
     }
     provider_send_request(
@@ -231,7 +231,7 @@ static void request_next_account(struct step_chain *c)
 static void on_lapsed_member_read(struct call *call, enum err e, void *arg)
 {
     const struct lapsed_member *found = call_passed_data(call, "lapsed_member");
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
 
     if (e || !found->found) {
         finish_expiry_run(c);
@@ -241,17 +241,17 @@ static void on_lapsed_member_read(struct call *call, enum err e, void *arg)
     request_next_account(c);
 }
 
-static void start_next_member(struct step_chain *c)
+static void start_next_member(struct call_chain *c)
 {
-    step_chain_run(c, ROUTE_STORE_READ, read_next_lapsed_member, on_lapsed_member_read);
+    call_chain_run(c, ROUTE_STORE_READ, read_next_lapsed_member, on_lapsed_member_read);
 }
 
 static void start_expiry_job(struct api *api, struct loop *loop, const struct job *job)
 {
     struct lapsed_member first = { .id = job->key };
 
-    step_chain_continue(
-        step_chain_new(api, loop, start_next_member, "lapsed_member", &first, sizeof first));
+    call_chain_continue(
+        call_chain_new(api, loop, start_next_member, "lapsed_member", &first, sizeof first));
 }
 
 const struct job_kind subscription_expiry_job = {

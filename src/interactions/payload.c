@@ -86,7 +86,7 @@ static enum err read_guild_objects(struct call *call)
     return e;
 }
 
-enum err read_payload_objects(struct call *call)
+enum err read_interaction_payload_objects(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
     struct payload_context *a = v->payload_context = arena_alloc(call->arena, sizeof *a);
@@ -164,7 +164,7 @@ static struct str encode_command_data(struct call *call)
         data.version = opt_id_or_null(k->version);
     if (v->options.count)
         data.options = (struct opt_list){ GIVEN, v->options };
-    return encode_object_json(call, &type_command_data, &data);
+    return encode_payload_object_json(call, &type_command_data, &data);
 }
 
 /* Appends `resolved` as the last member of data. */
@@ -244,7 +244,7 @@ static const struct schema payload_schema = {
 };
 static const struct type type_payload = { .kind = KIND_OBJECT, .schema = &payload_schema };
 
-void encode_payload(struct call *call)
+void encode_interaction_payload(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
     const struct payload_context *a = v->payload_context;
@@ -268,8 +268,8 @@ void encode_payload(struct call *call)
     };
 
     for (size_t i = 0; i < a->entitlements.count; i++)
-        ids_add(call->arena, &p.entitlement_sku_ids,
-                ((const struct entitlement *)a->entitlements.items)[i].sku_id);
+        id_list_add(call->arena, &p.entitlement_sku_ids,
+                    ((const struct entitlement *)a->entitlements.items)[i].sku_id);
 
     if (it->guild_id) {
         p.guild = &a->guild;
@@ -279,5 +279,5 @@ void encode_payload(struct call *call)
     } else {
         p.user = &v->user;
     }
-    v->payload = encode_object_json(call, &type_payload, &p);
+    v->payload = encode_payload_object_json(call, &type_payload, &p);
 }

@@ -16,7 +16,7 @@
 /* Checks that the caller can view the channel, and that guild_id is the channel's. */
 static enum err check_interaction_channel(struct call *call)
 {
-    const struct invocation *in = call->body;
+    const struct interaction_request_body *in = call->body;
     struct interaction *it = &invocation_state_of(call)->it;
     enum err e = resolve_channel_by_id(call, in->channel_id);
 
@@ -35,7 +35,7 @@ static enum err check_interaction_channel(struct call *call)
             &call->target.member_access->input); /* commands: see check_command_permission */
     if (e)
         return e;
-    return channel_accepts_messages(c->type) ? require_direct_channel_open(call)
+    return channel_accepts_messages(c->type) ? require_direct_channel_writable(call)
                                              : ERR_NOT_TEXT_CHANNEL;
 }
 
@@ -55,7 +55,7 @@ static enum err read_bot_member(struct call *call)
 
 static enum err read_app_and_user(struct call *call)
 {
-    const struct invocation *in = call->body;
+    const struct interaction_request_body *in = call->body;
     struct invocation_state *v = invocation_state_of(call);
     enum err e = application_find(call->tx, in->application_id, &v->application);
 
@@ -74,7 +74,7 @@ static enum err read_app_and_user(struct call *call)
 
 static enum err read_and_check_request(struct call *call)
 {
-    switch (((const struct invocation *)call->body)->type) {
+    switch (((const struct interaction_request_body *)call->body)->type) {
     case INTERACTION_COMPONENT:
         return read_and_check_component(call);
     case INTERACTION_MODAL:
@@ -99,7 +99,7 @@ static enum err store_files_and_encode_payload(struct call *call)
     enum err e = store_interaction_files(call);
 
     if (!e)
-        encode_payload(call);
+        encode_interaction_payload(call);
     return e;
 }
 
@@ -110,7 +110,7 @@ static const char SAME_NONCE[] =
 static enum err is_repeated_request(struct call *call, bool *ret)
 {
     enum { NONCE_LIFE_MS = 60 * 1000 };
-    const struct opt_str *nonce = &((const struct invocation *)call->body)->nonce;
+    const struct opt_str *nonce = &((const struct interaction_request_body *)call->body)->nonce;
 
     *ret = false;
     if (nonce->given != GIVEN)
@@ -133,19 +133,19 @@ static enum err read_and_check_invocation(struct call *call)
     if (!e)
         e = check_file_sizes(call);
     if (!e)
-        e = read_payload_objects(call);
+        e = read_interaction_payload_objects(call);
     if (e)
         return e;
     if (v->files.count)
         call->compute = store_files_and_encode_payload;
     else
-        encode_payload(call);
+        encode_interaction_payload(call);
     return OK;
 }
 
 static enum err read_interaction_request(struct call *call)
 {
-    const struct invocation *in = call->body;
+    const struct interaction_request_body *in = call->body;
     struct invocation_state *v = invocation_state_of(call);
 
     *v = (struct invocation_state){ .it = { .id = snowflake_new(),

@@ -13,7 +13,7 @@
 bool address_is_loopback(struct str address);
 
 /* Returns evidence that a proxy sent the request: "HTTP/1.0" or a header's name; NULL: none. */
-const char *request_proxy_evidence(const struct http_request *r);
+const char *request_find_proxy_evidence(const struct http_request *r);
 /* Returns true if no evidence of a proxy is found, and Host and Origin are loopback names. */
 bool request_head_is_local(const struct http_request *r);
 /* Like request_head_is_local, but also requires a loopback address. */

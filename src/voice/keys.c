@@ -123,7 +123,7 @@ static bool is_self_signed(struct call *call, struct str key, struct str signatu
     static const char *const labels[] = { "ServiceSelfSignature", "DiscordSelfSignature" };
     char id[LOGIN_ID_SIZE];
 
-    login_public_ids(call->caller->session, id, NULL);
+    login_write_public_ids(call->caller->session, id, NULL);
     struct str content = STR_CONCAT(call->arena, str_of(id), STR(":"), key);
     for (int i = 0; i < (accepts_second_label ? 2 : 1); i++)
         if (p256_verify_signature(key, mls_sign_content(call->arena, labels[i], content),
@@ -205,7 +205,7 @@ static enum err match_voice_public_key(struct call *call)
                       BIND(v_id(call->target.user->id), v_int(in->key_version),
                            v_bytes(str_slice((const char *)point, sizeof point))),
                       &found);
-    return e ? e : call_reply(call, &(struct key_match_response){ found });
+    return e ? e : call_reply_object(call, &(struct key_match_response){ found });
 }
 
 static const struct route routes[] = {

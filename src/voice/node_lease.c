@@ -119,7 +119,7 @@ static struct node_lease *lease_of_call(const struct call *call)
     return call_passed_data(call, "node_lease");
 }
 
-static void start_call(struct node_lease *l, enum route_store store,
+static void start_call(struct node_lease *l, enum route_transaction_kind store,
                        enum err (*run)(struct call *call),
                        void (*done)(struct call *call, enum err e, void *arg))
 {
@@ -247,7 +247,7 @@ enum err node_lease_begin(struct api *api, struct loop *loop, void (*on_tick)(vo
     l->loop = loop;
     l->on_tick = on_tick;
     l->arg = arg;
-    l->node = snowflake_node();
+    l->node = snowflake_get_node();
     l->shared = strcmp(store_engine_name(api_options(api)->store), "postgres") == 0;
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->begun, NULL);

@@ -19,8 +19,8 @@ enum {
     SESSION_BYTES = 8,
 };
 
-/* Marks a credential whose lookup was not preceded by auth_begin_lookup: its result must not be
- * cached. */
+/* Marks a credential whose lookup was not preceded by auth_begin_token_lookup: its result must not
+ * be cached. */
 #define UNKNOWN_REVOCATIONS UINT64_MAX
 
 /* A keyed hash of the whole token: the cache contains no usable tokens, and without the key
@@ -110,7 +110,7 @@ static bool remove_auth_scheme(struct str *s, struct str word)
 {
     if (s->n <= word.n || s->p[word.n] != ' ' || !str_eq_nocase(str_slice(s->p, word.n), word))
         return false;
-    *s = str_trim(str_skip(*s, word.n));
+    *s = str_trim(str_skip_bytes(*s, word.n));
     return true;
 }
 
@@ -198,7 +198,8 @@ static bool cache_is_up_to_date(struct auth *a)
            test_fault_is_enabled(TEST_FAULT_STALE_CREDENTIALS);
 }
 
-bool auth_find_cached(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret)
+bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str token,
+                            struct caller *ret)
 {
     struct cached_caller lookup = { .caller.kind = kind };
     uint64_t hash;
@@ -238,7 +239,7 @@ uint64_t auth_revocation_count(struct auth *a)
     return atomic_load(&a->revocations);
 }
 
-void auth_begin_lookup(struct auth *a, struct credential *c)
+void auth_begin_token_lookup(struct auth *a, struct credential *c)
 {
     c->revocations_seen = auth_revocation_count(a);
 }
@@ -302,17 +303,17 @@ static bool caller_has_application(const struct cache_entry *e, const void *id)
     return caller_of_entry(e)->application_id == *(const snowflake *)id;
 }
 
-uint64_t auth_evict_application(struct auth *a, snowflake application_id)
+uint64_t auth_evict_application_tokens(struct auth *a, snowflake application_id)
 {
     return evict_matching_callers(a, caller_has_application, &application_id);
 }
 
-uint64_t auth_evict_session(struct auth *a, const unsigned char session[8])
+uint64_t auth_evict_session_token(struct auth *a, const unsigned char session[8])
 {
     return evict_matching_callers(a, caller_has_session, session);
 }
 
-uint64_t auth_evict_account(struct auth *a, snowflake user_id)
+uint64_t auth_evict_account_tokens(struct auth *a, snowflake user_id)
 {
     return evict_matching_callers(a, caller_has_account, &user_id);
 }
@@ -337,7 +338,7 @@ static uint64_t parse_scope_bits(struct str scopes)
     uint64_t bits = 0;
 
     while (scopes.n)
-        bits |= auth_scope_bit(str_cut(&scopes, ' '));
+        bits |= auth_oauth2_scope_bit(str_cut(&scopes, ' '));
     return bits;
 }
 
@@ -347,8 +348,8 @@ static const char FIND_TOKEN[] =
     "where t.id = $1 and t.kind = $2 and not exists "
     "(select 1 from applications a where a.id = t.application_id and a.removed = 1)";
 
-enum err auth_find_stored(struct auth *a, struct tx *tx, const struct credential *c,
-                          struct caller *ret)
+enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct credential *c,
+                                struct caller *ret)
 {
     unsigned char digest[crypto_auth_hmacsha256_BYTES];
     struct rows row;
@@ -450,7 +451,7 @@ void auth_derive_key(const struct auth *a, const char *word, snowflake id, struc
     crypto_generichash_final(&state, out, n);
 }
 
-uint64_t auth_scope_bit(struct str name)
+uint64_t auth_oauth2_scope_bit(struct str name)
 {
     static const char *const scopes[] = {
         "identify",

@@ -36,7 +36,7 @@ struct job_scheduler {
     struct loop *loop;
     uv_timer_t *timer;
     _Atomic int64_t next;     /* next due time; INT64_MAX: none known */
-    _Atomic bool started;     /* jobs_start was called */
+    _Atomic bool started;     /* job_scheduler_start was called */
     struct loop_message wake; /* wakes the loop when an earlier job was scheduled */
     _Atomic bool waking;      /* wake is already posted */
     int64_t read_at;
@@ -49,8 +49,9 @@ struct job_scheduler {
 
 static void record_due_time(struct call *call, int64_t due_us)
 {
-    if (!call_context_of(call)->effects.job_due || due_us < call_context_of(call)->effects.job_due)
-        call_context_of(call)->effects.job_due = due_us;
+    if (!call_get_context(call)->effects.job_due ||
+        due_us < call_get_context(call)->effects.job_due)
+        call_get_context(call)->effects.job_due = due_us;
 }
 
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
@@ -154,7 +155,7 @@ static enum err claim_and_run_job(struct call *call)
     t->job.data.p = (const char *)(t + 1);
     enum err e = claim_job_row(call->tx, t);
     if (t->until)
-        call_context_of(call)->effects.job_due = t->until;
+        call_get_context(call)->effects.job_due = t->until;
     return e || !t->taken || t->until ? e : t->job.kind->run(call, &t->job);
 }
 
@@ -328,7 +329,7 @@ static struct due_jobs_query choose_job_share(const struct job_scheduler *jobs, 
     struct due_jobs_query l = { .living = 1 };
 
     if (jobs->others && (jobs->full || jobs->next > now))
-        cluster_rank(jobs->api->options.cluster, &l.rank, &l.living);
+        cluster_node_rank(jobs->api->options.cluster, &l.rank, &l.living);
     return l;
 }
 
@@ -414,7 +415,7 @@ static void on_scheduler_woken(struct loop_message *p)
         start_scheduler_timer(jobs);
 }
 
-void jobs_wake_at(struct job_scheduler *jobs, int64_t due)
+void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due)
 {
     lower_next_due_time(jobs, due);
     /* The timer sleeps for at most one tick; wake it for a job that is due earlier. */
@@ -427,7 +428,7 @@ static void open_scheduler_timer(struct loop *loop, void *arg)
     struct job_scheduler *jobs = arg;
 
     jobs->timer = mem_new(sizeof *jobs->timer);
-    uv_timer_init(loop_uv(loop), jobs->timer);
+    uv_timer_init(loop_get_uv_loop(loop), jobs->timer);
     jobs->timer->data = jobs;
     start_due_jobs_read(jobs);
 }
@@ -446,7 +447,7 @@ static void close_scheduler_timer(struct loop *loop, void *arg)
     jobs->timer = NULL;
 }
 
-struct job_scheduler *jobs_new(struct api *api)
+struct job_scheduler *job_scheduler_new(struct api *api)
 {
     struct job_scheduler *jobs = mem_new(sizeof *jobs);
 
@@ -456,12 +457,12 @@ struct job_scheduler *jobs_new(struct api *api)
     return jobs;
 }
 
-uint64_t jobs_run_count(const struct job_scheduler *jobs)
+uint64_t job_scheduler_run_count(const struct job_scheduler *jobs)
 {
     return atomic_load(&jobs->taken);
 }
 
-void jobs_start(struct job_scheduler *jobs, struct loop *loop)
+void job_scheduler_start(struct job_scheduler *jobs, struct loop *loop)
 {
     jobs->loop = loop;
     jobs->others = jobs->api->options.cluster && !cluster_is_alone(jobs->api->options.cluster);
@@ -469,13 +470,13 @@ void jobs_start(struct job_scheduler *jobs, struct loop *loop)
     jobs->started = true;
 }
 
-void jobs_stop(struct job_scheduler *jobs)
+void job_scheduler_stop(struct job_scheduler *jobs)
 {
     jobs->started = false;
     loop_call_and_wait(jobs->loop, close_scheduler_timer, jobs);
 }
 
-void jobs_free(struct job_scheduler *jobs)
+void job_scheduler_free(struct job_scheduler *jobs)
 {
     mem_free(jobs);
 }

@@ -214,7 +214,7 @@ static enum err invalidate_indexes_of_application(struct call *call, snowflake i
         d->closed = row_int(&rows, 0);
         d->channel_id = row_id(&rows, 1);
         if (row_int(&rows, 2) == CHANNEL_DM)
-            ids_add(call->arena, &channels, d->channel_id);
+            id_list_add(call->arena, &channels, d->channel_id);
     }
     deletion_step_count_rows(step, count);
     e = rows_end(&rows);

@@ -88,7 +88,7 @@ void list_window_free(struct list_window *f)
 {
     uint64_t hash = hash_list_ranges(f->ranges, f->count);
 
-    while (!links_empty(&f->subscriptions))
+    while (!links_are_empty(&f->subscriptions))
         list_window_remove(
             container_of(f->subscriptions.next, struct list_subscription, of_window));
     if (map_get(&f->list->windows_by_hash, hash) == f)
@@ -169,7 +169,7 @@ static bool visit_list_subscriptions(struct member_table *r,
             struct list_window *face = container_of(f, struct list_window, link);
             struct link *all = &face->subscriptions;
 
-            while (!links_empty(all) &&
+            while (!links_are_empty(all) &&
                    visit(r, container_of(all->next, struct list_subscription, of_window)))
                 if (timed_step_is_over(&piece))
                     return true;
@@ -204,14 +204,14 @@ static bool move_list_subscription(struct member_table *r, struct list_subscript
     return true;
 }
 
-void list_moves_begin(struct member_table *r)
+void list_subscription_moves_begin(struct member_table *r)
 {
     r->move.moving = true;
     r->move.moves++;
     map_clear(&r->move.moved_to);
 }
 
-bool list_moves_step(struct member_table *r)
+bool list_subscription_moves_step(struct member_table *r)
 {
     r->move.moving = visit_list_subscriptions(r, move_list_subscription);
     if (!r->move.moving)
@@ -295,9 +295,9 @@ static void post_enter_lists(struct enter_lists_post *e)
 static void on_enter_lists_posted(struct loop_message *post)
 {
     struct enter_lists_post *e = container_of(post, struct enter_lists_post, post);
-    struct session *s = registry_find_on_loop(e->gateway_loop, e->session);
+    struct session *s = registry_find_session_on_loop(e->gateway_loop, e->session);
 
-    loop_begin_part("member_lists");
+    loop_begin_measured_part("member_lists");
     e->gateway_loop->list_pieces--;
     if (s && enter_lists_step(s)) {
         post_enter_lists(e);
@@ -322,7 +322,7 @@ static void begin_enter_lists(struct session *s)
 void member_lists_on_session_arrived(struct session *s)
 {
     recheck_presence_in_guilds(s);
-    if (!links_empty(&s->lists))
+    if (!links_are_empty(&s->lists))
         begin_enter_lists(s);
 }
 
@@ -455,9 +455,9 @@ static bool apply_guild_subscription(struct session *s, snowflake guild_id,
         subscribe_to_channel_list(s, guild_id, id, ranges, c[i].ranges.count);
     }
     if (in->threads.given == GIVEN && in->threads.value)
-        thread_sync_begin(s, guild_id, NULL, 0);
+        send_thread_list_sync_begin(s, guild_id, NULL, 0);
     for (size_t i = 0; i < in->thread_member_lists.count; i++)
-        thread_members_begin(s, guild_id, threads[i]);
+        send_thread_members_begin(s, guild_id, threads[i]);
     return true;
 }
 

@@ -46,7 +46,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     map_put(&h->member_tables->map, guild_id, r);
     /* From now on changes are recorded in the roster; member_table_begin_reads reads the current
      * members. */
-    member_lists_set_watched(&h->gateway->online_members, guild_id, true);
+    guild_set_has_member_lists(&h->gateway->online_members, guild_id, true);
     return r;
 }
 
@@ -76,10 +76,10 @@ static bool member_table_free_step(struct member_table *r, size_t most)
 static void member_table_unregister(struct member_table *r)
 {
     deadline_cancel(&r->pace);
-    while (!links_empty(&r->lists))
+    while (!links_are_empty(&r->lists))
         member_list_free(container_of(r->lists.next, struct channel_member_list, link));
     map_remove(&r->gateway_loop->member_tables->map, r->guild_id);
-    member_lists_set_watched(&r->gateway_loop->gateway->online_members, r->guild_id, false);
+    guild_set_has_member_lists(&r->gateway_loop->gateway->online_members, r->guild_id, false);
 }
 
 void member_lists_free(struct gateway_loop *h)
@@ -141,10 +141,10 @@ static void free_unused_lists(struct member_table *r)
             struct list_window *face = container_of(f, struct list_window, link);
 
             after = f->next;
-            if (links_empty(&face->subscriptions))
+            if (links_are_empty(&face->subscriptions))
                 list_window_free(face);
         }
-        if (links_empty(&l->windows))
+        if (links_are_empty(&l->windows))
             member_list_free(l);
     }
 }
@@ -168,7 +168,7 @@ static void round_end(struct member_table *r)
     map_clear(&r->changed_members);
     list_update_free(r);
     free_unused_lists(r);
-    if (links_empty(&r->lists)) {
+    if (links_are_empty(&r->lists)) {
         member_table_unregister(r);
         r->ending = true;
         post_round_task(r);
@@ -237,7 +237,7 @@ static void run_round_task(struct loop_message *post)
 {
     struct member_table *r = container_of(post, struct member_table, post);
 
-    loop_begin_part("member_lists");
+    loop_begin_measured_part("member_lists");
     r->gateway_loop->list_pieces--;
     if (r->ending) {
         if (!member_table_free_step(r, MEMBERS_FREED_PER_TASK))

@@ -61,7 +61,7 @@ struct channel_member_list {
 };
 
 /* Work for the next round. */
-struct member_table_pending {
+struct member_table_pending_work {
     struct map changed_members; /* user id -> enum member_change */
     bool wants_roles, wants_members, wants_ids;
     bool fresh;             /* a new subscription waits for its first rows */
@@ -69,7 +69,7 @@ struct member_table_pending {
 };
 
 /* Subscriptions that move to other lists, because permissions changed. */
-struct list_moves {
+struct list_subscription_moves {
     bool moving;         /* a move is in progress */
     uint64_t moves;      /* number of moves */
     struct map moved_to; /* during a move: channel id -> struct channel_member_list */
@@ -99,13 +99,13 @@ struct member_table {
     snowflake ranks[LIST_GROUPS_MAX]; /* hoisted roles, highest first */
     uint32_t rank_count;
 
-    struct member_table_pending pending;
+    struct member_table_pending_work pending;
 
     /* State of the current round. */
     bool running, quick;
     struct member_table_read read;
     bool reading_members; /* members are being read; lists wait for the end */
-    struct list_moves move;
+    struct list_subscription_moves move;
     uint64_t round;
     int64_t began;              /* start of the round (clock_monotonic_ns) */
     int64_t sent_bytes;         /* bytes sent since the last pause */
@@ -146,7 +146,7 @@ void member_table_continue_round(struct member_table *r);
 /* Tasks of a round. They return false if there was nothing to do. */
 bool member_table_begin_reads(struct member_table *r);
 bool member_table_process_changes(struct member_table *r);
-uint32_t member_table_rank(const struct member_table *r, const struct ordered_member *m);
+uint32_t member_table_compute_rank(const struct member_table *r, const struct ordered_member *m);
 
 /* --- member_lists.c ------------------------------------------------------------------- */
 
@@ -177,8 +177,8 @@ void list_subscription_set_fresh(struct list_subscription *u, bool fresh);
 void list_window_free(struct list_window *f);
 /* Move subscriptions to the lists that changed overwrites require, in steps. Returns false when
  * done. */
-void list_moves_begin(struct member_table *r);
-bool list_moves_step(struct member_table *r);
+void list_subscription_moves_begin(struct member_table *r);
+bool list_subscription_moves_step(struct member_table *r);
 /* Ends all subscriptions of a guild that no session of this loop is in any more, in steps.
  * Returns false when done. */
 bool list_subscriptions_end_step(struct member_table *r);

@@ -97,7 +97,7 @@ static bool parse_activity(struct str raw, bool bot, struct arena *arena, struct
         if (str_is(key, "name"))
             ret->name = value;
         else if (str_is(key, "type") &&
-                 !(bot ? json_parse_raw_int(value, &ret->type) : str_to_i64(value, &ret->type)))
+                 !(bot ? json_parse_int_text(value, &ret->type) : str_to_i64(value, &ret->type)))
             return false;
         else if (str_is(key, "state") && is_json_string(value))
             ret->state = value;
@@ -112,8 +112,8 @@ static void write_activity_field(struct json_writer *j, const char *name, struct
 {
     if (!raw.p)
         return;
-    json_key(j, str_of(name));
-    json_raw(j, raw);
+    json_write_key(j, str_of(name));
+    json_write_raw(j, raw);
 }
 
 /* Writes a bot's activity, which has only these fields. The activity of a user is passed on
@@ -122,8 +122,8 @@ static void write_bot_activity_json(const struct activity *a, struct json_writer
 {
     json_begin_object(j);
     write_activity_field(j, "name", a->name);
-    json_name(j, "type");
-    json_int(j, a->type);
+    json_write_name(j, "type");
+    json_write_int(j, a->type);
     write_activity_field(j, "state", a->state);
     write_activity_field(j, "url", a->url);
     json_end_object(j);
@@ -139,7 +139,7 @@ static void append_valid_activity(struct str raw, bool bot, struct arena *arena,
     if (bot)
         write_bot_activity_json(&a, j);
     else
-        json_raw(j, raw);
+        json_write_raw(j, raw);
 }
 
 /* Accepts a list, or a single activity as older libraries send it. */
@@ -171,7 +171,7 @@ struct str presence_activities_json(const struct presence_update *in)
 void session_set_activities(struct session *s, struct str raw, struct arena *arena)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     char *copy = NULL;
 
     if (s->client_presence) {
@@ -182,10 +182,10 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
         return;
     buf_init(&out, ACTIVITIES_MAX_BYTES * 2);
     write_activities_json(raw, s->bot, arena, &j);
-    if (out.n > 2 && !buf_full(&out)) {
+    if (out.n > 2 && !buf_is_full(&out)) {
         copy = mem_resize(NULL, out.n);
         memcpy(copy, out.p, out.n);
-        session_client_presence(s)->activities = str_slice(copy, out.n);
+        session_get_or_create_presence(s)->activities = str_slice(copy, out.n);
     }
     buf_clear(&out);
 }
@@ -217,7 +217,7 @@ static void presence_announce_pending(struct session *s)
         on_local_session_changed(s);
 }
 
-void on_presence_window_ended(struct deadline *d)
+void on_presence_rate_limit_window_end(struct deadline *d)
 {
     presence_announce_pending(container_of(d, struct client_presence, window)->session);
 }
@@ -230,7 +230,7 @@ void handle_presence_update(struct gateway_socket *p, int op, struct str raw, co
 
     (void)op, (void)raw;
     pthread_mutex_lock(&g->lock);
-    session_client_presence(s);
+    session_get_or_create_presence(s);
     s->presence.status = (unsigned char)parse_presence_status(in->status, s->presence.status);
     session_set_activities(s, presence_activities_json(in), p->gateway_loop->arena);
     pthread_mutex_unlock(&g->lock);

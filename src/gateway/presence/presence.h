@@ -19,7 +19,7 @@ enum presence_status parse_presence_status(struct opt_str word, enum presence_st
 const char *presence_status_name(enum presence_status status);
 
 /* Announces a pending presence change if the rate limit allows it. */
-void on_presence_window_ended(struct deadline *d);
+void on_presence_rate_limit_window_end(struct deadline *d);
 /* Announces the account's presence if it changed. Call presence_on_session_begin when a session
  * begins (friends: user ids; NULL for bots), and presence_on_session_change when it is shown as
  * offline, is resumed or, with `ending`, ends. */
@@ -37,7 +37,7 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
 struct remote_session;
 /* Sends the changed presence of another node's session to local sessions in its guilds. Returns
  * false if the presence is unchanged. Thread-safe; do not hold the lock. */
-bool presence_on_remote_change(struct gateway *g, const struct remote_session *r);
+bool presence_on_remote_session_change(struct gateway *g, const struct remote_session *r);
 /* Sends the account's presence to local sessions of its friends. */
 void presence_publish_to_local_friends(struct gateway *g, snowflake user_id,
                                        const struct list *friends);

@@ -179,7 +179,7 @@ enum err read_connection_integrations(struct tx *tx, struct linked_account *c)
     struct rows rows;
 
     c->integrations.given = GIVEN;
-    if (!c->verified || c->revoked || !platform_is_enabled(platform_find(c->type)))
+    if (!c->verified || c->revoked || !platform_is_enabled(platform_find_by_name(c->type)))
         return OK;
     enum err e =
         tx_query(tx, READ_JOINABLE_INTEGRATIONS, BIND(v_text(c->type), v_text(c->id)), &rows);
@@ -207,7 +207,7 @@ enum err write_connected_accounts_json(struct tx *tx, snowflake user_id, struct 
         e = read_connection_integrations(tx, (struct linked_account *)list.items + i);
     if (e)
         return e;
-    json_name(out, "connected_accounts");
+    json_write_name(out, "connected_accounts");
     schema_encode(out, &type_connections, &list);
     return OK;
 }

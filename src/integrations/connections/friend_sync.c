@@ -101,7 +101,7 @@ static enum err finish_friend_sync(struct call *call)
     const struct friend_sync_state *s = call_passed_data(call, "friend_sync_state");
     const struct job *job = &s->job;
     snowflake user_id = job->key;
-    enum err e = suggest_connection_friends(call, user_id);
+    enum err e = suggestions_search_now(call, user_id);
 
     if (!e)
         e = suggestions_schedule_search(call, user_id);
@@ -110,18 +110,18 @@ static enum err finish_friend_sync(struct call *call)
 
 /* --- iteration over pages ------------------------------------------------------------- */
 
-static void request_friends_page(struct step_chain *c);
+static void request_friends_page(struct call_chain *c);
 
 static void on_friends_page_stored(struct call *call, enum err e, void *arg)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     const struct friend_sync_state *s = c->state;
     const struct friend_sync_page *p = call_passed_data(call, "friend_sync_page");
 
     if (p->step.lost)
-        step_chain_free(c);
+        call_chain_free(c);
     else if (e || !s->cursor[0] || s->pages >= MOST_PAGES)
-        step_chain_continue(c);
+        call_chain_continue(c);
     else
         request_friends_page(c);
 }
@@ -129,12 +129,12 @@ static void on_friends_page_stored(struct call *call, enum err e, void *arg)
 /* Stores a page of friends. If the provider fails, the friends that were stored before stay. */
 static void on_friends_page_received(void *arg, const struct provider_response *a)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     struct friend_sync_state *s = c->state;
     size_t bytes = 0;
 
     if (a->result || a->next.n >= sizeof s->cursor) {
-        step_chain_continue(c);
+        call_chain_continue(c);
         return;
     }
     for (size_t n = 0; n < a->ids.count; n++)
@@ -151,43 +151,44 @@ static void on_friends_page_received(void *arg, const struct provider_response *
         at += id.n;
         *at++ = '\0';
     }
-    step_chain_run_with_data(c, ROUTE_STORE_WRITE, store_friends_page, on_friends_page_stored,
+    call_chain_run_with_data(c, ROUTE_STORE_WRITE, store_friends_page, on_friends_page_stored,
                              "friend_sync_page", p, sizeof *p + bytes);
     mem_free(p);
 }
 
-static void request_friends_page(struct step_chain *c)
+static void request_friends_page(struct call_chain *c)
 {
     const struct friend_sync_state *s = c->state;
 
-    provider_send_request(c->api, c->loop,
-                          &(struct provider_request){ .kind = ASK_FRIENDS,
-                                                      .platform = platform_find(str_of(s->type)),
-                                                      .account_id = str_of(s->id),
-                                                      .cursor = str_of(s->cursor),
-                                                      .secret = str_of(s->secret),
-                                                      .done = on_friends_page_received,
-                                                      .arg = c });
+    provider_send_request(
+        c->api, c->loop,
+        &(struct provider_request){ .kind = ASK_FRIENDS,
+                                    .platform = platform_find_by_name(str_of(s->type)),
+                                    .account_id = str_of(s->id),
+                                    .cursor = str_of(s->cursor),
+                                    .secret = str_of(s->secret),
+                                    .done = on_friends_page_received,
+                                    .arg = c });
 }
 
 static void on_next_connection_read(struct call *call, enum err e, void *arg)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     const struct friend_sync_state *found = call_passed_data(call, "friend_sync_state");
     struct friend_sync_state *s = c->state;
 
     *s = *found;
     if (e)
-        step_chain_free(c);
+        call_chain_free(c);
     else if (!s->found)
-        step_chain_run(c, ROUTE_STORE_WRITE, finish_friend_sync, step_chain_on_last_step);
+        call_chain_run(c, ROUTE_STORE_WRITE, finish_friend_sync, call_chain_on_last_call);
     else
         request_friends_page(c);
 }
 
-static void start_next_connection(struct step_chain *c)
+static void start_next_connection(struct call_chain *c)
 {
-    step_chain_run(c, ROUTE_STORE_READ, read_next_connection, on_next_connection_read);
+    call_chain_run(c, ROUTE_STORE_READ, read_next_connection, on_next_connection_read);
 }
 
 static void start_friend_sync_job(struct api *api, struct loop *loop, const struct job *job)
@@ -195,7 +196,7 @@ static void start_friend_sync_job(struct api *api, struct loop *loop, const stru
     struct friend_sync_state first = { .job = *job };
 
     first.job.data = (struct str){ 0 };
-    step_chain_continue(step_chain_new(api, loop, start_next_connection, "friend_sync_state",
+    call_chain_continue(call_chain_new(api, loop, start_next_connection, "friend_sync_state",
                                        &first, sizeof first));
 }
 

@@ -12,7 +12,7 @@ enum { STATE_BYTES = 24, STATE_SECONDS = 600 };
 
 enum platform platform_from_path(const struct call *call)
 {
-    return platform_find(call_path_text(call, "connection.type"));
+    return platform_find_by_name(call_path_text(call, "connection.type"));
 }
 
 void emit_connections_update(struct call *call, snowflake user_id)
@@ -65,7 +65,8 @@ enum err authorize_connection(struct call *call)
                     NULL);
     if (e)
         return e;
-    return call_reply(call, &(struct authorize_url){ provider_authorize_url(call, p, state) });
+    return call_reply_object(call,
+                             &(struct authorize_url){ provider_authorize_url(call, p, state) });
 }
 
 enum err read_link_state_user(struct call *call, const struct link_request *l, snowflake *ret_user)
@@ -94,10 +95,10 @@ static void on_provider_response(void *arg, const struct provider_response *a)
     l->account.id = str_dup(call->arena, a->account.id);
     l->account.name = str_dup(call->arena, a->account.name);
     l->account.secret = str_dup(call->arena, a->account.secret);
-    call_resume(call, OK);
+    call_resume_after_await(call, OK);
 }
 
-void request_linked_account(struct call *call)
+void request_account_from_provider(struct call *call)
 {
     const struct link_request *l = call_passed_data(call, "link_request");
 
@@ -166,12 +167,13 @@ static enum err schedule_syncs_of_account(struct call *call, struct str type, st
         const struct integration_row *i = (const struct integration_row *)all.items + n;
 
         if (i->enabled && i->revoked_at)
-            e = schedule_sync(call, i->id);
+            e = schedule_integration_sync(call, i->id);
     }
     return e;
 }
 
-enum err complete_link(struct call *call, struct link_request *l, struct linked_account *ret)
+enum err complete_account_link(struct call *call, struct link_request *l,
+                               struct linked_account *ret)
 {
     struct str type = platform_stored_name(l->platform);
     enum err e = read_link_state_user(call, l, &l->user_id);
@@ -215,7 +217,7 @@ static enum err check_link_state(struct call *call)
     return e || l->user_id == call->caller->id ? e : ERR_INVALID_OAUTH2_STATE;
 }
 
-enum err prepare_link_callback(struct call *call)
+enum err prepare_connection_callback(struct call *call)
 {
     const struct link_callback_body *in = call->body;
     struct link_request *l = call_pass_data(call, "link_request", sizeof *l);
@@ -231,7 +233,7 @@ enum err prepare_link_callback(struct call *call)
     if (!platform_is_enabled(l->platform))
         return ERR_FEATURE_DISABLED;
     call->read = check_link_state;
-    call->await = request_linked_account;
+    call->await = request_account_from_provider;
     return OK;
 }
 
@@ -242,8 +244,8 @@ enum err callback_connection(struct call *call)
     enum err e = check_link_state(call);
 
     if (!e)
-        e = complete_link(call, l, &c);
-    return e ? e : call_reply(call, &c);
+        e = complete_account_link(call, l, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
 /* --- removing a link ------------------------------------------------------------------ */
@@ -292,7 +294,7 @@ static enum err leave_joined_guilds(struct call *call, const struct linked_accou
     if (e)
         return e;
     while (rows_next(&rows))
-        ids_add(call->arena, &guilds, row_id(&rows, 0));
+        id_list_add(call->arena, &guilds, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t n = 0; n < guilds.count && !e; n++)
         e = member_leave(call, ((const snowflake *)guilds.items)[n], c->user_id);
@@ -327,7 +329,7 @@ enum err delete_connection_and_effects(struct call *call, const struct linked_ac
     if (!e)
         e = apply_subscriber_roles_of_user(call, c->user_id, c->type);
     if (!e)
-        e = suggest_connection_friends(call, c->user_id);
+        e = suggestions_search_now(call, c->user_id);
     if (!e)
         e = suggestion_delete_source_everywhere(call, c->user_id, c->type);
     if (!e)

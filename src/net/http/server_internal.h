@@ -48,7 +48,7 @@ enum {
     MIN_RESPONSE_RATE = 2 * 1024,
 };
 
-struct server_counters {
+struct http_server_counters {
     _Atomic uint64_t accepted, open, requests, refused, bytes_in, bytes_out, websockets;
 };
 
@@ -62,7 +62,7 @@ struct listener_state {
 };
 
 /* Limits how much one loop iteration reads, so that it also has time for sending. */
-struct input_budget {
+struct read_time_budget {
     unsigned reads;        /* number of reads in this iteration */
     int64_t reads_until;   /* time limit in ns; 0: not set yet; negative: no more reads */
     struct link postponed; /* connections whose input waits for the next iteration */
@@ -96,11 +96,11 @@ struct common_headers {
 struct server_loop {
     struct http_server *server;
     struct loop *loop;
-    struct http_server_app app;
+    struct http_server_callbacks app;
     struct tls_context *tls;
     bool tls_only;
     struct body_budget *budget; /* shared by all loops */
-    const struct proxy_networks *proxies;
+    const struct trusted_proxy_networks *proxies;
     bool proxy_protocol;
 
     struct listener_state accept;
@@ -108,10 +108,10 @@ struct server_loop {
     bool stopping, reported;
     struct link connections;
     struct link dirty; /* WebSockets with work at the end of the iteration */
-    struct iteration_end iteration_end;
-    struct input_budget input;
+    struct loop_iteration_callback iteration_end;
+    struct read_time_budget input;
     struct connection_timers timers;
-    struct server_counters counters;
+    struct http_server_counters counters;
 
     size_t requests_in_progress; /* requests that have no response yet */
     bool orphaned;               /* the server was freed; the last request frees this struct */
@@ -140,8 +140,8 @@ struct http_server {
 };
 
 /* A request with the server's state; allocated in its arena. */
-struct http_call {
-    struct exchange x;
+struct http_server_request {
+    struct http_exchange x;
     struct server_loop *server_loop;
     bool head, keep_alive, old; /* method is HEAD; keep-alive; HTTP/1.0 */
 
@@ -153,7 +153,7 @@ struct http_call {
     uint64_t left;              /* remaining bytes, if the length is known */
     struct body_budget_owner owner;
     size_t received, reserved; /* bytes of head and body; bytes reserved in the budget */
-    struct http_chunks chunks;
+    struct http_chunk_decoder chunks;
     struct buf data;
 };
 
@@ -187,7 +187,7 @@ struct websocket {
     struct ws_reader *reader;           /* decoder of an incomplete message; NULL: none */
     struct pending_pong *pong;          /* NULL: no pong is pending */
     struct long_message *long_message;  /* message being sent in pieces; NULL: none */
-    struct address remote;              /* client address, as in struct exchange */
+    struct ip_address remote;           /* client address, as in struct http_exchange */
     uint32_t minute; /* start of the minute of `controls`; loop's clock modulo 2^32 */
 };
 
@@ -197,7 +197,7 @@ struct connection {
     uv_tcp_t tcp;
     /* Members used for sending come first, directly after those of libuv. */
     struct server_loop *server_loop;
-    struct tls *tls;
+    struct tls_connection *tls;
     uint8_t state, timing;
     bool sniffed : 1;  /* whether TLS or plain HTTP was detected */
     bool paused : 1;   /* whether reading is paused */
@@ -205,7 +205,7 @@ struct connection {
     bool linger : 1;   /* input may be unread, so closing at once would reset the connection */
     bool trusted : 1;  /* the peer is a trusted proxy */
     bool preamble : 1; /* a PROXY protocol header may follow */
-    bool secure : 1;   /* WebSockets: as in struct exchange */
+    bool secure : 1;   /* WebSockets: as in struct http_exchange */
     bool upgraded : 1; /* whether the connection is or was a WebSocket */
     bool used : 1;     /* whether a request was received */
     struct link link;  /* in home->connections */
@@ -220,7 +220,7 @@ struct connection {
             size_t checked_bytes; /* bytes of an incomplete head already checked */
             uint64_t skip;        /* bytes of a rejected body still to skip */
             uint64_t received;    /* body bytes received */
-            struct http_call *call;
+            struct http_server_request *call;
             struct long_response *file;
             uint8_t remote_n;
             char remote[ADDRESS_TEXT_SIZE];
@@ -235,7 +235,7 @@ static inline struct connection *websocket_connection(const struct websocket *ws
                                          offsetof(struct connection, websocket));
 }
 
-static inline void counter_add(_Atomic uint64_t *figure, uint64_t n)
+static inline void stat_counter_add(_Atomic uint64_t *figure, uint64_t n)
 {
     /* Only the loop's thread writes counters, so no atomic addition is needed. */
     uint64_t v = atomic_load_explicit(figure, memory_order_relaxed);
@@ -243,7 +243,7 @@ static inline void counter_add(_Atomic uint64_t *figure, uint64_t n)
     atomic_store_explicit(figure, v + n, memory_order_relaxed);
 }
 
-static inline size_t connection_unsent(const struct connection *c)
+static inline size_t connection_unsent_bytes(const struct connection *c)
 {
     return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
 }
@@ -251,7 +251,7 @@ static inline size_t connection_unsent(const struct connection *c)
 bool server_loop_read_time_is_up(struct server_loop *h);
 /* Handles the rest of c->in in the next loop iteration. */
 void connection_postpone_input(struct connection *c);
-void on_continue_postponed(struct loop_message *post);
+void on_continue_postponed_input(struct loop_message *post);
 
 /* Prefetches the cache lines that sending needs. */
 static inline void connection_prefetch(const struct connection *c)
@@ -271,7 +271,7 @@ int share_listening_socket(int socket, int *ret_port);
 enum err server_loop_listen(struct server_loop *h, int fd);
 void server_loop_resume_accepting(struct deadline *d);
 
-void server_loop_handle_closed(struct server_loop *h);
+void server_loop_count_closed_handle(struct server_loop *h);
 void server_loop_free(struct server_loop *h);
 
 void on_read_timeout(struct deadline *d);
@@ -294,9 +294,9 @@ size_t connection_try_send(struct connection *c, struct str bytes);
 void connection_close_when_sent(struct connection *c);
 void connection_close(struct connection *c);
 void connection_set_read_paused(struct connection *c, bool pause);
-void connection_read_start(struct connection *c);
+void connection_start_reading(struct connection *c);
 /* Sets the client address and whether the peer is a trusted proxy. (server_listen.c) */
-void connection_set_remote(struct connection *c, const struct address *a);
+void connection_set_remote_address(struct connection *c, const struct ip_address *a);
 /* Appends the address that the client connected to: "192.0.2.1:8080". */
 void connection_append_local_host(const struct connection *c, struct buf *out);
 
@@ -307,18 +307,18 @@ void connection_resume_input(struct connection *c);
 void connection_refuse_request(struct connection *c, int status, struct str headers);
 /* Tells the application that the server refused a request. call is NULL if the head was malformed;
  * `bytes` is the start of the head. */
-void report_refused_request(const struct connection *c, const struct http_call *call, int status,
-                            struct str bytes);
+void report_refused_request(const struct connection *c, const struct http_server_request *call,
+                            int status, struct str bytes);
 /* Passes the request to the application, which may free it: do not use it afterwards. */
-void connection_dispatch_request(struct connection *c, struct http_call *call);
+void connection_dispatch_request(struct connection *c, struct http_server_request *call);
 
-size_t request_body_begin(struct connection *c, struct http_call *call, struct str rest);
+size_t request_body_begin(struct connection *c, struct http_server_request *call, struct str rest);
 size_t request_body_read(struct connection *c, struct str bytes);
 /* Skips the body, because a response is sent without it; whether the connection can be reused. */
-bool request_body_skip(struct connection *c, struct http_call *call, bool keep_alive);
+bool request_body_skip(struct connection *c, struct http_server_request *call, bool keep_alive);
 
-struct http_call *http_call_new(struct server_loop *h);
-void http_call_free(struct http_call *call);
+struct http_server_request *http_server_request_new(struct server_loop *h);
+void http_server_request_free(struct http_server_request *call);
 /* Properties of the request that determine how its response is encoded. */
 struct response_context {
     struct str accept_encoding;
@@ -326,28 +326,29 @@ struct response_context {
 };
 void append_error_response(struct connection *c, const struct response_context *to, int status,
                            struct str headers);
-bool status_has_body(int status);
+bool http_status_has_body(int status);
 void append_response_head(struct server_loop *h, const struct response_context *to,
                           const struct response_head *head, uint64_t length, bool zipped,
                           bool varies);
-void http_call_finish(struct connection *c, struct http_call *call, bool keep_alive);
+void http_server_request_finish(struct connection *c, struct http_server_request *call,
+                                bool keep_alive);
 
 /* Sends as much as the peer accepts; returns true when all is sent. (server_long_response.c) */
-bool long_response_continue(struct connection *c);
+bool long_response_send_more(struct connection *c);
 void long_response_close(struct connection *c);
 
 /* Compresses a body; returns false if the result would not be smaller. (server_gzip.c) */
 bool compress_response_body(struct server_loop *h, struct str body, struct str *ret);
 void gzip_state_free(struct gzip_state *g);
 
-bool websocket_accept_upgrade(struct connection *c, struct http_call *call);
+bool websocket_accept_upgrade(struct connection *c, struct http_server_request *call);
 void websocket_handle_input(struct connection *c, char *bytes, size_t n);
 void websocket_resume_input(struct connection *c); /* handles postponed input */
 void on_websocket_output_sent(struct connection *c);
-void websocket_call_closed(struct connection *c);
+void websocket_call_closed_handler(struct connection *c);
 void websocket_free_buffers(struct websocket *ws);
-void websocket_shut_down(struct connection *c);
-void websockets_end_iteration(struct server_loop *h);
-void stored_handlers_free(struct server_loop *h);
+void websocket_begin_shutdown(struct connection *c);
+void websockets_send_queued_output(struct server_loop *h);
+void websocket_handlers_free(struct server_loop *h);
 
 #endif

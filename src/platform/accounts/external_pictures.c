@@ -39,8 +39,8 @@ static enum err delete_oldest_pictures(struct tx *tx, snowflake owner)
     return more > 0 ? tx_exec(tx, DROP_OLDEST, BIND(v_id(owner), v_int(more)), NULL) : e;
 }
 
-enum err external_picture_insert(struct tx *tx, snowflake owner, struct str url,
-                                 struct opt_str *ret)
+enum err external_picture_insert_url(struct tx *tx, snowflake owner, struct str url,
+                                     struct opt_str *ret)
 {
     struct str hash = url_hash(tx_arena(tx), url);
     int64_t new = 0;
@@ -54,7 +54,7 @@ enum err external_picture_insert(struct tx *tx, snowflake owner, struct str url,
 static const char FIND_ADDRESS[] =
     "select url from picture_addresses where owner_id = $1 and hash = $2";
 
-enum err external_picture_find(struct tx *tx, snowflake owner, struct str hash, struct str *ret)
+enum err external_picture_find_url(struct tx *tx, snowflake owner, struct str hash, struct str *ret)
 {
     struct rows row;
     bool found;
@@ -81,7 +81,7 @@ static struct str percent_encode_url(struct arena *arena, struct str url)
     return buf_move_to_arena(&out, arena);
 }
 
-bool external_picture_url_fits(struct str url)
+bool external_picture_url_fits_header(struct str url)
 {
     size_t n = 0;
 
@@ -95,10 +95,10 @@ static bool is_url_of_this_server(const struct call *call, struct str url)
 {
     struct str own = api_base_url(call, "http");
 
-    return str_starts(url, own) && url.n > own.n && url.p[own.n] == '/';
+    return str_starts_with(url, own) && url.n > own.n && url.p[own.n] == '/';
 }
 
-bool external_picture_url_allowed(const struct call *call, struct str url)
+bool external_picture_url_is_allowed(const struct call *call, struct str url)
 {
     return api_may_request_private_address(call) || is_url_of_this_server(call, url) ||
            url_is_public(url);
@@ -131,10 +131,10 @@ static bool request_expects_image(const struct call *call)
     return !accepts_html(r);
 }
 
-enum err external_picture_redirect(struct call *call, struct str url)
+enum err redirect_to_external_picture(struct call *call, struct str url)
 {
-    if (!request_expects_image(call) || !external_picture_url_fits(url) ||
-        !external_picture_url_allowed(call, url))
+    if (!request_expects_image(call) || !external_picture_url_fits_header(url) ||
+        !external_picture_url_is_allowed(call, url))
         return ERR_NOT_FOUND;
     call_add_header(call, "Location", percent_encode_url(call->arena, url));
     call_add_header(call, "Cache-Control", STR("private, max-age=86400"));

@@ -129,7 +129,7 @@ enum err registration_invite_revoke(struct call *call, struct str name,
     struct rows row;
     snowflake id = 0;
 
-    if (!snowflake_parse(name, &id) && !str_starts(name, STR("reg-")))
+    if (!snowflake_parse(name, &id) && !str_starts_with(name, STR("reg-")))
         return ERR_NOT_FOUND;
     /* Rows that still contain a plain code have id 0, so an id of 0 must not match them. */
     struct value by_id = id ? v_id(id) : v_int(-1);
@@ -175,7 +175,7 @@ enum err registration_authorize(struct call *call, struct opt_str *invite, bool 
     bool used = false;
 
     /* Only registration codes start with "reg-"; other invites lead to guilds. */
-    if (invite->given == GIVEN && str_starts(invite->value, STR("reg-"))) {
+    if (invite->given == GIVEN && str_starts_with(invite->value, STR("reg-"))) {
         enum err e = use_registration_code(call, *invite, &used);
 
         if (e)

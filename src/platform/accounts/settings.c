@@ -47,7 +47,7 @@ static bool is_same_setting(const struct user_settings *a, const struct user_set
     struct buf texts[2];
 
     for (int i = 0; i < 2; i++) {
-        struct json_writer j = json_writer_to(&texts[i]);
+        struct json_writer j = json_writer_to_buf(&texts[i]);
 
         buf_init(&texts[i], CALL_MAX_REPLY);
         schema_encode_object(&j, &schema, i ? b : a);
@@ -62,7 +62,7 @@ static void apply_default_settings(struct user_settings *s)
 {
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++)
         if (*setting_given_flag(s, f) == ABSENT)
-            copy_setting(s, &settings_defaults, f);
+            copy_setting(s, &user_settings_defaults, f);
 }
 
 /* `all` includes the other two sources; an absent source is false. */
@@ -73,9 +73,9 @@ static void complete_friend_sources(struct arena *arena, struct user_settings *s
     if (s->friend_source_flags.given != GIVEN)
         return;
     struct friend_sources *out = arena_alloc(arena, sizeof *out);
-    out->all = opt_bool_of(in->all.value);
-    out->mutual_friends = opt_bool_of(in->all.value || in->mutual_friends.value);
-    out->mutual_guilds = opt_bool_of(in->all.value || in->mutual_guilds.value);
+    out->all = opt_bool_given(in->all.value);
+    out->mutual_friends = opt_bool_given(in->all.value || in->mutual_friends.value);
+    out->mutual_guilds = opt_bool_given(in->all.value || in->mutual_guilds.value);
     s->friend_source_flags.value = out;
 }
 
@@ -121,7 +121,7 @@ static const char SAVE_SETTINGS[] = "insert into user_settings (user_id, documen
 static enum err write_settings(struct tx *tx, snowflake user_id, struct user_settings s)
 {
     struct buf text;
-    struct json_writer j = json_writer_to(&text);
+    struct json_writer j = json_writer_to_buf(&text);
 
     enum err e = tx_exec(tx, SAVE_LOCALE, BIND(v_id(user_id), v_text(s.locale.value)), NULL);
     if (e)
@@ -133,7 +133,7 @@ static enum err write_settings(struct tx *tx, snowflake user_id, struct user_set
                    BIND(v_id(user_id), v_text(buf_move_to_arena(&text, tx_arena(tx)))), NULL);
 }
 
-enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret)
+enum err user_settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret)
 {
     enum err e = read_stored_settings(tx, user_id, ret);
 
@@ -142,7 +142,8 @@ enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *r
     return e;
 }
 
-enum err settings_from_document(struct arena *arena, struct str document, struct user_settings *ret)
+enum err user_settings_from_json(struct arena *arena, struct str document,
+                                 struct user_settings *ret)
 {
     enum err e = decode_settings_document(arena, document, ret);
 
@@ -151,7 +152,7 @@ enum err settings_from_document(struct arena *arena, struct str document, struct
     return e;
 }
 
-int64_t settings_friend_sources(const struct user_settings *s)
+int64_t user_settings_friend_sources(const struct user_settings *s)
 {
     const struct friend_sources *f = s->friend_source_flags.value;
 
@@ -163,12 +164,12 @@ int64_t settings_friend_sources(const struct user_settings *s)
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-enum err get_settings(struct call *call)
+enum err get_user_settings(struct call *call)
 {
     struct user_settings settings;
-    enum err e = settings_find(call->tx, call->caller->id, &settings);
+    enum err e = user_settings_find(call->tx, call->caller->id, &settings);
 
-    return e ? e : call_reply(call, &settings);
+    return e ? e : call_reply_object(call, &settings);
 }
 
 /* Copies the members that the body contains; null resets a member to its default. */
@@ -189,7 +190,7 @@ static void apply_settings_patch(const struct user_settings *in, struct user_set
 /* Value of slayer_sdk_receive_dms_in_game: a game shows messages from nobody. */
 enum { GAME_DMS_FROM_NOBODY = 3 };
 
-int64_t settings_dm_access(const struct user_settings *s)
+int64_t user_settings_game_dm_access(const struct user_settings *s)
 {
     if (s->allow_game_friend_dms.value)
         return DM_ANYWHERE;
@@ -197,13 +198,13 @@ int64_t settings_dm_access(const struct user_settings *s)
                                                                            : DM_IN_GAME_ONLY;
 }
 
-enum err dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
+enum err game_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
 {
     struct user_settings settings;
-    enum err e = settings_find(tx, user_id, &settings);
+    enum err e = user_settings_find(tx, user_id, &settings);
 
     if (!e)
-        *ret = settings_dm_access(&settings);
+        *ret = user_settings_game_dm_access(&settings);
     return e;
 }
 
@@ -225,7 +226,7 @@ static enum err check_guild_folders_size(struct call *call, const struct user_se
     return ERR_INVALID_FORM_BODY;
 }
 
-enum err modify_settings(struct call *call)
+enum err modify_user_settings(struct call *call)
 {
     struct user_settings before, stored, after, changed = { 0 };
     snowflake id = call->caller->id;
@@ -251,20 +252,20 @@ enum err modify_settings(struct call *call)
     if (any)
         e = write_settings(call->tx, id, stored);
     if (!e)
-        e = hook_settings_changed(call, &(struct settings_change){ id, &before, &after });
+        e = hook_settings_changed(call, &(struct user_settings_change){ id, &before, &after });
     if (e)
         return e;
     if (any)
         call_emit(call, EVENT_USER_SETTINGS_UPDATE, audience_of_user(id), &user_settings_schema,
                   &changed);
-    return call_reply(call, &after);
+    return call_reply_object(call, &after);
 }
 
 /* --- joining a guild -------------------------------------------------------------------- */
 
 enum { MOST_RESTRICTED = 200 };
 
-enum err settings_restrict_joined_guild(struct call *call, const struct member *m)
+enum err user_settings_restrict_joined_guild(struct call *call, const struct member *m)
 {
     struct user_settings stored, changed = { 0 };
     struct list *closed = &stored.restricted_guilds.value;
@@ -275,7 +276,7 @@ enum err settings_restrict_joined_guild(struct call *call, const struct member *
     if (e || !stored.default_guilds_restricted.value || closed->count >= MOST_RESTRICTED ||
         id_list_contains(closed, m->guild_id))
         return e;
-    ids_add(call->arena, closed, m->guild_id);
+    id_list_add(call->arena, closed, m->guild_id);
     stored.restricted_guilds.given = GIVEN;
     changed.restricted_guilds = stored.restricted_guilds;
     e = write_settings(call->tx, m->user_id, stored);

@@ -79,7 +79,7 @@ static enum err create_copy(struct call *call, const struct message *m, const st
         e = channel_find(call->tx, h.channel_id, &to);
     if (e)
         return e == ERR_UNKNOWN_WEBHOOK || e == ERR_UNKNOWN_CHANNEL ? OK : e; /* being deleted */
-    struct message_draft draft = {
+    struct new_message draft = {
         .channel = &to,
         .flags = MESSAGE_IS_CROSSPOST | (m->flags & COPIED_FLAGS),
         .author = &author,
@@ -202,14 +202,14 @@ const struct job_kind announcement_update_job = {
     .run = run_update_job,
 };
 
-enum err copies_schedule_update(struct call *call, const struct message *m)
+enum err crosspost_schedule_update(struct call *call, const struct message *m)
 {
     return schedule_copy_job(call, &announcement_update_job, m->id, m->channel_id, 0);
 }
 
 /* Cancels the update job that saving the message as published has scheduled: it would run at the
  * same time as the publish job and emit updates without a change. */
-enum err copies_schedule_publish(struct call *call, const struct message *m)
+enum err crosspost_schedule_publish(struct call *call, const struct message *m)
 {
     enum err e = job_cancel(call, &announcement_update_job, m->id);
 
@@ -240,7 +240,7 @@ const struct job_kind announcement_clear_job = {
 static const char HAS_COPIES[] = "select 1 from crossposts where source_id = $1 limit 1";
 
 /* Schedules the job only if there are copies, because most messages were never published. */
-enum err copies_schedule_clear(struct call *call, const snowflake *message_id)
+enum err crosspost_schedule_clear(struct call *call, const snowflake *message_id)
 {
     bool found = false;
     enum err e = tx_exists(call->tx, HAS_COPIES, BIND(v_id(*message_id)), &found);

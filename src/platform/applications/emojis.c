@@ -28,7 +28,7 @@ static enum err list_application_emojis(struct call *call)
 
     if (!e)
         e = emojis_read_uploaders(call->tx, &out.items);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
@@ -36,7 +36,7 @@ static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
     struct list one = { emoji, 1 };
     enum err e = emojis_read_uploaders(call->tx, &one);
 
-    return e ? e : call_reply(call, emoji);
+    return e ? e : call_reply_object(call, emoji);
 }
 
 static enum err get_application_emoji(struct call *call)
@@ -66,7 +66,7 @@ static enum err require_emoji_name_unused(struct call *call, snowflake id, struc
 
 static enum err check_new_application_emoji(struct call *call)
 {
-    const struct emoji_draft *in = call->body;
+    const struct emoji_create_request *in = call->body;
     int64_t n = 0;
     enum err e = tx_read_int(call->tx, COUNT_EMOJIS, BIND(v_id(call->target.application->id)), &n);
 
@@ -84,7 +84,7 @@ static enum err prepare_create_application_emoji(struct call *call)
 
 static enum err create_application_emoji(struct call *call)
 {
-    struct emoji emoji = emoji_from_draft(call);
+    struct emoji emoji = emoji_from_create_request(call);
     enum err e = check_new_application_emoji(call);
 
     emoji.application_id = call->target.application->id;
@@ -144,7 +144,7 @@ static const struct route routes[] = {
         .name = "create_application_emoji",
         .doc = "Upload an emoji; its name must be unique in the application.",
         .auth = AUTH_USER | AUTH_BOT,
-        .body = &application_emoji_draft_body,
+        .body = &application_emoji_create_body,
         .reply = &type_emoji,
         .status = 201,
         .prepare = prepare_create_application_emoji,

@@ -27,7 +27,7 @@ struct application_patch {
     struct opt_bool integration_public, integration_require_code_grant;
     struct opt_bool bot_public, bot_require_code_grant;
 };
-struct application_query {
+struct application_list_query {
     bool with_team_applications;
 };
 struct application_transfer {
@@ -36,7 +36,7 @@ struct application_transfer {
 struct bot_token_reply {
     struct opt_str token;
 };
-struct secret_reply {
+struct client_secret_reply {
     struct str secret;
 };
 
@@ -48,7 +48,8 @@ extern const struct type application_body, application_patch_body, current_appli
 
 enum err applications_list_of_owner(struct tx *tx, snowflake owner_id, bool with_teams,
                                     struct list *ret);
-enum err applications_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret);
+enum err applications_count_of_owner(struct tx *tx, snowflake owner_id, snowflake team_id,
+                                     int64_t *ret);
 enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
 /* Marks an application: only _find_removed and _find_any find it; _find_any also finds others. */
@@ -59,8 +60,8 @@ enum err application_delete_row(struct tx *tx, snowflake id);
 /* Creates the bot account of an application that has none. */
 enum err application_add_bot(struct tx *tx, struct application *a);
 /* Sets the bot's HTTP-interactions flag if the app has an interactions endpoint, else clears it. */
-enum err bot_update_http_flag(struct tx *tx, struct application *a);
-enum err bot_disable(struct tx *tx, snowflake id);
+enum err bot_update_http_interactions_flag(struct tx *tx, struct application *a);
+enum err bot_account_disable(struct tx *tx, snowflake id);
 
 /* --- rules.c: pure functions ------------------------------------------------------------ */
 
@@ -92,7 +93,8 @@ enum err modify_application(struct call *call);
 enum err prepare_modify_current_application(struct call *call);
 enum err modify_current_application(struct call *call);
 enum err delete_application(struct call *call);
-/* Uninstalls the app like application_uninstall_guild, but without calling hook_guild_app_changing.
+/* Uninstalls the app like application_uninstall_from_guild, but without calling
+ * hook_guild_app_changing.
  */
 enum err application_remove_from_guild(struct call *call, const struct application *a,
                                        snowflake guild_id);

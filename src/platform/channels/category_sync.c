@@ -41,9 +41,9 @@ static enum err synchronize_channel(struct call *call, const struct category_syn
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     if (c.parent_id.value != f->category_id ||
-        !overwrites_equal(&c.permission_overwrites.value, &f->before))
+        !overwrite_lists_are_equal(&c.permission_overwrites.value, &f->before))
         return OK;
-    e = overwrites_synchronize(call->tx, f->category_id, id);
+    e = channel_overwrites_copy(call->tx, f->category_id, id);
     return e ? e : channel_emit_update(call, id);
 }
 

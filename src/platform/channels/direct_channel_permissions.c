@@ -74,7 +74,7 @@ static enum err find_guild_allowing_message(struct tx *tx, snowflake person, sno
     struct rows rows;
     struct list guilds = { 0 }, strict = { 0 };
     snowflake receiver = writer == person ? other : person;
-    enum err e = settings_find(tx, receiver, &settings);
+    enum err e = user_settings_find(tx, receiver, &settings);
 
     if (!e)
         e = tx_query(tx, COMMON_GUILDS, BIND(v_id(person), v_id(other), v_int(clock_us())), &rows);
@@ -82,7 +82,7 @@ static enum err find_guild_allowing_message(struct tx *tx, snowflake person, sno
         return e;
     while (rows_next(&rows))
         if (!id_list_contains(&settings.restricted_guilds.value, row_id(&rows, 0)))
-            ids_add(tx_arena(tx), row_int(&rows, 1) > 0 ? &strict : &guilds, row_id(&rows, 0));
+            id_list_add(tx_arena(tx), row_int(&rows, 1) > 0 ? &strict : &guilds, row_id(&rows, 0));
     e = rows_end(&rows);
     *ret = guilds.count;
     for (size_t i = 0; !e && !*ret && i < strict.count; i++) {
@@ -120,8 +120,8 @@ static enum err find_other_recipient(struct tx *tx, const struct channel *c, sno
     return e;
 }
 
-enum err direct_channel_is_barred(struct tx *tx, const struct channel *c, snowflake user_id,
-                                  bool *ret)
+enum err direct_channel_write_is_refused(struct tx *tx, const struct channel *c, snowflake user_id,
+                                         bool *ret)
 {
     enum dm_connection tie = CONNECTION_BOT;
     snowflake other;
@@ -133,11 +133,11 @@ enum err direct_channel_is_barred(struct tx *tx, const struct channel *c, snowfl
     return e;
 }
 
-enum err require_direct_channel_open(struct call *call)
+enum err require_direct_channel_writable(struct call *call)
 {
     bool barred;
     enum err e =
-        direct_channel_is_barred(call->tx, call->target.channel, call->caller->id, &barred);
+        direct_channel_write_is_refused(call->tx, call->target.channel, call->caller->id, &barred);
 
     return !e && barred ? ERR_CANNOT_MESSAGE : e;
 }
@@ -151,13 +151,13 @@ enum err require_private_channel(struct call *call)
 static enum err check_game_friend_accepts(struct tx *tx, snowflake to)
 {
     int64_t access;
-    enum err e = dm_access_find(tx, to, &access);
+    enum err e = game_dm_access_find(tx, to, &access);
 
     return e || access == DM_ANYWHERE ? e : ERR_NO_GAME_FRIEND_DMS;
 }
 
-enum err check_direct_channel_writer(struct tx *tx, const struct channel *c,
-                                     const struct caller *from)
+enum err check_direct_channel_write(struct tx *tx, const struct channel *c,
+                                    const struct caller *from)
 {
     bool is_bot = from->kind == CALLER_BOT;
     enum dm_connection tie = CONNECTION_NONE;

@@ -10,7 +10,7 @@
 
 enum entitlement_owner { OWNER_GUILD = 1, OWNER_USER = 2 };
 
-struct entitlement_draft {
+struct entitlement_create_request {
     snowflake sku_id, owner_id;
     int64_t owner_type;
 };
@@ -25,7 +25,7 @@ struct subscriptions_query {
     int64_t limit;
 };
 
-extern const struct type entitlement_draft_body;
+extern const struct type entitlement_create_body;
 extern const struct schema entitlements_query_schema, user_entitlements_query_schema,
     subscriptions_query_schema;
 

@@ -101,7 +101,8 @@ static struct channel_override *find_or_add_override(struct arena *a, struct gui
     return o;
 }
 
-static void apply_override_patch(struct channel_override *o, const struct override_patch *in)
+static void apply_override_patch(struct channel_override *o,
+                                 const struct channel_override_patch *in)
 {
     apply_bool(&o->collapsed, &in->collapsed);
     apply_bool(&o->muted, &in->muted);
@@ -129,7 +130,7 @@ static enum err channel_belongs_to_settings(struct call *call, const struct guil
 static enum err apply_override_patches(struct call *call, struct guild_settings *s,
                                        const struct list *overrides)
 {
-    const struct override_item *in = overrides->items;
+    const struct channel_override_item *in = overrides->items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < overrides->count; i++) {
@@ -223,7 +224,7 @@ static enum err modify_user_guild_settings(struct call *call)
     enum err e =
         change_guild_settings(call, NULL, call->target.guild->id, call->body, &overrides, &s);
 
-    return e ? e : call_reply(call, &s);
+    return e ? e : call_reply_object(call, &s);
 }
 
 static enum err modify_private_settings(struct call *call)
@@ -232,7 +233,7 @@ static enum err modify_private_settings(struct call *call)
     size_t overrides = 0;
     enum err e = change_guild_settings(call, NULL, 0, call->body, &overrides, &s);
 
-    return e ? e : call_reply(call, &s);
+    return e ? e : call_reply_object(call, &s);
 }
 
 static enum err resolve_settings_guild(struct call *call, struct str key, snowflake *ret)
@@ -251,8 +252,8 @@ static enum err resolve_settings_guild(struct call *call, struct str key, snowfl
 /* Changes the settings of all named guilds or of none. */
 static enum err bulk_modify_user_guild_settings(struct call *call)
 {
-    const struct guild_settings_bulk *in = call->body;
-    const struct settings_item *items = in->guilds.items;
+    const struct guild_settings_bulk_request *in = call->body;
+    const struct guild_settings_item *items = in->guilds.items;
     struct json_path guilds = json_path_key(NULL, STR("guilds"));
     struct list out = { 0 };
     size_t overrides = 0;
@@ -268,7 +269,7 @@ static enum err bulk_modify_user_guild_settings(struct call *call)
                 call, &at, guild_id, &items[i].change, &overrides,
                 list_append(call->arena, &out, sizeof(struct guild_settings)));
     }
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 /* --- global settings ------------------------------------------------------------------ */
@@ -280,7 +281,7 @@ static const char PUT_FLAGS[] =
 static enum err modify_notification_settings(struct call *call)
 {
     const struct notification_flags *in = call->body;
-    struct notification_flags out = { .flags = opt_int_of(in->flags.value) };
+    struct notification_flags out = { .flags = opt_int_given(in->flags.value) };
     enum err e =
         tx_exec(call->tx, PUT_FLAGS, BIND(v_id(call->caller->id), v_int(in->flags.value)), NULL);
 
@@ -288,7 +289,7 @@ static enum err modify_notification_settings(struct call *call)
         return e;
     call_emit(call, EVENT_NOTIFICATION_SETTINGS_UPDATE, audience_of_user(call->caller->id),
               &notification_flags_schema, &out);
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 /* --- READY ---------------------------------------------------------------------------- */
@@ -307,7 +308,7 @@ static enum err write_settings_entries_json(struct tx *tx, snowflake user_id,
         return e;
     json_begin_array(out);
     while (rows_next(&rows)) {
-        json_raw(out, row_text(&rows, 0));
+        json_write_raw(out, row_text(&rows, 0));
         *ret_version += row_int(&rows, 1);
     }
     json_end_array(out);
@@ -324,10 +325,10 @@ static enum err write_notification_flags_json(struct tx *tx, snowflake user_id,
 
     if (e)
         return e;
-    json_name(out, "notification_settings");
+    json_write_name(out, "notification_settings");
     json_begin_object(out);
-    json_name(out, "flags");
-    json_int(out, found ? row_int(&row, 0) : 0);
+    json_write_name(out, "flags");
+    json_write_int(out, found ? row_int(&row, 0) : 0);
     json_end_object(out);
     return OK;
 }
@@ -338,17 +339,17 @@ enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entri
 {
     int64_t version;
 
-    json_name(out, "user_guild_settings");
+    json_write_name(out, "user_guild_settings");
     if (entries) {
         json_begin_object(out);
-        json_name(out, "entries");
+        json_write_name(out, "entries");
     }
     enum err e = write_settings_entries_json(tx, user_id, out, &version);
     if (entries) {
-        json_name(out, "partial");
-        json_bool(out, false);
-        json_name(out, "version");
-        json_int(out, version);
+        json_write_name(out, "partial");
+        json_write_bool(out, false);
+        json_write_name(out, "version");
+        json_write_int(out, version);
         json_end_object(out);
     }
     return e ? e : write_notification_flags_json(tx, user_id, out);
@@ -396,7 +397,7 @@ const struct domain guild_settings_domain = {
     .name = "Settings of guilds",
     .doc = "Notification settings of users, per guild and global.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .member_left = delete_settings_of_left_guild },
+    .hooks = &(const struct hook_listeners){ .member_left = delete_settings_of_left_guild },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "user_guild_settings", "user_id, guild_id",

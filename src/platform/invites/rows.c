@@ -86,17 +86,17 @@ static const char FIND_APPLICATION[] =
     "select id, name, description, icon from applications where id = $1 and removed = 0";
 
 static enum err read_invite_application(struct tx *tx, snowflake id,
-                                        const struct invite_application **ret)
+                                        const struct invite_target_application **ret)
 {
-    struct invite_application *app = arena_alloc(tx_arena(tx), sizeof *app);
+    struct invite_target_application *app = arena_alloc(tx_arena(tx), sizeof *app);
     struct rows row;
     bool found;
 
     enum err e = tx_one(tx, FIND_APPLICATION, BIND(v_id(id)), &row, &found);
     if (e || !found)
         return e;
-    *app = (struct invite_application){ row_id(&row, 0), row_text(&row, 1), row_text(&row, 2),
-                                        row_optional_text(&row, 3) };
+    *app = (struct invite_target_application){ row_id(&row, 0), row_text(&row, 1),
+                                               row_text(&row, 2), row_optional_text(&row, 3) };
     *ret = app;
     return OK;
 }
@@ -330,7 +330,7 @@ enum err invite_delete(struct tx *tx, struct str code)
 static const char USE_INVITE[] = "update invites set uses = uses + 1 where code = $1 and "
                                  "(max_uses = 0 or uses < max_uses)";
 
-enum err invite_use(struct tx *tx, struct invite *i)
+enum err invite_count_use(struct tx *tx, struct invite *i)
 {
     int64_t used;
     enum err e = tx_exec(tx, USE_INVITE, BIND(v_text(i->code)), &used);

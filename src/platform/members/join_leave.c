@@ -121,7 +121,7 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
 {
     struct user user;
     struct guild_user_event removed = { .guild_id = guild_id, .user = &user };
-    struct guild_ref guild = { guild_id };
+    struct guild_delete_event guild = { guild_id };
     bool done = false;
     struct member_leave leave = { guild_id, &user, &done };
 
@@ -135,7 +135,8 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
         return e;
     call_emit(call, EVENT_GUILD_MEMBER_REMOVE, audience_of_guild(guild_id),
               &guild_user_event_schema, &removed);
-    call_emit(call, EVENT_GUILD_DELETE, audience_of_user(user_id), &guild_ref_schema, &guild);
+    call_emit(call, EVENT_GUILD_DELETE, audience_of_user(user_id), &guild_delete_event_schema,
+              &guild);
     return hook_member_left(call, &leave);
 }
 

@@ -25,16 +25,16 @@ static unsigned filter_bits(const struct list *filters)
 /* DELETE /users/@me/relationships: declines the requests that match all filters. */
 enum err bulk_remove_relationships(struct call *call)
 {
-    const struct request_removal_query *query = call->query;
-    const struct request_removal_body *body = call->body;
+    const struct friend_request_removal_query *query = call->query;
+    const struct friend_request_removal_body *body = call->body;
     unsigned set = filter_bits(&query->filters) | filter_bits(&body->filters);
     bool spam = query->only_spam || set & 1u << REMOVE_SPAM, ignored = set & 1u << REMOVE_IGNORED;
     struct list senders;
 
-    enum err e = list_incoming_requests(call->tx, call->caller->id, spam, ignored, &senders);
+    enum err e = list_incoming_friend_requests(call->tx, call->caller->id, spam, ignored, &senders);
     for (size_t i = 0; !e && i < senders.count; i++)
-        e = relationship_apply(call, OPERATION_END, call->caller->id,
-                               ((const snowflake *)senders.items)[i]);
+        e = relationship_apply_operation(call, OPERATION_END, call->caller->id,
+                                         ((const snowflake *)senders.items)[i]);
     return e;
 }
 
@@ -119,7 +119,7 @@ static enum err request_one_friend(struct call *call, snowflake id, bool offered
     if (e && !is_refused_request(e))
         return e;
     struct list *result = e ? &reply->failed_requests : &reply->successful_requests;
-    ids_add(call->arena, result, id);
+    id_list_add(call->arena, result, id);
     return OK;
 }
 
@@ -136,5 +136,5 @@ enum err bulk_add_relationships(struct call *call)
         if (!list_contains_id(&in->user_ids, i, ids[i]))
             e = request_one_friend(call, ids[i], list_contains_id(&offered, offered.count, ids[i]),
                                    &reply);
-    return e ? e : call_reply(call, &reply);
+    return e ? e : call_reply_object(call, &reply);
 }

@@ -55,15 +55,16 @@ static void add_suggestion_reason(struct tx *tx, const struct rows *r, const str
                                    sizeof(struct str)) = row_text(r, 2);
     }
     if (!row_is_null(r, 3))
-        g->shown.mutual_friends_count = opt_int_of(row_int(r, 3));
+        g->shown.mutual_friends_count = opt_int_given(row_int(r, 3));
     if (reverse)
-        g->shown.from_suggested_user_contacts = opt_bool_of(true);
+        g->shown.from_suggested_user_contacts = opt_bool_given(true);
     if (str_is(source, SOURCE_MUTUAL))
         return;
-    struct suggestion_reason *reason = list_append(tx_arena(tx), &g->shown.reasons, sizeof *reason);
+    struct friend_suggestion_reason *reason =
+        list_append(tx_arena(tx), &g->shown.reasons, sizeof *reason);
     struct str platform = reverse ? STR(SOURCE_CONTACTS) : source;
     struct str known = user->global_name.given == GIVEN ? user->global_name.value : user->username;
-    *reason = (struct suggestion_reason){
+    *reason = (struct friend_suggestion_reason){
         .type = SUGGESTION_EXTERNAL_FRIEND,
         .platform = platform,
         .platform_type = platform,
@@ -172,8 +173,8 @@ enum err suggestion_delete_source(struct call *call, snowflake owner, snowflake 
 static const char OWNERS[] = "select user_id from friend_suggestions where suggested_id = $1 and "
                              "source = $2 order by user_id";
 
-enum err suggestion_read_owners(struct tx *tx, snowflake suggested, struct str source,
-                                struct list *ret)
+enum err suggestion_read_recipients(struct tx *tx, snowflake suggested, struct str source,
+                                    struct list *ret)
 {
     return tx_read_ids(tx, OWNERS, BIND(v_id(suggested), v_text(source)), ret);
 }
@@ -182,7 +183,7 @@ enum err suggestion_delete_source_everywhere(struct call *call, snowflake sugges
                                              struct str source)
 {
     struct list owners;
-    enum err e = suggestion_read_owners(call->tx, suggested, source, &owners);
+    enum err e = suggestion_read_recipients(call->tx, suggested, source, &owners);
 
     for (size_t i = 0; !e && i < owners.count; i++)
         e = suggestion_delete_source(call, ((const snowflake *)owners.items)[i], suggested, source);
@@ -222,8 +223,8 @@ enum err suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id
 
     if (e || !*ret)
         return e;
-    e = settings_find(tx, id, &settings);
-    *ret = !e && settings_friend_sources(&settings);
+    e = user_settings_find(tx, id, &settings);
+    *ret = !e && user_settings_friend_sources(&settings);
     return e;
 }
 
@@ -303,7 +304,7 @@ static void emit_suggestion_create(struct call *call, snowflake owner,
     call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, audience_of_user(owner),
               &friend_suggestion_schema, s);
     if (!call->exchange)
-        emit_notification(call, NOTIFICATION_SUGGESTION, owner, s->suggested_user);
+        emit_notification_center_item(call, NOTIFICATION_SUGGESTION, owner, s->suggested_user);
 }
 
 static const char ADD[] =
@@ -348,8 +349,8 @@ static enum err delete_candidate(struct call *call, snowflake owner,
 static const char DELETE_SOURCE[] =
     "delete from friend_suggestions where user_id = $1 and source = $2";
 
-enum err suggestions_replace(struct call *call, snowflake owner, struct str source,
-                             const struct list *offers)
+enum err suggestions_replace_of_source(struct call *call, snowflake owner, struct str source,
+                                       const struct list *offers)
 {
     struct list all = { 0 };
     enum err e = read_current_suggestions(call->tx, owner, source, &all);
@@ -372,7 +373,7 @@ enum err suggestions_replace(struct call *call, snowflake owner, struct str sour
 }
 
 /* Deletes suggestions by phone number of an account that disables discovery by phone number. */
-enum err suggestions_on_settings_change(struct call *call, const struct settings_change *c)
+enum err suggestions_on_settings_change(struct call *call, const struct user_settings_change *c)
 {
     int64_t lost =
         c->before->friend_discovery_flags.value & ~c->after->friend_discovery_flags.value;

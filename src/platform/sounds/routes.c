@@ -84,7 +84,7 @@ static enum err reply_with_sound(struct call *call, struct soundboard_sound *s)
 {
     enum err e = add_uploader_if_allowed(call, s);
 
-    return e ? e : call_reply(call, s);
+    return e ? e : call_reply_object(call, s);
 }
 
 static enum err read_sound_of_path(struct call *call, struct soundboard_sound *ret)
@@ -178,7 +178,7 @@ static enum err list_guild_sounds(struct call *call)
 
     for (size_t i = 0; !e && i < all.items.count; i++)
         e = add_uploader_if_allowed(call, &((struct soundboard_sound *)all.items.items)[i]);
-    return e ? e : call_reply(call, &all);
+    return e ? e : call_reply_object(call, &all);
 }
 
 /* GET /guilds/{guild.id}/soundboard-sounds/{sound.id} */
@@ -196,7 +196,7 @@ static enum err list_default_sounds(struct call *call)
     const struct soundboard_sound *first;
     size_t count = default_sounds_list(&first);
 
-    return call_reply(call, &(struct list){ (void *)first, count });
+    return call_reply_object(call, &(struct list){ (void *)first, count });
 }
 
 /* --- creating ------------------------------------------------------------------------- */
@@ -332,7 +332,7 @@ static enum err delete_guild_sound(struct call *call)
 
 /* --- route table ---------------------------------------------------------------------- */
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "sound.id", .field = "sound_id", .doc = "A sound of the guild." },
     { 0 },
 };
@@ -419,7 +419,7 @@ const struct domain sounds_domain = {
     .routes = routes,
     .world = &sounds_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .emoji_deleted = remove_emoji_from_sounds },
+    .hooks = &(const struct hook_listeners){ .emoji_deleted = remove_emoji_from_sounds },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_GUILD, "sounds", "sounds", "file", "guild_id = $1") }, { 0 } },

@@ -14,7 +14,7 @@ static uint64_t read_little_endian(const unsigned char *p, int bytes)
 
 bool sound_is_ogg(struct str bytes)
 {
-    return str_starts(bytes, STR("OggS"));
+    return str_starts_with(bytes, STR("OggS"));
 }
 
 /* Returns samples per second. Vorbis stores them in its first packet; Opus always has 48,000. */
@@ -105,8 +105,8 @@ static bool strip_data_uri_prefix(struct str *text)
                                          "data:audio/ogg;base64,", NULL };
 
     for (int i = 0; heads[i]; i++)
-        if (str_starts(*text, str_of(heads[i]))) {
-            *text = str_skip(*text, strlen(heads[i]));
+        if (str_starts_with(*text, str_of(heads[i]))) {
+            *text = str_skip_bytes(*text, strlen(heads[i]));
             return true;
         }
     return false;

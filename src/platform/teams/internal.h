@@ -8,7 +8,7 @@ enum { MOST_TEAMS = 30, TEAM_DIGEST_BYTES = 32 };
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct team_draft {
+struct team_request_body {
     struct opt_str name;
     struct opt_image icon;
     struct opt_id owner_user_id; /* only in PATCH */

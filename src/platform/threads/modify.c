@@ -201,7 +201,7 @@ static enum err emit_thread_edit(struct call *call, const struct channel *before
     bool woken = before->thread_metadata->archived && !c->thread_metadata->archived;
     enum err e = OK;
 
-    call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(c), &channel_schema, c);
+    call_emit(call, EVENT_THREAD_UPDATE, audience_of_channel(c), &channel_schema, c);
     if (woken)
         e = emit_thread_member_updates(call, c);
     if (!e && !str_eq(before->name.value, c->name.value))
@@ -237,7 +237,7 @@ enum err modify_thread(struct call *call, const struct channel *thread)
         e = emit_thread_edit(call, thread, &c);
     if (!e)
         e = thread_read_viewer_membership(call->tx, call->caller->id, &c);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
 /* Clears the thread flag of the message that the thread was started from. */
@@ -266,5 +266,5 @@ enum err delete_thread(struct call *call, const struct channel *c)
     if (!e)
         e = audit_record_changes(call, c->guild_id.value, AUDIT_THREAD_DELETE, c->id, NULL,
                                  audit_thread_changes(call, NULL, c));
-    return e ? e : call_reply(call, c);
+    return e ? e : call_reply_object(call, c);
 }

@@ -9,7 +9,7 @@ struct message_body;
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct webhook_draft {
+struct webhook_create_request {
     struct str name;
     struct opt_image avatar;
 };

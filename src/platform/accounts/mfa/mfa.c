@@ -89,7 +89,7 @@ enum err mfa_replace_backup_codes(struct call *call, struct mfa *m)
 static const char USE_STEP[] =
     "update mfa set last_step = $2 where user_id = $1 and last_step < $2";
 
-enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code)
+enum err mfa_consume_totp_code(struct call *call, const struct mfa *m, struct str code)
 {
     int64_t step = totp_find_matching_step(m->secret, code, clock_s(), m->last_step), changed = 0;
 
@@ -100,7 +100,7 @@ enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code)
 }
 
 /* The alphabet omits characters that look alike. */
-struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number)
+struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int number)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
     unsigned char bytes[MFA_BACKUP_LETTERS];
@@ -134,7 +134,7 @@ static enum err mark_backup_code_used(struct call *call, const struct mfa *m, in
     return e ? e : changed ? OK : ERR_MFA_CODE;
 }
 
-enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code)
+enum err mfa_consume_backup_code(struct call *call, const struct mfa *m, struct str code)
 {
     struct str given = str_lower(call->arena, code);
     int found = -1;
@@ -143,7 +143,7 @@ enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code)
         return ERR_MFA_CODE;
     for (int i = 0; i < MFA_BACKUP_CODES; i++)
         if (!mfa_backup_code_is_used(m, i) &&
-            sodium_memcmp(given.p, mfa_backup_code(call, m, i).p, MFA_BACKUP_LETTERS) == 0)
+            sodium_memcmp(given.p, mfa_backup_code_at(call, m, i).p, MFA_BACKUP_LETTERS) == 0)
             found = i;
     return found < 0 ? ERR_MFA_CODE : mark_backup_code_used(call, m, found);
 }
@@ -169,7 +169,7 @@ static struct str derive_password_mark(const struct call *call, const struct use
 
 /* Returns the MAC of "account.expiry.mark", which is the last part of the ticket. */
 static struct str derive_ticket_mac(const struct call *call, struct str said, snowflake id,
-                                    enum ticket_purpose purpose)
+                                    enum mfa_ticket_purpose purpose)
 {
     unsigned char mac[TICKET_MAC];
 
@@ -178,7 +178,7 @@ static struct str derive_ticket_mac(const struct call *call, struct str said, sn
 }
 
 struct str mfa_ticket_create(const struct call *call, const struct user *u,
-                             enum ticket_purpose purpose)
+                             enum mfa_ticket_purpose purpose)
 {
     struct str mark = derive_password_mark(call, u);
     int64_t end = clock_s() + TICKET_LIFE_S;
@@ -188,7 +188,7 @@ struct str mfa_ticket_create(const struct call *call, const struct user *u,
     return STR_CONCAT(call->arena, said, STR("."), derive_ticket_mac(call, said, u->id, purpose));
 }
 
-bool mfa_ticket_verify(const struct call *call, struct str ticket, enum ticket_purpose purpose,
+bool mfa_ticket_verify(const struct call *call, struct str ticket, enum mfa_ticket_purpose purpose,
                        snowflake *ret_user_id)
 {
     struct str rest = ticket, id = str_cut(&rest, '.'), end = str_cut(&rest, '.'),
