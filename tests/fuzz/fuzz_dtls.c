@@ -1,5 +1,5 @@
-/* fuzz_dtls.c - fuzzes the DTLS handshake with a browser. Input: datagrams, each after its length in
- * two bytes. */
+/* fuzz_dtls.c - fuzzes the DTLS handshake with a browser. Input: datagrams, each after its length
+ * in two bytes. */
 #include "fuzz.h"
 
 #include "relay/media/network_order.h"
