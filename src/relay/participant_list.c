@@ -9,20 +9,20 @@ enum { PARTICIPANTS_PER_ITERATION = 500 }; /* participants per iteration of a wo
 
 static void append_number(struct json_writer *j, const char *name, uint64_t n)
 {
-    json_key(j, str_of(name));
-    json_int(j, (int64_t)n);
+    json_write_key(j, str_of(name));
+    json_write_int(j, (int64_t)n);
 }
 
 static void append_text(struct json_writer *j, const char *name, struct str text)
 {
-    json_key(j, str_of(name));
-    json_text(j, text);
+    json_write_key(j, str_of(name));
+    json_write_text(j, text);
 }
 
 static struct str format_media_address(const struct relay_participant *s,
                                        char text[ADDRESS_TEXT_SIZE])
 {
-    struct address a = address_from_sockaddr(&s->media.address);
+    struct ip_address a = address_from_sockaddr(&s->media.address);
 
     return s->media.has_address ? str_slice(text, address_format(&a, text)) : STR("");
 }
@@ -36,16 +36,16 @@ static const char *mode_name_of(const struct relay_participant *s)
 
 static void append_participant_json(const struct relay_participant *s, struct buf *out)
 {
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
     char address[ADDRESS_TEXT_SIZE];
 
     json_begin_object(&j);
-    json_name(&j, "user_id");
-    json_id(&j, s->voice_state.user_id);
-    json_name(&j, "channel_id");
-    json_id(&j, s->channel_id);
-    json_name(&j, "connected");
-    json_bool(&j, s->peer != 0);
+    json_write_name(&j, "user_id");
+    json_write_id(&j, s->voice_state.user_id);
+    json_write_name(&j, "channel_id");
+    json_write_id(&j, s->channel_id);
+    json_write_name(&j, "connected");
+    json_write_bool(&j, s->peer != 0);
     append_text(&j, "address", format_media_address(s, address));
     append_text(&j, "transport",
                 s->media.webrtc   ? STR("webrtc")

@@ -25,7 +25,7 @@ static uint64_t token_map_key(const unsigned char token[RELAY_TOKEN_SIZE])
 
 uint64_t media_address_key(const union media_address *a)
 {
-    struct address address = address_from_sockaddr(a);
+    struct ip_address address = address_from_sockaddr(a);
     unsigned char bytes[sizeof address.bytes + 2];
     unsigned port = media_address_port(a);
 

@@ -83,7 +83,7 @@ static void uncount_unauthenticated(struct voice_peer *p)
 
 void on_voice_socket_closed(struct websocket *ws, int code)
 {
-    struct voice_peer *p = websocket_data(ws);
+    struct voice_peer *p = websocket_get_data(ws);
 
     (void)code;
     if (!p)
@@ -102,7 +102,7 @@ void on_voice_socket_closed(struct websocket *ws, int code)
  * @discordjs/voice then stop trying. */
 void on_voice_socket_shutdown(struct websocket *ws)
 {
-    struct voice_peer *p = websocket_data(ws);
+    struct voice_peer *p = websocket_get_data(ws);
 
     if (p)
         voice_peer_close(p, RELAY_DISCONNECTED, "");

@@ -209,11 +209,11 @@ static const struct voice_gateway_version *gateway_version_of_query(const struct
 
 static bool is_voice_path(struct str path)
 {
-    if (!str_starts(path, STR("/voice")))
+    if (!str_starts_with(path, STR("/voice")))
         return false;
-    path = str_skip(path, strlen("/voice"));
-    if (str_starts(path, STR(RELAY_PATH_PORT)))
-        path = str_skip(path, strlen(RELAY_PATH_PORT));
+    path = str_skip_bytes(path, strlen("/voice"));
+    if (str_starts_with(path, STR(RELAY_PATH_PORT)))
+        path = str_skip_bytes(path, strlen(RELAY_PATH_PORT));
     return path.n == 0 || str_is(path, "/");
 }
 

@@ -111,7 +111,7 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
 void relay_stop(struct relay *r);
 int relay_port(const struct relay *r);
 
-/* For struct http_server_app: accepts a WebSocket on "/voice", optionally followed by
+/* For struct http_server_callbacks: accepts a WebSocket on "/voice", optionally followed by
  * RELAY_PATH_PORT or a slash. r may be NULL. */
 #define RELAY_PATH_PORT ":443"
 bool relay_accept_websocket(struct relay *r, const struct http_request *request,

@@ -212,7 +212,7 @@ static void on_worker_woken(struct loop_message *p)
     w->woken = false;
     if (w->relay->stopping)
         return;
-    loop_begin_part("voice_media");
+    loop_begin_measured_part("voice_media");
     worker_run(w);
 }
 

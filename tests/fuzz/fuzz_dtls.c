@@ -27,12 +27,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < DATAGRAMS_MAX && rest.n > 2; i++) {
         size_t n = network_read_u16(rest.p);
 
-        rest = str_skip(rest, 2);
+        rest = str_skip_bytes(rest, 2);
         n = n < rest.n ? n : rest.n;
         /* Nobody knows a certificate with that fingerprint, so no handshake succeeds. */
         FUZZ_CHECK(dtls_receive(d, str_slice(rest.p, n)) != DTLS_DONE);
         read_replies(d);
-        rest = str_skip(rest, n);
+        rest = str_skip_bytes(rest, n);
     }
     dtls_free(d);
     return 0;

@@ -87,7 +87,7 @@ void dave_room_free(struct dave_room *room)
     if (!room)
         return;
     proposals_clear(room);
-    while (!links_empty(&room->order))
+    while (!links_are_empty(&room->order))
         member_free(member_at(room, room->order.next));
     map_clear(&room->members);
     mem_free(room->leaves);

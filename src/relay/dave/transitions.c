@@ -31,7 +31,7 @@ static void member_send(struct dave_room *room, const struct dave_member *m,
 void member_send_binary(struct dave_room *room, const struct dave_member *m, enum dave_opcode op,
                         const struct buf *payload)
 {
-    assert(!buf_full(payload));
+    assert(!buf_is_full(payload));
     member_send(room, m, (struct dave_message){ .op = op, .payload = buf_str(payload) });
 }
 

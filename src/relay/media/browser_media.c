@@ -38,7 +38,7 @@ static int64_t monotonic_ms(void)
 static struct stun_address stun_address_of(const union media_address *from)
 {
     static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
-    struct address a = address_from_sockaddr(from);
+    struct ip_address a = address_from_sockaddr(from);
     bool four = memcmp(a.bytes, mapped, sizeof mapped) == 0;
     struct stun_address ret = { .n = four ? 4 : 16, .port = media_address_port(from) };
 

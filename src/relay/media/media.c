@@ -36,7 +36,7 @@ enum {
 
 static bool is_same_address(const union media_address *a, const union media_address *b)
 {
-    struct address x = address_from_sockaddr(a), y = address_from_sockaddr(b);
+    struct ip_address x = address_from_sockaddr(a), y = address_from_sockaddr(b);
 
     return media_address_port(a) == media_address_port(b) &&
            memcmp(x.bytes, y.bytes, sizeof x.bytes) == 0;
@@ -96,7 +96,7 @@ static void answer_ip_discovery(struct packet_work *w, struct relay_participant 
                                 const union media_address *from)
 {
     char text[ADDRESS_TEXT_SIZE];
-    struct address a = address_from_sockaddr(from);
+    struct ip_address a = address_from_sockaddr(from);
     struct str address_text = str_slice(text, address_format(&a, text));
 
     if (!request_is_within_limit(discovery_limit_of(w, s, from), monotonic_ms(), WINDOW_DISCOVERY))

@@ -87,9 +87,9 @@ static void room_deactivate(struct media_queue *q, struct queue_room *room)
 static struct queue_room *queue_next_room(struct media_queue *q)
 {
     for (;;) {
-        bool idle = !links_empty(&q->idle_before);
+        bool idle = !links_are_empty(&q->idle_before);
 
-        if (!idle && links_empty(&q->waiting))
+        if (!idle && links_are_empty(&q->waiting))
             return NULL;
         struct link *first = idle ? q->idle_before.next : q->waiting.next;
         struct queue_room *room = container_of(first, struct queue_room, link);
@@ -115,7 +115,7 @@ struct queue_item *media_queue_next(struct media_queue *q, struct queue_sender *
     if (!room)
         return NULL;
     enum media_class class =
-        links_empty(&room->senders[MEDIA_CLASS_AUDIO]) ? MEDIA_CLASS_VIDEO : MEDIA_CLASS_AUDIO;
+        links_are_empty(&room->senders[MEDIA_CLASS_AUDIO]) ? MEDIA_CLASS_VIDEO : MEDIA_CLASS_AUDIO;
     struct queue_line *line = container_of(room->senders[class].next, struct queue_line, link);
 
     *ret = container_of(line, struct queue_sender, lines[class]);
@@ -131,7 +131,7 @@ void media_queue_charge(struct media_queue *q, unsigned cost)
 
 struct queue_room *media_queue_interrupt(struct media_queue *q)
 {
-    while (q->current && !links_empty(&q->idle_before)) {
+    while (q->current && !links_are_empty(&q->idle_before)) {
         struct queue_room *room = container_of(q->idle_before.next, struct queue_room, link);
 
         if (room != q->current && room->count && room->credit > 0)

@@ -99,7 +99,7 @@ static void on_socket_readable(uv_poll_t *poll, int status, int events)
 
     (void)status;
     (void)events;
-    loop_begin_part("voice_media");
+    loop_begin_measured_part("voice_media");
     do {
         count = receive_datagrams(m);
         for (int i = 0; i < count; i++)
@@ -183,7 +183,7 @@ enum err media_socket_open(struct relay *r, struct loop *loop, struct media_sock
     m->fd = fd;
     m->lists = mem_new(r->worker_count * sizeof *m->lists);
     r->port = read_bound_port(fd);
-    uv_poll_init(loop_uv(loop), &m->poll, fd);
+    uv_poll_init(loop_get_uv_loop(loop), &m->poll, fd);
     *ret = m;
     return OK;
 }

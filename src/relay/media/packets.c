@@ -73,7 +73,7 @@ bool rtp_parse(struct str d, struct rtp_packet *ret)
         return false;
     *ret = (struct rtp_packet){
         .clear = str_slice(d.p, clear),
-        .encrypted = str_skip(d, clear),
+        .encrypted = str_skip_bytes(d, clear),
         .ssrc = network_read_u32(d.p + 8),
         .timestamp = network_read_u32(d.p + 4),
         .sequence = network_read_u16(d.p + 2),

@@ -51,6 +51,6 @@ bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret)
         .is_transport_feedback = type == RTP_FEEDBACK && format == TRANSPORT_FEEDBACK,
         .announces = type == SENDER_REPORT || type == DESCRIPTION,
     };
-    *datagram = str_skip(*datagram, size);
+    *datagram = str_skip_bytes(*datagram, size);
     return true;
 }

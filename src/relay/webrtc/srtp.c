@@ -351,8 +351,8 @@ bool srtp_open(struct srtp *s, struct str datagram, struct decrypted_rtp_packet 
         !stream_index(stream, p.sequence, &index))
         return false;
     size_t extension = clear - fixed;
-    if (!open_payload(s, p.ssrc, index, str_slice(datagram.p, clear), str_skip(datagram, clear),
-                      ret->bytes + extension))
+    if (!open_payload(s, p.ssrc, index, str_slice(datagram.p, clear),
+                      str_skip_bytes(datagram, clear), ret->bytes + extension))
         return false;
     memcpy(ret->header, datagram.p, RTP_HEADER_SIZE);
     ret->header[0] &= 0xf0; /* CSRCs are not forwarded */
@@ -402,7 +402,7 @@ static bool open_control_gcm(struct srtp *s, struct str datagram, uint32_t word,
     struct str clear = str_slice(datagram.p, RTCP_HEADER_SIZE);
     struct str sealed =
         str_slice(datagram.p + RTCP_HEADER_SIZE, datagram.n - RTCP_HEADER_SIZE - INDEX_WORD);
-    struct str index = str_skip(datagram, datagram.n - INDEX_WORD);
+    struct str index = str_skip_bytes(datagram, datagram.n - INDEX_WORD);
     unsigned char iv[IV_MAX];
 
     write_iv(s, c, network_read_u32(datagram.p + 4), word & CONTROL_LAST, iv);
@@ -450,7 +450,7 @@ size_t srtp_write_control(struct srtp *s, struct str packet, unsigned char out[S
     if (packet.n <= RTCP_HEADER_SIZE || packet.n > PACKET_MAX - INDEX_WORD ||
         s->control_last >= CONTROL_LAST)
         return 0;
-    struct str plain = str_skip(packet, RTCP_HEADER_SIZE);
+    struct str plain = str_skip_bytes(packet, RTCP_HEADER_SIZE);
     uint32_t index = ++s->control_last;
     write_iv(s, c, network_read_u32(packet.p + 4), index, iv);
     network_write_u32(word, index | CONTROL_ENCRYPTED);

@@ -211,7 +211,7 @@ static void handshake_start_step(struct handshake *h)
     h->inbox = NULL;
     h->inbox_end = &h->inbox;
     h->inbox_count = 0;
-    h->running = uv_queue_work(loop_uv(h->worker->loop), &h->work, run_handshake_step,
+    h->running = uv_queue_work(loop_get_uv_loop(h->worker->loop), &h->work, run_handshake_step,
                                on_handshake_step) == 0;
 }
 

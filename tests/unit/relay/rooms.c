@@ -44,11 +44,11 @@ static void ignore_activity(void *arg, const struct voice_state_key *p)
 
 /* Number of loop iterations since counting started. */
 struct turn_count {
-    struct iteration_end end;
+    struct loop_iteration_callback end;
     _Atomic int turns;
 };
 
-static void count_iteration(struct iteration_end *t)
+static void count_iteration(struct loop_iteration_callback *t)
 {
     container_of(t, struct turn_count, end)->turns++;
 }
@@ -58,13 +58,13 @@ static void start_counting_iterations(struct loop *l, void *arg)
     struct turn_count *c = arg;
 
     c->end.run = count_iteration;
-    loop_add_iteration_end(l, &c->end);
+    loop_add_iteration_callback(l, &c->end);
 }
 
 static void stop_counting_iterations(struct loop *l, void *arg)
 {
     (void)l;
-    loop_remove_iteration_end(&((struct turn_count *)arg)->end);
+    loop_remove_iteration_callback(&((struct turn_count *)arg)->end);
 }
 
 /* Sends the join of a participant whose socket has already closed. */
