@@ -193,6 +193,32 @@ void call_add_header(struct call *call, const char *name, struct str value);
  * withholds them, else ERR_MISSING_PERMISSIONS. */
 enum err call_missing_permissions_error(const struct call *call, uint64_t needs);
 enum err call_missing_any_permission_error(const struct call *call, uint64_t any);
+/* Returns ERR_MISSING_PERMISSIONS for a caller whose highest role is not above the role or member
+ * that the call changes, or who grants permissions that the caller lacks. */
+enum err call_rank_error(const struct call *call);
+/* Returns ERR_MISSING_PERMISSIONS for a call that only the owner of the guild may make. */
+enum err call_owner_error(const struct call *call);
+
+/* --- refusal_cause.c ------------------------------------------------------------------- */
+
+/* Why a call is refused. The traffic log gets a sentence, which listeners of the hook call_refused
+ * and the functions below write; the response gets the header X-Guildhall-Cause if permissions or
+ * the rank decided. */
+struct refusal {
+    enum err error;
+    uint64_t all; /* permissions, all of which are required and missing */
+    uint64_t any; /* permissions, one of which is required */
+    bool rank;    /* see call_rank_error */
+    bool owner;   /* see call_owner_error */
+};
+/* Returns true if the cause of a refusal will be recorded. If not, do not compute it. */
+bool call_records_cause(const struct call *call);
+/* Sets the sentence with cause and fix. No effect if the call has one, or records none. It must not
+ * contain secrets. */
+void call_set_cause(const struct call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Records the call as one of this application's bot, for calls whose credential is in the path. */
+void call_record_application(struct call *call, snowflake application_id);
 
 /* Adds a validation error for one field; several calls collect their errors in one response. */
 enum err call_add_field_error(struct call *call, const char *field, const char *code,

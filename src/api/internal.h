@@ -142,6 +142,10 @@ struct call_context {
     bool outdated; /* call_restart_at_read was called */
     struct work_item work;
     snowflake ids[CALL_MAX_PARAMS]; /* parsed match.params */
+    struct refusal refusal;
+    struct str cause;       /* sentence with the cause of the refusal; empty: none */
+    snowflake recorded_app; /* call_record_application; 0: none */
+    int64_t began;          /* clock_monotonic_ns if traffic is recorded; else 0 */
     /* call_context_init clears all members above this one. */
     struct route_match match;
     struct credential credential;
@@ -157,7 +161,6 @@ struct call_context {
     int read_restarts;                   /* number of calls of call_restart_at_read so far */
     struct cluster_wait revocation_wait; /* waits until all nodes have applied a revocation */
     int64_t started;  /* clock_monotonic_ns, when the whole request was received */
-    int64_t began;    /* clock_monotonic_ns if traffic is recorded; else 0 */
     enum err refused; /* error of the response; OK: none */
 };
 
@@ -245,6 +248,15 @@ void response_send_options(struct call_context *run);
 void response_discard(struct call_context *run);
 /* Adds a header with this name that lists the methods of the path. */
 void response_add_allow_header(struct call_context *run, const char *name);
+
+/* --- refusal_cause.c ----------------------------------------------------------------- */
+
+/* Completes the cause of a refusal in its transaction (the hook call_refused). */
+void find_refusal_cause(struct call_context *run, enum err e);
+/* Sets the cause of a refusal by a rate limit. */
+void set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit);
+/* Adds the header X-Guildhall-Cause, if permissions or the rank decided. */
+void add_refusal_cause_header(struct call_context *run);
 
 /* --- traffic_records.c ----------------------------------------------------------------- */
 

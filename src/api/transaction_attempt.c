@@ -55,6 +55,8 @@ void attempt_reset(struct call_context *run)
     run->effects.voice_changes_end = &run->effects.voice_changes;
     reset_attempt_files(call);
     run->effects.job_due = 0;
+    run->refusal = (struct refusal){ 0 };
+    run->cause = STR("");
     call->after = NULL;
     run->outdated = false;
     if (!call->decoded)
@@ -152,6 +154,8 @@ enum err attempt_run_stage(struct work_item *w, struct tx *tx)
         e = run->effects.announce_error;
     if (!e && call->api->options.cluster && work_item_is_write(w))
         cluster_log_frame(call->api->options.cluster, tx, frame_from_effects(&run->effects));
+    if (e)
+        find_refusal_cause(run, e);
     call->tx = NULL;
     return e;
 }

@@ -12,7 +12,14 @@ static enum err resolve_guild_with_app(struct call *call, snowflake guild_id)
     enum err e = guild_find(call->tx, guild_id, g);
     if (!e)
         e = read_installed_in_guild(call->tx, call->target.application->id, guild_id, &installed);
-    return e || installed ? e : ERR_MISSING_ACCESS;
+    if (e || installed)
+        return e;
+    call_set_cause(call,
+                   "the application is not installed in this server with the scope "
+                   "applications.commands; install it with /oauth2/authorize?client_id=%llu"
+                   "&scope=bot+applications.commands",
+                   (unsigned long long)call->target.application->id);
+    return ERR_MISSING_ACCESS;
 }
 
 /* Resolves a guild for the developers of the app, who register commands and need not be members.

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error_causes.h"
 #include "server/guildhall.h"
 #include "admin/operator_commands/operator_commands.h"
 #include "tools/program.h"
@@ -186,16 +187,19 @@ int tool_manual(const struct command_settings *s, char **arguments)
 {
     bool conf = arguments[0] && strcmp(arguments[0], "conf") == 0;
     bool markdown = arguments[0] && strcmp(arguments[0], "options") == 0;
+    bool errors = arguments[0] && strcmp(arguments[0], "errors") == 0;
     struct buf out;
 
     (void)s;
-    if (arguments[0] && ((!conf && !markdown) || arguments[1]))
-        return print_usage_error("manual accepts no argument, conf or options");
+    if (arguments[0] && ((!conf && !markdown && !errors) || arguments[1]))
+        return print_usage_error("manual accepts no argument, conf, options or errors");
     buf_init(&out, SIZE_MAX);
     if (conf)
         append_configuration_manual(&out);
     else if (markdown)
         append_configuration_markdown(&out);
+    else if (errors)
+        write_error_reference(&out);
     else
         append_program_manual(&out);
     print_and_free(&out);

@@ -128,8 +128,9 @@ const struct program_command program_commands[] = {
     { "reference", "", "Print docs/reference.md", print_reference, NULL },
     { "sample-config", "", "Print a configuration file with every option", print_sample_config,
       NULL },
-    { "manual", "[conf|options]",
-      "Print the manual page of the program or its configuration, or docs/CONFIGURATION.md",
+    { "manual", "[conf|options|errors]",
+      "Print the manual page of the program or its configuration, docs/CONFIGURATION.md or "
+      "docs/errors.md",
       tool_manual, NULL },
     { "completion", "bash|zsh|fish", "Print the completion script for a shell", tool_completion,
       NULL },

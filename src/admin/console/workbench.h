@@ -44,6 +44,7 @@ extern const struct domain console_test_users_domain;
 const char *workbench_key(const struct workbench *w);
 
 extern const struct domain workbench_domain, console_clock_domain, console_faults_domain,
-    console_sessions_domain, console_snapshots_domain, console_worlds_domain, console_health_domain;
+    console_sessions_domain, console_snapshots_domain, console_worlds_domain, console_health_domain,
+    console_permissions_domain, console_delivery_domain;
 
 #endif

@@ -1,6 +1,7 @@
 /* access.c - resolves guild, channel, role and member of a path, and the caller's permissions. */
 #include "platform/channels/internal.h"
 
+#include "api/hooks.h"
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -11,14 +12,15 @@
 
 /* Computes all permissions, including those withheld until the account has a second factor. */
 static enum err channel_permissions_with_withheld(struct tx *tx, const struct member_access *s,
-                                                  const struct channel *c, uint64_t *ret)
+                                                  const struct channel *c,
+                                                  struct permission_trace *trace, uint64_t *ret)
 {
     const struct list *overwrites = &c->permission_overwrites.value;
     struct channel parent;
 
     if (!channel_is_thread(c->type)) {
-        *ret =
-            permissions_in_channel(&s->input, c->type, overwrites->items, overwrites->count, false);
+        *ret = permissions_in_channel_traced(&s->input, c->type, overwrites->items,
+                                             overwrites->count, false, trace);
         return OK;
     }
     struct channel thread = *c;
@@ -26,14 +28,33 @@ static enum err channel_permissions_with_withheld(struct tx *tx, const struct me
     if (!e && c->type == CHANNEL_PRIVATE_THREAD)
         e = thread_read_viewer_membership(tx, s->user_id, &thread);
     if (!e)
-        *ret = permissions_in_thread(&s->input, &thread, &parent);
+        *ret = permissions_in_thread_traced(&s->input, &thread, &parent, trace);
+    return e;
+}
+
+enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
+                                  const struct channel *c, struct permission_trace *trace,
+                                  uint64_t *ret)
+{
+    enum err e = OK;
+    uint64_t all = 0;
+
+    if (c)
+        e = channel_permissions_with_withheld(tx, s, c, trace, &all);
+    else
+        all = permissions_in_guild_traced(&s->input, trace);
+    *ret = all & ~s->withheld;
+    if (all & s->withheld)
+        permission_trace_add(trace, &(struct permission_step){ .kind = STEP_NO_SECOND_FACTOR,
+                                                               .deny = s->withheld,
+                                                               .after = *ret });
     return e;
 }
 
 enum err member_permissions_in_channel(struct tx *tx, const struct member_access *s,
                                        const struct channel *c, uint64_t *ret)
 {
-    enum err e = channel_permissions_with_withheld(tx, s, c, ret);
+    enum err e = channel_permissions_with_withheld(tx, s, c, NULL, ret);
 
     *ret &= ~s->withheld;
     return e;
@@ -43,7 +64,7 @@ enum err member_refusal_in_channel(struct tx *tx, const struct member_access *s,
                                    const struct channel *c, uint64_t any)
 {
     uint64_t all;
-    enum err e = channel_permissions_with_withheld(tx, s, c, &all);
+    enum err e = channel_permissions_with_withheld(tx, s, c, NULL, &all);
 
     return e ? e : missing_permission_error(all & s->withheld, any);
 }
@@ -113,7 +134,8 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
-        e = channel_permissions_with_withheld(call->tx, call->target.member_access, c, &perms);
+        e = channel_permissions_with_withheld(call->tx, call->target.member_access, c, NULL,
+                                              &perms);
     if (!e)
         set_target_permissions(&call->target, perms);
     if (!e && !(call->target.permissions & PERMISSION(VIEW_CHANNEL)))
@@ -177,8 +199,7 @@ static enum err check_route_permissions(struct call *call, uint64_t needs)
         return ERR_DM_CHANNEL; /* only guilds have permissions */
     if ((t->permissions & needs) != needs)
         return call_missing_permissions_error(call, needs);
-    return !t->role || member_outranks_role(t->member_access, t->role) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return !t->role || member_outranks_role(t->member_access, t->role) ? OK : call_rank_error(call);
 }
 
 static const struct resolver resolvers[] = {
@@ -217,4 +238,5 @@ const struct domain access_domain = {
     .doc = "Path parameters and permission checks.",
     .resolvers = resolvers,
     .check_permissions = check_route_permissions,
+    .hooks = &(const struct hooks){ .call_refused = explain_access_refusal },
 };

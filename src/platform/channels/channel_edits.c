@@ -181,7 +181,7 @@ enum err check_overwrites_permission(struct call *call, const struct list *wante
         if (is_same_overwrite(&o[i], overwrite_find(before, o[i].id)))
             continue;
         if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
-            return ERR_MISSING_PERMISSIONS;
+            return call_rank_error(call);
         enum err e = check_overwrite_target(call, &o[i]);
         if (e)
             return e;

@@ -51,6 +51,25 @@ bool channel_guild_is_cached(snowflake id);
 enum err member_permissions_in_channel(struct tx *tx, const struct member_access *s,
                                        const struct channel *c, uint64_t *ret);
 
+/* --- permission_explanation.c --------------------------------------------------------- */
+
+struct explained_step {
+    struct str text;
+    bool has; /* the member has the permission after this step */
+};
+struct permission_explanation {
+    struct list steps; /* struct explained_step */
+    uint64_t permissions;
+    bool allowed;
+    struct str cause; /* if not allowed: the step that decided, and how to change it */
+};
+/* Explains step by step whether a member has a permission in a channel, or in the whole guild if c
+ * is NULL. The computation is that of member_permissions_in_channel, with a trace. */
+enum err explain_permission(struct tx *tx, const struct member_access *s, const struct channel *c,
+                            unsigned permission_bit, struct permission_explanation *ret);
+/* Listener of call_refused: which permission is missing, where, and what took it away. */
+enum err explain_access_refusal(struct call *call, const struct refusal *refusal);
+
 /* Returns the error for a member without any of these permissions in the channel. */
 enum err member_refusal_in_channel(struct tx *tx, const struct member_access *s,
                                    const struct channel *c, uint64_t any);

@@ -191,4 +191,12 @@ enum err channels_mark_deleted_of_guild(struct call *call, snowflake guild_id);
 extern const struct job_kind channel_deletion_job;
 extern const struct deletion_rule channel_deletions[];
 
+/* --- access.c ------------------------------------------------------------------------- */
+
+/* Computes the permissions of a member in a channel, or in the guild if c is NULL, and records the
+ * steps. */
+enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
+                                  const struct channel *c, struct permission_trace *trace,
+                                  uint64_t *ret);
+
 #endif

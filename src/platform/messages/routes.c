@@ -79,8 +79,9 @@ static enum err list_messages(struct call *call)
 
 static enum err check_read_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
 }
 
 /* GET /channels/{channel.id}/messages/{message.id} */
@@ -154,7 +155,7 @@ static enum err check_edited_fields(struct call *call)
     if (!caller_is_author(call) && (more || count_uploads(call)))
         return ERR_NOT_AUTHOR;
     if (count_uploads(call) && !(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     return check_message_uploads(call, &call->target.message->attachments);
 }
 

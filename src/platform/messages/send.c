@@ -14,7 +14,9 @@ enum { NONCE_LIFE_MS = 5 * 60 * 1000 };
 /* Requires SEND_MESSAGES; recipients of private channels always have it. */
 enum err check_send_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(SEND_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(SEND_MESSAGES)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
 }
 
 /* --- channels that accept no messages --------------------------------------------------- */
@@ -59,7 +61,7 @@ static enum err find_message_with_same_nonce(struct call *call, const struct mes
 static enum err check_attach_permission(struct call *call)
 {
     if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     return check_message_uploads(call, &(struct list){ 0 });
 }
 

@@ -334,7 +334,15 @@ static enum err check_search_permission(struct call *call)
     if (call->caller->kind != CALLER_BOT)
         return OK;
     enum err e = application_find(call->tx, call->caller->application_id, &app);
-    return e ? e : app.flags & APPLICATION_MESSAGE_CONTENT ? OK : ERR_MISSING_ACCESS;
+    if (e)
+        return e;
+    if (app.flags & APPLICATION_MESSAGE_CONTENT)
+        return OK;
+    call_set_cause(
+        call,
+        "the application has not enabled the privileged intent MESSAGE_CONTENT; enable it in the "
+        "settings of the application");
+    return ERR_MISSING_ACCESS;
 }
 
 /* GET /guilds/{guild.id}/messages/search */

@@ -94,7 +94,7 @@ enum err search_terms_add_guild_channels(struct call *call, const struct search_
         return e;
     classify_channels(call, q, &channels, &p);
     if (!p.reads)
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     term_group_add_term(call->arena, search_terms_add_group(call->arena, t),
                         search_term_of_id(call->arena, 'g', guild_id));
     /* Both lists express the same filter, so the shorter one is used. */

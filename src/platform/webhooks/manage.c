@@ -37,10 +37,11 @@ enum err resolve_webhook_token(struct call *call)
     /* The token alone authorizes the call, so other credentials of the request are ignored. */
     call->caller = NULL;
     /* Only incoming webhooks accept messages. */
-    return call->target.webhook->type == WEBHOOK_INCOMING && given.n == good.n &&
-                   sodium_memcmp(given.p, good.p, good.n) == 0
-               ? OK
-               : ERR_INVALID_WEBHOOK_TOKEN;
+    if (call->target.webhook->type != WEBHOOK_INCOMING || given.n != good.n ||
+        sodium_memcmp(given.p, good.p, good.n) != 0)
+        return ERR_INVALID_WEBHOOK_TOKEN;
+    call_record_application(call, call->target.webhook->application_id.value);
+    return OK;
 }
 
 /* Requires MANAGE_WEBHOOKS in the webhook's channel, for access without the token. */

@@ -228,7 +228,7 @@ static enum err check_stage_draft(struct call *call, const struct stage_draft *i
 
     if (in->send_start_notification.value &&
         !(call->target.permissions & PERMISSION(MENTION_EVERYONE)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MENTION_EVERYONE));
     if (in->guild_scheduled_event_id.given != GIVEN)
         return OK;
     enum err e = scheduled_event_find(call->tx, call->target.channel->guild_id.value,
