@@ -80,7 +80,7 @@ export function why(app, body) {
   });
 }
 
-/** One error: its code, meaning, usual causes and fix. @param {string} text of docs/errors.md */
+/** An error: its code, meaning, usual causes and fix. @param {string} text of docs/errors.md */
 function errorSection(text) {
   const [code, ...lines] = text.split("\n").filter(Boolean);
   return h(

@@ -8,6 +8,7 @@
 #include "net/http/http_parser.h"
 
 enum { INVALID_FORM_CODE = 50035, WEBHOOK_TOKEN_CODE = 50027, OP_INVALID_SESSION = 9 };
+enum { AUTHENTICATION_FAILED = 4004 };
 
 static bool path_contains_twice(struct str target, const char *word)
 {
@@ -99,18 +100,25 @@ static bool reader_enter_path(struct json_reader *r, struct str path)
     return json_reader_ok(r);
 }
 
-/* Returns "; sent: …" with the value that the first problem of the body is about; empty if the
+/* Returns the path in "data.content: Must be …". */
+static struct str problem_path(struct str problem)
+{
+    const char *colon = memmem(problem.p, problem.n, ": ", 2);
+
+    return colon ? str_slice(problem.p, (size_t)(colon - problem.p)) : STR("");
+}
+
+/* Returns "; the value …" with the value that the first problem of the body is about; empty if the
  * recorded body does not contain it. Secrets are already redacted in `body`. */
 static struct str describe_sent_value(struct str body, struct str problem, struct arena *arena)
 {
-    const char *colon = memmem(problem.p, problem.n, ": ", 2);
     struct json_reader r;
     struct str text;
 
-    if (!colon || !body.n)
+    if (!body.n)
         return STR("");
     json_reader_init(&r, body, arena);
-    if (!reader_enter_path(&r, str_slice(problem.p, (size_t)(colon - problem.p))))
+    if (!reader_enter_path(&r, problem_path(problem)))
         return STR("");
     if (json_peek_kind(&r) == JSON_STRING) {
         if (!json_read_string(&r, &text))
@@ -139,7 +147,7 @@ static struct str hint_for_call(const struct traffic_view *s, struct str target,
     if (head)
         return str_of(head);
     if (r->code == INVALID_FORM_CODE && s->problem.n)
-        return STR_CONCAT(arena, STR("correct the field "), s->problem,
+        return STR_CONCAT(arena, STR("correct the field "), problem_path(s->problem),
                           describe_sent_value(s->request, s->problem, arena));
     if (!error_cause_find(r->status, r->code, &cause))
         return STR("");
@@ -150,6 +158,9 @@ static struct str hint_for_close(const struct traffic_record *r, struct arena *a
 {
     struct error_cause cause;
 
+    if (r->status == AUTHENTICATION_FAILED && r->session)
+        return STR("the token of this session was revoked or replaced (log-out, new password, new "
+                   "token of the bot); log in with the current token");
     if (!close_cause_find(r->status, &cause))
         return STR("");
     return STR_CONCAT(arena, str_of(cause.causes), STR(" "), str_of(cause.fix));

@@ -308,11 +308,11 @@ static enum err explain_missing(struct call *call, const struct channel *c, uint
         return e;
     buf_init(&names, 1024);
     append_permission_names(&names, rest);
-    call_set_cause(call, "%.*s%s%.*s", STR_ARGS(why.cause),
+    call_set_cause(call, "%.*s%s%.*s%s", STR_ARGS(why.cause),
                    !rest ? ""
-                   : any ? "; or one of "
+                   : any ? "; instead, "
                          : "; also missing: ",
-                   STR_ARGS(buf_str(&names)));
+                   STR_ARGS(buf_str(&names)), rest && any ? " would suffice" : "");
     buf_clear(&names);
     return OK;
 }
