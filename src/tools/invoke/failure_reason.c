@@ -121,9 +121,9 @@ static const char *reason_in_records(struct invoke_run *v, struct step_outcome *
     return NULL;
 }
 
-enum { LATE_REPLY_TRIES = 10, LATE_REPLY_WAIT_MS = 200 };
+enum { LATE_REPLY_TRIES = 5, LATE_REPLY_WAIT_MS = 200 };
 
-/* A bot that received the interaction may still reply: waits up to two seconds for the late reply,
+/* A bot that received the interaction may still reply: waits up to one second for the late reply,
  * whose record says by how much it was late. */
 const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out)
 {
