@@ -7,6 +7,7 @@
 
 #include "gateway_conn.h"
 #include "guilds.h"
+#include "statements.h"
 #include "test_interaction.h"
 
 static void enable_workbench(struct config *c)
@@ -193,6 +194,11 @@ static void wrong_kind_of_token_and_missing_intent_are_named(struct world *w)
     expect_hint(w, "", "privileged intent GUILD_MEMBERS", 50001);
     expect_error(client_get(s.bot, "/applications/%s/commands", s.ada->id), 404, 10002);
     expect_hint(w, "", "not that of an application", 10002);
+    struct test_guild other = world_test_guild(w, s.bob);
+    expect_error(
+        client_put(s.bot, "[]", "/applications/%s/guilds/%s/commands", s.application, other.id),
+        403, 50001);
+    expect_hint(w, "", "not installed in this server with the scope applications.commands", 50001);
     struct gateway_conn *g = conn_open(s.bot, "v=10&encoding=json");
     conn_read(g, 5000);
     conn_identify(g, "'intents': 33280");
@@ -294,14 +300,41 @@ static void missing_delivery_is_explained_by_the_first_check_that_fails(struct w
     expect_error(explain_delivery(&s, "1"), 404, 10008);
 }
 
-static void causes_are_not_computed_without_a_reader(struct world *w)
+static void watch_statements(struct config *c)
 {
+    (void)c;
+    statements_watch();
+}
+
+static void watch_statements_of_workbench(struct config *c)
+{
+    enable_workbench(c);
+    statements_watch();
+}
+
+/* Returns how often one refusal reads the names of the roles. */
+static int role_reads_of_refusal(struct world *w)
+{
+    static const char READS_ROLES[] = "from roles where guild_id = $1 and position >= 0";
     struct test_bot s = world_test_bot(w);
+    int before = statements_seen(READS_ROLES).runs;
     struct answer a = client_delete(s.bob, "/guilds/%s/members/%s", s.test_guild.id, s.bot->id);
 
     expect_error(a, 403, 50013);
     expect(str_is(answer_header(a, "X-Guildhall-Cause"), "missing KICK_MEMBERS"));
-    expect(world_number(w, "select 1") == 1);
+    return statements_seen(READS_ROLES).runs - before;
+}
+
+static void causes_are_not_computed_without_a_reader(struct world *w)
+{
+    expect(role_reads_of_refusal(w) == 0);
+}
+
+static void recorded_refusal_reads_the_roles_once(struct world *w)
+{
+    /* PostgreSQL is not measured. */
+    expect(role_reads_of_refusal(w) <= 1);
+    expect_hint(w, "", "bob lacks KICK_MEMBERS in the server", 50013);
 }
 
 const struct test refusal_causes_tests[] = {
@@ -316,6 +349,7 @@ const struct test refusal_causes_tests[] = {
     TEST_WITH(rate_limit_names_bucket_and_mistake, enable_limits),
     TEST_WITH(permission_is_explained_step_by_step, enable_workbench),
     TEST_WITH(missing_delivery_is_explained_by_the_first_check_that_fails, enable_workbench),
-    TEST(causes_are_not_computed_without_a_reader),
+    TEST_WITH(causes_are_not_computed_without_a_reader, watch_statements),
+    TEST_WITH(recorded_refusal_reads_the_roles_once, watch_statements_of_workbench),
     { 0 },
 };
