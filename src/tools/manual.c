@@ -63,6 +63,21 @@ static void append_manual_verbs(struct buf *out, const char *noun)
     }
 }
 
+static void append_manual_examples(struct buf *out, const char *examples)
+{
+    struct str rest = str_of(examples);
+    char line[160];
+
+    while (rest.n) {
+        struct str example = str_cut(&rest, '\n');
+
+        snprintf(line, sizeof line, "guildhall %.*s", STR_ARGS(example));
+        buf_add_lit(out, ".br\n");
+        append_roff_font(out, 'I', line);
+        buf_add_char(out, '\n');
+    }
+}
+
 static void append_manual_commands(struct buf *out)
 {
     buf_add_lit(out, ".SH COMMANDS\n");
@@ -73,6 +88,7 @@ static void append_manual_commands(struct buf *out)
         append_roff_font(out, 'I', c->arguments);
         buf_add_char(out, '\n');
         append_roff_sentence(out, c->help);
+        append_manual_examples(out, c->examples);
         append_manual_verbs(out, c->name);
     }
 }

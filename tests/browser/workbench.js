@@ -15,6 +15,10 @@ export const TESTS = {
     await page.getByText(/emil lacks MANAGE_CHANNELS in #general: none of its roles/).waitFor();
     await page.getByRole("link", { name: "50013" }).click();
     await page.getByRole("heading", { name: "50013" }).waitFor();
+    await call("ada", "POST", "/interactions/1572381641102327808/wrong/callback", { type: 5 }).catch(() => {});
+    await page.open("/workbench/interactions");
+    await page.getByText(/did not create the interaction with this token/).first().waitFor();
+    await page.getByRole("link", { name: "10062" }).first().waitFor();
     await page.close();
   },
 
