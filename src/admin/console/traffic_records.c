@@ -61,17 +61,33 @@ static enum err find_username(struct tx *tx, struct cached_username **names, sno
     return OK;
 }
 
+struct cached_bot {
+    struct cached_bot *next;
+    snowflake application_id, bot_id; /* bot_id 0: the application has none */
+};
+
 /* A call with a credential in its path is shown as one of the application's bot. */
-static enum err find_bot_of_application(struct tx *tx, struct traffic_record *r)
+static enum err find_bot_of_application(struct tx *tx, struct cached_bot **bots,
+                                        struct traffic_record *r)
 {
+    struct cached_bot *b = *bots;
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, "select bot_id from applications where id = $1 and bot_id is not null",
-                        BIND(v_id(r->application_id)), &row, &found);
 
-    if (!e && found)
-        r->user_id = row_id(&row, 0);
-    return e;
+    while (b && b->application_id != r->application_id)
+        b = b->next;
+    if (!b) {
+        b = arena_alloc(tx_arena(tx), sizeof *b);
+        enum err e =
+            tx_one(tx, "select bot_id from applications where id = $1 and bot_id is not null",
+                   BIND(v_id(r->application_id)), &row, &found);
+        if (e)
+            return e;
+        *b = (struct cached_bot){ *bots, r->application_id, found ? row_id(&row, 0) : 0 };
+        *bots = b;
+    }
+    r->user_id = b->bot_id;
+    return OK;
 }
 
 static struct str redacted_body(struct arena *arena, struct str text, const char *location)
@@ -219,6 +235,7 @@ struct page_reader {
     struct traffic_ring *traffic;
     struct traffic_page *page;
     struct cached_username *names;
+    struct cached_bot *bots;
     struct buf room;
     bool counts; /* count only; texts are skipped unless the filter searches them */
 };
@@ -235,7 +252,7 @@ static enum err read_matching_record(struct page_reader *p, uint64_t number, str
     if (!traffic_read_record(p->traffic, number, &s->r, &p->room) || !record_matches(&s->r, f))
         return OK;
     if (!s->r.user_id && s->r.application_id)
-        e = find_bot_of_application(p->tx, &s->r);
+        e = find_bot_of_application(p->tx, &p->bots, &s->r);
     if (!e && s->r.user_id)
         e = find_username(p->tx, &p->names, s->r.user_id, &s->username);
     if (e || !user_matches(s, f->user))

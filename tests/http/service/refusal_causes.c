@@ -8,6 +8,7 @@
 #include "gateway_conn.h"
 #include "guilds.h"
 #include "statements.h"
+#include "test_commands.h"
 #include "test_interaction.h"
 
 static void enable_workbench(struct config *c)
@@ -209,6 +210,18 @@ static void wrong_kind_of_token_and_missing_intent_are_named(struct world *w)
                 "asks for MESSAGE_CONTENT, which its application has not enabled", 4014);
 }
 
+static void outdated_command_version_is_named(struct world *w)
+{
+    struct test_commands s = world_test_commands(w);
+    const char *command = make_global_command(&s, "%s", "");
+
+    expect_status(roll(&s, s.ada, command, "%s", ""), 204);
+    world_sql(w, "update commands set version = version + 1 where id = %s", command);
+    expect_error(roll(&s, s.ada, command, "%s", ""), 400, 50035);
+    expect_hint(w, "", "registered this command again since the client read it|fetch the command",
+                50035);
+}
+
 static void enable_limits(struct config *c)
 {
     enable_workbench(c);
@@ -346,6 +359,7 @@ const struct test refusal_causes_tests[] = {
     TEST_WITH(webhook_calls_are_recorded_for_the_application, enable_workbench),
     TEST_WITH(payload_problem_shows_the_value, enable_workbench),
     TEST_WITH(wrong_kind_of_token_and_missing_intent_are_named, enable_workbench),
+    TEST_WITH(outdated_command_version_is_named, enable_workbench),
     TEST_WITH(rate_limit_names_bucket_and_mistake, enable_limits),
     TEST_WITH(permission_is_explained_step_by_step, enable_workbench),
     TEST_WITH(missing_delivery_is_explained_by_the_first_check_that_fails, enable_workbench),
