@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     struct arena *arena = arena_new();
     char **rest = arena_array(arena, char *, (size_t)argc + 1);
     status = 2;
-    if (read_command_settings(c, arena, argv + (argc > 1), &settings, rest, &problem)) {
+    if (read_settings_of_command(c, arena, argv + (argc > 1), &settings, rest, &problem)) {
         guildhall_init(&settings.config);
         if (c->run != tool_serve && c->run != tool_demo &&
             strcmp(settings.config.log_format, "json") != 0)

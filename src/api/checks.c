@@ -124,7 +124,7 @@ static enum err check_caller_kind(const struct call *call)
     if (c->kind == CALLER_BEARER) {
         if (!(auth & AUTH_BEARER))
             return refuse_caller_kind(call, ERR_UNAUTHORIZED);
-        if (!call->route->scope || c->scopes & auth_scope_bit(str_of(call->route->scope)))
+        if (!call->route->scope || c->scopes & auth_oauth2_scope_bit(str_of(call->route->scope)))
             return OK;
         return refuse_missing_scope(call);
     }
@@ -145,7 +145,7 @@ static enum err parse_path_parameters(struct call_context *run)
     if (run->match.as_me && (!call->caller || call->caller->id != run->match.as_me))
         return ERR_NOT_FOUND;
     for (size_t i = 0; i < run->match.count; i++) {
-        const struct resolver *r = run->match.resolvers[i];
+        const struct path_resolver *r = run->match.resolvers[i];
         struct str text = run->match.params[i];
 
         if (!utf8_is_valid(text) || memchr(text.p, '\0', text.n)) {
@@ -166,7 +166,7 @@ static enum err parse_path_parameters(struct call_context *run)
 /* Returns the JSON or form text of the body, without uploaded files. */
 static struct str find_body_text(const struct call *call)
 {
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
     const struct multipart_part *payload =
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
 
@@ -181,7 +181,7 @@ static struct str parts_to_json(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, LONGEST_PARTS);
     json_begin_object(&j);
@@ -191,8 +191,8 @@ static struct str parts_to_json(const struct call *call)
         if (p->filename || multipart_find_part(parts, str_of(p->name)) != p ||
             !utf8_is_valid(buf_str(&p->data)))
             continue;
-        json_escaped_key(&j, str_of(p->name));
-        json_text(&j, buf_str(&p->data));
+        json_write_escaped_key(&j, str_of(p->name));
+        json_write_text(&j, buf_str(&p->data));
     }
     json_end_object(&j);
     return buf_move_to_arena(&out, call->arena);
@@ -259,7 +259,7 @@ static enum err refuse_content_type(struct call *call)
 static enum err decode_body(struct call *call)
 {
     const struct route *r = call->route;
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
     struct str type = x->request->content_type, text = find_body_text(call);
 
     if (x->parts && r->body_kinds & BODY_PARTS)
@@ -278,7 +278,7 @@ static enum err decode_body(struct call *call)
 
 /* Decodes query and body. The error is stored in call->decoded, because an unknown or invisible
  * object of the path is reported before it. */
-void decode_input(struct call *call)
+void call_decode_input(struct call *call)
 {
     const struct route *r = call->route;
 
@@ -294,7 +294,7 @@ void decode_input(struct call *call)
     }
 }
 
-bool input_is_long(const struct call *call)
+bool call_input_is_long(const struct call *call)
 {
     return call->route->body && find_body_text(call).n > LONG_INPUT;
 }

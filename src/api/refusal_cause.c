@@ -13,12 +13,12 @@ enum { CAUSE_MAX_BYTES = 1024 };
 
 bool call_records_cause(const struct call *call)
 {
-    return call_context_of(call)->began != 0;
+    return call_get_context(call)->began != 0;
 }
 
 void call_set_cause(const struct call *call, const char *format, ...)
 {
-    struct call_context *run = call_context_of(call);
+    struct call_context *run = call_get_context(call);
     char text[CAUSE_MAX_BYTES];
     va_list values;
 
@@ -32,7 +32,7 @@ void call_set_cause(const struct call *call, const char *format, ...)
 
 void call_record_application(struct call *call, snowflake application_id)
 {
-    call_context_of(call)->recorded_app = application_id;
+    call_get_context(call)->recorded_app = application_id;
 }
 
 void find_refusal_cause(struct call_context *run, enum err e)
@@ -45,7 +45,7 @@ void find_refusal_cause(struct call_context *run, enum err e)
 
 void set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit)
 {
-    const struct limit_result *v = &run->limit_result;
+    const struct rate_limit_result *v = &run->limit_result;
     long long ms = (long long)v->reset_after_ms;
 
     if (v->global)

@@ -11,7 +11,8 @@ static enum err resolve_guild_with_app(struct call *call, snowflake guild_id)
 
     enum err e = guild_find(call->tx, guild_id, g);
     if (!e)
-        e = read_installed_in_guild(call->tx, call->target.application->id, guild_id, &installed);
+        e = read_app_installed_in_guild(call->tx, call->target.application->id, guild_id,
+                                        &installed);
     if (e || installed)
         return e;
     call_set_cause(call,

@@ -37,7 +37,7 @@ struct gateway_viewer {
 };
 
 /* A search for members. */
-struct gateway_search {
+struct gateway_member_search {
     snowflake guild_id;
     struct str prefix;    /* prefix of user name or nick; empty: all members */
     struct list user_ids; /* snowflakes; if not empty, only these accounts */
@@ -75,7 +75,8 @@ struct gateway_source {
     enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
     enum err (*member_count)(struct tx *tx, snowflake guild_id, int64_t *ret);
     /* Reads members with users, for GUILD_MEMBERS_CHUNK. */
-    enum err (*members)(struct tx *tx, const struct gateway_search *search, struct list *ret);
+    enum err (*members)(struct tx *tx, const struct gateway_member_search *search,
+                        struct list *ret);
     /* Reads the open threads that a user can view, in the named channels or in the whole guild,
      * and the user's thread members. ERR_UNKNOWN_…: the guild or member is gone. */
     enum err (*threads)(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
@@ -143,7 +144,7 @@ void gateway_join_cluster(struct gateway *g, struct cluster *c);
 void gateway_start(struct gateway *g, struct loops *loops);
 /* Allows clients to resume sessions that the previous process suspended. Call it before any
  * event, not on a loop. */
-void gateway_find_suspended_sessions(struct gateway *g);
+void gateway_enable_suspended_sessions(struct gateway *g);
 /* Sends op 7 to all clients and waits until they have disconnected, at most patience_ms; the
  * server's shutdown closes the other sockets. Call it after http_server_drain, not on a loop. */
 void gateway_drain(struct gateway *g, int64_t patience_ms);
@@ -152,15 +153,16 @@ void gateway_drain(struct gateway *g, int64_t patience_ms);
 void gateway_stop(struct gateway *g);
 void gateway_free(struct gateway *g);
 
-/* Hook of struct http_server_app: accepts WebSockets on "/", "/gateway" and "/gateway/". */
-bool gateway_upgrade(struct gateway *g, const struct http_request *r,
-                     struct websocket_handler *ret);
+/* Hook of struct http_server_callbacks: accepts WebSockets on "/", "/gateway" and "/gateway/". */
+bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
+                            struct websocket_handler *ret);
 
 /* Publishes announcements, in the order of the calls. Thread-safe. */
 void gateway_publish(struct gateway *g, const struct emitted_event *list);
 /* Publishes announcements of a log position (0: none). Event numbers are derived from positions,
  * so that they are the same on all nodes of a cluster. */
-void gateway_publish_at(struct gateway *g, int64_t position, const struct emitted_event *list);
+void gateway_publish_at_log_position(struct gateway *g, int64_t position,
+                                     const struct emitted_event *list);
 /* Handles a message of another node about a session, in the order of the log. Thread-safe. */
 void gateway_on_session_move(struct gateway *g, const struct session_move *m);
 /* Handle messages from other nodes: gateway_on_directory_message (sessions and presences),
@@ -181,8 +183,8 @@ void gateway_revoke_credential(struct gateway *g, snowflake account, const unsig
                                uint64_t forgets);
 /* Closes the sessions of banned addresses with 4004, in batches. auth_address_bans refuses new
  * connections. Thread-safe. */
-struct network;
-void gateway_revoke_addresses(struct gateway *g, const struct network *n);
+struct ip_network;
+void gateway_close_banned_addresses(struct gateway *g, const struct ip_network *n);
 
 /* Finds a user's session by the id in READY, also while it is disconnected; *ret: the session
  * number for audience_of_session. Events to a session that has ended meanwhile are dropped.
@@ -205,7 +207,7 @@ void gateway_write_presences_json(struct gateway *g, snowflake guild_id, const s
 /* Writes the presence of one account, also if the account is offline. */
 void gateway_write_presence_json(struct gateway *g, snowflake user_id, struct json_writer *j);
 /* Reduces ids to the first `max` accounts that are online, in place. */
-void gateway_retain_visible_accounts(struct gateway *g, struct list *ids, size_t max);
+void gateway_filter_online_accounts(struct gateway *g, struct list *ids, size_t max);
 
 /* Returns how many sessions this bot may still start today. */
 unsigned gateway_session_starts_left(struct gateway *g, snowflake bot_id);
@@ -237,12 +239,12 @@ enum gateway_session_action {
 bool gateway_act_on_session(struct gateway *g, struct str session_id,
                             enum gateway_session_action what, int code);
 /* Performs an action on all sessions of an account. Returns their number. */
-size_t gateway_act_on_account(struct gateway *g, snowflake user_id,
-                              enum gateway_session_action what, int code);
+size_t gateway_act_on_account_sessions(struct gateway *g, snowflake user_id,
+                                       enum gateway_session_action what, int code);
 
 /* Delays all events without changing their order; 0: no delay, and delayed events are sent.
  * Thread-safe. */
-void gateway_set_delay(struct gateway *g, int64_t ms);
+void gateway_set_event_delay(struct gateway *g, int64_t ms);
 
 struct gateway_stats {
     uint64_t sessions, connected, identified, resumed, recovered, replica_sessions, replica_node,

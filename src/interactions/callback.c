@@ -64,7 +64,7 @@ static enum err check_callback_type(struct call *call, const struct interaction 
 /* --- callback types ------------------------------------------------------------------- */
 
 static enum err acknowledge_and_emit_success(struct call *call, struct interaction *it,
-                                             const struct acknowledgement *a)
+                                             const struct interaction_acknowledgement *a)
 {
     enum err e = acknowledge_interaction(call, it, a);
 
@@ -80,16 +80,16 @@ static enum err apply_message_callback(struct call *call, struct interaction *it
                                        struct callback_outcome *out)
 {
     const struct callback_data *data = in->data.value;
-    struct message_draft draft = { 0 };
+    struct new_message draft = { 0 };
     enum err e = OK;
 
     if (in->type == CALLBACK_MESSAGE)
-        e = draft_response_message(call, r, &draft);
+        e = build_response_message(call, r, &draft);
     else
         draft.flags = MESSAGE_LOADING | (data ? data->message.flags.value & MESSAGE_EPHEMERAL : 0);
     if (!e)
-        e = complete_response_draft(call, r, &draft);
-    struct acknowledgement a = {
+        e = complete_response_message(call, r, &draft);
+    struct interaction_acknowledgement a = {
         .callback_type = in->type,
         .response_id = draft.id,
         .ephemeral = draft.ephemeral_for != 0,
@@ -109,11 +109,12 @@ static enum err apply_update_callback(struct call *call, struct interaction *it,
                                       struct callback_outcome *out)
 {
     struct message *m = &out->message;
-    struct acknowledgement a = { .callback_type = in->type, .response_id = it->message_id };
+    struct interaction_acknowledgement a = { .callback_type = in->type,
+                                             .response_id = it->message_id };
     enum err e = OK;
 
     if (in->type == CALLBACK_UPDATE) {
-        e = message_find_ephemeral(call, it->channel_id, it->message_id, m);
+        e = message_find_even_ephemeral(call, it->channel_id, it->message_id, m);
         a.ephemeral = m->ephemeral_for != 0;
         out->has_message = true;
     }
@@ -129,7 +130,7 @@ static enum err apply_choices_callback(struct call *call, struct interaction *it
                                        const struct interaction_callback *in)
 {
     const struct callback_data *data = in->data.value;
-    struct acknowledgement a = { .callback_type = in->type };
+    struct interaction_acknowledgement a = { .callback_type = in->type };
     enum err e = validate_autocomplete_choices(call, it, &data->choices.value);
 
     if (!e)
@@ -152,7 +153,7 @@ static enum err apply_modal_callback(struct call *call, struct interaction *it,
 
     if (e)
         return e;
-    struct acknowledgement a = {
+    struct interaction_acknowledgement a = {
         .callback_type = in->type,
         .modal = encode_modal(call->arena, data),
     };
@@ -167,7 +168,7 @@ static enum err apply_launch_callback(struct call *call, struct interaction *it,
                                       const struct interaction_callback *in,
                                       struct callback_outcome *out)
 {
-    struct acknowledgement a = { .callback_type = in->type };
+    struct interaction_acknowledgement a = { .callback_type = in->type };
     snowflake number = snowflake_new();
 
     out->instance = str_printf(call->arena, "i-%llu-%llu", (unsigned long long)number,
@@ -235,7 +236,7 @@ enum err resolve_callback_token(struct call *call)
     return e;
 }
 
-enum err check_can_acknowledge(struct call *call)
+enum err check_can_acknowledge_interaction(struct call *call)
 {
     const struct interaction *it = call->target.interaction;
 
@@ -268,7 +269,7 @@ static enum err reply_callback_result(struct call *call, const struct interactio
                                       const struct callback_outcome *out)
 {
     bool message_given = out->has_message;
-    struct callback_instance instance = { out->instance };
+    struct callback_activity_instance instance = { out->instance };
     struct callback_interaction done = {
         .id = it->id,
         .type = it->type,
@@ -288,7 +289,7 @@ static enum err reply_callback_result(struct call *call, const struct interactio
     };
     struct callback_reply_body a = { &done, message_given || out->instance.p ? &resource : NULL };
 
-    return call_reply(call, &a);
+    return call_reply_object(call, &a);
 }
 
 /* POST /interactions/{interaction.id}/{interaction.callback.token}/callback */

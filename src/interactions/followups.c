@@ -48,7 +48,7 @@ enum err resolve_response_message(struct call *call)
     enum err e = parse_message_parameter(call, &id);
 
     if (!e)
-        e = message_find_ephemeral(call, it->channel_id, id, m);
+        e = message_find_even_ephemeral(call, it->channel_id, id, m);
     if (!e && id != it->response_id && !message_is_of_interaction(call->arena, m, it->id))
         e = ERR_UNKNOWN_MESSAGE;
     return e;
@@ -74,7 +74,7 @@ static enum err read_deferred_message(struct call *call, const struct interactio
     enum err e = ERR_UNKNOWN_MESSAGE;
 
     if (it->callback_type == CALLBACK_DEFERRED_MESSAGE)
-        e = message_find_ephemeral(call, it->channel_id, it->response_id, ret);
+        e = message_find_even_ephemeral(call, it->channel_id, it->response_id, ret);
     *ret_found = !e && ret->flags & MESSAGE_LOADING;
     return e == ERR_UNKNOWN_MESSAGE ? OK : e;
 }
@@ -94,7 +94,7 @@ static enum err count_and_limit_follow_up(struct call *call, struct interaction 
 enum err create_follow_up(struct call *call)
 {
     struct interaction *it = call->target.interaction;
-    struct message_draft draft;
+    struct new_message draft;
     struct interaction_response r;
     struct message m;
     bool is_deferred;
@@ -112,18 +112,18 @@ enum err create_follow_up(struct call *call)
         /* If the message is still loading after the edit, it got no content. */
         if (!e && m.flags & MESSAGE_LOADING)
             e = ERR_EMPTY_MESSAGE;
-        return e ? e : call_reply(call, &m);
+        return e ? e : call_reply_object(call, &m);
     }
 
     r.follow_up_to = it->response_id;
     e = count_and_limit_follow_up(call, it, &r);
     if (!e)
-        e = draft_response_message(call, &r, &draft);
+        e = build_response_message(call, &r, &draft);
     if (!e)
-        e = complete_response_draft(call, &r, &draft);
+        e = complete_response_message(call, &r, &draft);
     if (!e)
         e = create_response_message(call, &draft, &m);
-    return e ? e : call_reply(call, &m);
+    return e ? e : call_reply_object(call, &m);
 }
 
 /* --- existing responses --------------------------------------------------------------- */
@@ -131,7 +131,7 @@ enum err create_follow_up(struct call *call)
 /* GET …/messages/{response.message.id} */
 enum err get_response_message(struct call *call)
 {
-    return call_reply(call, call->target.message);
+    return call_reply_object(call, call->target.message);
 }
 
 static enum err check_edit_uploads(struct call *call)
@@ -153,7 +153,7 @@ enum err edit_response_message(struct call *call)
 
     if (!e)
         e = update_response_message(call, &r, m);
-    return e ? e : call_reply(call, m);
+    return e ? e : call_reply_object(call, m);
 }
 
 /* DELETE …/messages/{response.message.id} */

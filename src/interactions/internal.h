@@ -87,7 +87,7 @@ enum err read_interaction(struct tx *tx, snowflake id, struct interaction *ret);
 enum err insert_interaction(struct tx *tx, const struct interaction *it);
 
 /* Columns that an acknowledgement sets. */
-struct acknowledgement {
+struct interaction_acknowledgement {
     int64_t callback_type;
     snowflake response_id; /* the @original message; 0: none */
     bool ephemeral;
@@ -97,7 +97,7 @@ struct acknowledgement {
  * others; ERR_UNKNOWN_INTERACTION if the interaction has failed or timed out. Updates *it; emits no
  * event. */
 enum err acknowledge_interaction(struct call *call, struct interaction *it,
-                                 const struct acknowledgement *a);
+                                 const struct interaction_acknowledgement *a);
 
 /* Counts a follow-up; *ret: their new number. */
 enum err count_follow_up(struct tx *tx, struct interaction *it, int64_t *ret);
@@ -148,10 +148,10 @@ enum err launch_activity(struct call *call, struct interaction *it);
 
 /* Applies an HTTP response of the app's endpoint as a callback; takes over the body's buffer.
  * content_type: application/json, or multipart/form-data with payload_json and files[n]. */
-void apply_http_callback(struct api *api, struct loop *loop, snowflake id, struct str content_type,
-                         struct buf *body);
+void apply_http_response_as_callback(struct api *api, struct loop *loop, snowflake id,
+                                     struct str content_type, struct buf *body);
 /* Starts an internal call that fails the interaction. */
-void start_interaction_failure(struct api *api, struct loop *loop, snowflake id,
-                               enum failure_reason reason);
+void fail_interaction_in_background(struct api *api, struct loop *loop, snowflake id,
+                                    enum failure_reason reason);
 
 #endif

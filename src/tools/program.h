@@ -19,7 +19,7 @@ extern const struct program_command program_commands[];
 const struct program_command *program_find_command(const char *name);
 
 /* Returns the most similar command name, for error messages; NULL if none is similar. */
-const char *find_similar_command(const char *name);
+const char *find_similar_command_name(const char *name);
 
 /* Prints that there is no such command, and a similar one; returns the exit status. */
 int print_unknown_command(const char *name);
@@ -33,10 +33,10 @@ int tool_completion(const struct command_settings *s, char **arguments);
 
 /* Reads arguments, environment and configuration file. ret->commands must be set: the environment
  * may contain options of other commands. rest: the remaining arguments; at most as many as argv. */
-bool read_command_settings(const struct program_command *c, struct arena *arena, char **argv,
-                           struct command_settings *ret, char **rest, const char **ret_problem);
+bool read_settings_of_command(const struct program_command *c, struct arena *arena, char **argv,
+                              struct command_settings *ret, char **rest, const char **ret_problem);
 
 /* Writes the buffer to standard output and frees it. */
-void print_and_free(struct buf *out);
+void print_and_free_buf(struct buf *out);
 
 #endif

@@ -109,7 +109,8 @@ int parse_reply_row(struct str *reply, struct str cells[MAX_REPLY_COLUMNS]);
 /* Prints a reply: a line of column names, tab-separated, and a line of cells per row. */
 void print_reply_rows(const struct command_settings *s, struct str reply);
 
-/* Prints why the server on this folder is unreachable (error of control_request); the exit status.
+/* Prints why the server on this folder is unreachable (error of control_send_request); the exit
+ * status.
  */
 int print_server_unreachable(const char *folder, enum err e);
 
@@ -118,8 +119,9 @@ int print_server_unreachable(const char *folder, enum err e);
 enum err open_store_as_owner(const struct config *config, struct store **ret);
 
 /* Imports a world file; prints errors to stderr. */
-enum err import_world_text(const struct config *config, struct store *store, struct str text,
-                           bool tokens, struct arena *arena, struct world_report *ret);
+enum err import_world_file_text(const struct config *config, struct store *store, struct str text,
+                                bool tokens, struct arena *arena,
+                                struct world_file_import_report *ret);
 
 /* Reads a whole file, or standard input for "-"; prints errors to stderr. */
 bool read_file_or_stdin(const char *path, struct buf *out);

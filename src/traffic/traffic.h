@@ -88,7 +88,7 @@ void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
                         const struct str texts[TRAFFIC_TEXTS]);
 
 /* Returns the numbers of the oldest stored and of the newest record; 0: none. */
-void traffic_read_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest);
+void traffic_read_number_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest);
 /* Reads a record; its texts are written to room. Returns false if the record is not stored. */
 bool traffic_read_record(struct traffic_ring *t, uint64_t number, struct traffic_record *ret,
                          struct buf *room);

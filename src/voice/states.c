@@ -78,7 +78,7 @@ static enum err reply_with_state(struct call *call, snowflake user_id)
     if (e)
         return e;
     s.member = &member;
-    return call_reply(call, &s);
+    return call_reply_object(call, &s);
 }
 
 /* GET /guilds/{guild.id}/voice-states/@me */
@@ -152,7 +152,7 @@ static enum err modify_own_voice_state(struct call *call)
     enum err e = resolve_own_stage(call, in, &s);
     if (e)
         return e;
-    uint64_t needs = stage_request_permissions(&s, &request);
+    uint64_t needs = stage_request_needed_permissions(&s, &request);
     if ((call->target.permissions & needs) != needs)
         return call_missing_permissions_error(call, needs);
     if (request.suppress.given != GIVEN && at->given == ABSENT)
@@ -244,7 +244,7 @@ const struct domain voice_domain = {
     .routes = routes,
     .jobs = jobs,
     .hooks =
-        &(const struct hooks){
+        &(const struct hook_listeners){
             .guild_changed = voice_on_guild_change,
             .guild_deleting = voice_on_guild_delete,
             .permissions_changed = voice_on_permission_change,

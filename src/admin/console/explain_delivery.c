@@ -1,7 +1,7 @@
 /* explain_delivery.c - GET /console/delivery: why an account received a message or not.
  *
  * Intents, content and permissions are decided by the functions and tables that the gateway uses
- * (events.def, content_is_hidden, explain_permission). */
+ * (events.def, message_content_is_hidden, explain_permission). */
 #include "admin/console/internal.h"
 #include "gateway/gateway.h"
 #include "model/permissions/message_content.h"
@@ -134,7 +134,7 @@ static enum err check_view(struct call *call, struct delivery_explanation *x,
 
     *ret = false;
     if (channel_is_private(c->type)) {
-        bool is_in = channel_is_recipient(call->tx, c->id, x->user.id, &e);
+        bool is_in = user_is_channel_recipient(call->tx, c->id, x->user.id, &e);
 
         *ret = !e && add_check(call, x, is_in,
                                is_in ? STR("the account is in this direct message or group")
@@ -161,7 +161,7 @@ static enum err check_view(struct call *call, struct delivery_explanation *x,
 static enum err check_content(struct call *call, struct delivery_explanation *x,
                               const struct channel *c, const struct message *m)
 {
-    const struct mention *mentions = m->mentions.items;
+    const struct mentioned_user *mentions = m->mentions.items;
     struct list ids = { 0 };
     struct rows row;
     bool found, granted = false;
@@ -174,9 +174,10 @@ static enum err check_content(struct call *call, struct delivery_explanation *x,
                         BIND(v_id(x->user.id)), &row, &found);
     if (e)
         return e;
-    struct content_reader reader = { x->user.id, found ? row_id(&row, 0) : 0, found, granted };
+    struct message_content_reader reader = { x->user.id, found ? row_id(&row, 0) : 0, found,
+                                             granted };
     struct message_origin origin = { m->author_id, m->application_id.value, ids.items, ids.count };
-    x->content_hidden = content_is_hidden(&reader, !channel_is_private(c->type), &origin);
+    x->content_hidden = message_content_is_hidden(&reader, !channel_is_private(c->type), &origin);
     add_check(
         call, x, !x->content_hidden,
         x->content_hidden
@@ -247,13 +248,13 @@ static enum err get_delivery_explanation(struct call *call)
     struct json_writer j = call_reply_json_writer(call);
 
     json_begin_object(&j);
-    json_name(&j, "delivered");
-    json_bool(&j, x.delivered);
-    json_name(&j, "content");
-    json_bool(&j, x.delivered && !x.content_hidden);
+    json_write_name(&j, "delivered");
+    json_write_bool(&j, x.delivered);
+    json_write_name(&j, "content");
+    json_write_bool(&j, x.delivered && !x.content_hidden);
     write_explained_steps(&j, &x.steps);
-    json_name(&j, "cause");
-    json_text(&j, x.delivered && !x.content_hidden ? STR("") : steps[x.steps.count - 1].text);
+    json_write_name(&j, "cause");
+    json_write_text(&j, x.delivered && !x.content_hidden ? STR("") : steps[x.steps.count - 1].text);
     json_end_object(&j);
     return OK;
 }

@@ -104,10 +104,10 @@ static enum err find_channel_by_name(struct call *call, snowflake user_id, struc
 
     if (slash) {
         guild = str_slice(words.p, (size_t)(slash - words.p));
-        name = str_skip(words, guild.n + 1);
+        name = str_skip_bytes(words, guild.n + 1);
     }
     if (name.n > 1 && name.p[0] == '#')
-        name = str_skip(name, 1);
+        name = str_skip_bytes(name, 1);
     enum err e =
         tx_query(call->tx, FIND_CHANNELS,
                  BIND(v_id(user_id), v_text(name), v_text(guild), v_int(CANDIDATES_MAX)), &rows);
@@ -173,12 +173,12 @@ static enum err find_guild_id(struct call *call, snowflake user_id, struct str w
 
 static void write_id_and_name(struct json_writer *j, const char *key, snowflake id, struct str name)
 {
-    json_key(j, str_of(key));
+    json_write_key(j, str_of(key));
     json_begin_object(j);
-    json_name(j, "id");
-    json_id(j, id);
-    json_name(j, "name");
-    json_text(j, name);
+    json_write_name(j, "id");
+    json_write_id(j, id);
+    json_write_name(j, "name");
+    json_write_text(j, name);
     json_end_object(j);
 }
 
@@ -186,14 +186,14 @@ void write_explained_steps(struct json_writer *j, const struct list *steps)
 {
     const struct explained_step *s = steps->items;
 
-    json_name(j, "steps");
+    json_write_name(j, "steps");
     json_begin_array(j);
     for (size_t i = 0; i < steps->count; i++) {
         json_begin_object(j);
-        json_name(j, "text");
-        json_text(j, s[i].text);
-        json_name(j, "has");
-        json_bool(j, s[i].has);
+        json_write_name(j, "text");
+        json_write_text(j, s[i].text);
+        json_write_name(j, "has");
+        json_write_bool(j, s[i].has);
         json_end_object(j);
     }
     json_end_array(j);
@@ -238,15 +238,15 @@ static enum err get_permission_explanation(struct call *call)
     write_id_and_name(&j, "guild", guild.id, guild.name);
     if (channel.id)
         write_id_and_name(&j, "channel", channel.id, channel.name.value);
-    json_name(&j, "permission");
-    json_text(&j, str_of(permission_name(bit)));
-    json_name(&j, "allowed");
-    json_bool(&j, why.allowed);
-    json_name(&j, "permissions");
-    json_id(&j, why.permissions);
+    json_write_name(&j, "permission");
+    json_write_text(&j, str_of(permission_name(bit)));
+    json_write_name(&j, "allowed");
+    json_write_bool(&j, why.allowed);
+    json_write_name(&j, "permissions");
+    json_write_id(&j, why.permissions);
     write_explained_steps(&j, &why.steps);
-    json_name(&j, "cause");
-    json_text(&j, why.cause);
+    json_write_name(&j, "cause");
+    json_write_text(&j, why.cause);
     json_end_object(&j);
     return OK;
 }

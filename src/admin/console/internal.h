@@ -8,7 +8,7 @@
 enum { CONSOLE_KEY_BYTES = 32, CONSOLE_KEY_TEXT = 44, FEED_WATCHERS_MAX = 16 };
 
 /* Properties of the upgrade request that the feed's WebSocket handler needs. */
-struct feed_upgrade {
+struct traffic_feed_upgrade {
     struct workbench *workbench;
     bool local_head;
 };
@@ -18,7 +18,7 @@ struct workbench {
     struct traffic_ring *traffic;
     struct api *api;
     char key[CONSOLE_KEY_TEXT];
-    struct feed_upgrade feed_upgrades[2]; /* index: local_head */
+    struct traffic_feed_upgrade feed_upgrades[2]; /* index: local_head */
     _Atomic unsigned watchers;
     struct call_log *log; /* NULL: no log */
     struct health *health;
@@ -27,7 +27,7 @@ struct workbench {
 /* Allows a page that polls every second, and some clicks. */
 extern const struct rate_limit limit_console;
 
-struct workbench *call_workbench(const struct call *call);
+struct workbench *call_get_workbench(const struct call *call);
 
 /* --- access.c ------------------------------------------------------------------------- */
 
@@ -39,7 +39,7 @@ enum err check_console_controls_permission(struct call *call);
 /* Returns whether the request head is that of a local program or a page of this server. Rejects
  * pages of other sites, also those with a host name that resolves to this machine (DNS
  * rebinding). */
-bool request_head_is_local_page(const struct http_request *r);
+bool request_is_from_local_page(const struct http_request *r);
 bool console_key_is_valid(const struct workbench *w, struct str key);
 
 /* --- explain_permission.c ------------------------------------------------------------- */
@@ -71,9 +71,9 @@ void call_log_stop(struct call_log *l);
 /* --- health.c ------------------------------------------------------------------------- */
 
 /* Samples statistics from a timer on this loop, until stopped. */
-struct health *health_start(struct api *api, struct loop *loop);
+struct health *health_stats_start(struct api *api, struct loop *loop);
 /* Do not call it on a loop. Accepts NULL. */
-void health_stop(struct health *h);
-void health_free(struct health *h);
+void health_stats_stop(struct health *h);
+void health_stats_free(struct health *h);
 
 #endif

@@ -104,7 +104,7 @@ static struct str redacted_target(struct arena *arena, struct str text, const ch
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_target(text, location, &out);
+    redact_request_target(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 
@@ -113,7 +113,7 @@ static struct str redacted_problem(struct arena *arena, struct str text, const c
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_problem(text, location, &out);
+    redact_error_text(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 
@@ -290,7 +290,7 @@ static enum err read_traffic_page(struct page_reader *p, uint64_t at,
                                   void (*show)(const struct traffic_view *s, void *arg), void *arg)
 {
     struct traffic_page *page = p->page;
-    size_t used = arena_used(tx_arena(p->tx));
+    size_t used = arena_used_bytes(tx_arena(p->tx));
     int64_t found = 0;
 
     for (int looked = 0; at <= page->newest && looked < RECORDS_EXAMINED_MAX; looked++, at++) {
@@ -305,7 +305,7 @@ static enum err read_traffic_page(struct page_reader *p, uint64_t at,
             show(&s, arg);
         if (fits && ++found == page->limit)
             break;
-        if (arena_used(tx_arena(p->tx)) - used > PAGE_MAX_BYTES)
+        if (arena_used_bytes(tx_arena(p->tx)) - used > PAGE_MAX_BYTES)
             break;
     }
     return OK;
@@ -319,7 +319,7 @@ enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t, struct t
     enum err e = OK;
 
     buf_init(&p.room, TRAFFIC_TEXTS * TRAFFIC_MAX_TEXT + 1);
-    traffic_read_range(t, &oldest, &page->newest);
+    traffic_read_number_range(t, &oldest, &page->newest);
     at = page->after + 1 > oldest ? page->after + 1 : oldest;
     page->lost = oldest > page->after + 1 && !page->from_end ? oldest - page->after - 1 : 0;
     page->last = page->after < page->newest ? page->after : page->newest;
@@ -336,7 +336,7 @@ enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t, struct t
 static void append_record_to_page(const struct traffic_view *s, void *arg)
 {
     struct buf *out = arg;
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     if (out->n)
         buf_add_char(out, ',');

@@ -27,21 +27,21 @@ struct workbench *workbench_new(const struct workbench_options *options);
 /* Returns whether the option `controls` is set. Accepts NULL. */
 bool workbench_has_controls(const struct workbench *w);
 /* Returns the traffic log, for the options of api and gateway. */
-struct traffic_ring *workbench_traffic(struct workbench *w);
+struct traffic_ring *workbench_traffic_records(struct workbench *w);
 /* Call it when the loops run. */
 void workbench_start(struct workbench *w, struct api *api, struct loops *loops);
 /* Call it at shutdown, while calls still finish. Accepts NULL. */
 void workbench_stop(struct workbench *w);
 void workbench_free(struct workbench *w);
 
-/* For struct http_server_app: accepts WebSockets on /console/traffic/live. */
-bool workbench_upgrade(struct workbench *w, const struct http_request *r,
-                       struct websocket_handler *ret);
+/* For struct http_server_callbacks: accepts WebSockets on /console/traffic/live. */
+bool workbench_accept_websocket(struct workbench *w, const struct http_request *r,
+                                struct websocket_handler *ret);
 
 extern const struct domain console_test_users_domain;
 
 /* Returns the key for remote callers, derived from the server's key file. */
-const char *workbench_key(const struct workbench *w);
+const char *workbench_console_key(const struct workbench *w);
 
 extern const struct domain workbench_domain, console_clock_domain, console_faults_domain,
     console_sessions_domain, console_snapshots_domain, console_worlds_domain, console_health_domain,

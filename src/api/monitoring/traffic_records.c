@@ -15,7 +15,7 @@ static bool is_text_content_type(struct str type)
 
 /* Returns the text of the request body; of a multipart body only the JSON, without uploaded
  * files. */
-static struct str recorded_request_body(const struct exchange *x)
+static struct str recorded_request_body(const struct http_exchange *x)
 {
     const struct multipart_part *part =
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
@@ -75,7 +75,7 @@ void record_call_traffic(const struct call_context *run, int64_t now, int status
                          struct str reply)
 {
     const struct call *call = &run->call;
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
     const struct caller *c = call->caller;
     struct traffic_record r = {
         .kind = TRAFFIC_CALL,
@@ -158,7 +158,7 @@ static struct str parse_target_of_bytes(struct str bytes)
         n++;
     if (n == 0 || n + 1 >= line.n || line.p[n] != ' ' || line.p[n + 1] != '/')
         return STR("");
-    line = str_skip(line, n + 1);
+    line = str_skip_bytes(line, n + 1);
     line = str_cut(&line, ' ');
     return line.n < LONGEST_LINE_SHOWN ? line : str_slice(line.p, LONGEST_LINE_SHOWN);
 }

@@ -32,7 +32,7 @@ static bool parse_shard(struct str raw, struct arena *arena, int64_t shard[2])
     if (json_peek_kind(&r) != JSON_ARRAY)
         return false;
     for (json_enter_container(&r); json_next_item(&r); count++)
-        if (count == 2 || !json_skip_value(&r, &item) || !json_parse_raw_int(item, &shard[count]))
+        if (count == 2 || !json_skip_value(&r, &item) || !json_parse_int_text(item, &shard[count]))
             return false;
     return count == 2 && shard[1] >= 1 && shard[1] <= SHARDS_MAX && shard[0] >= 0 &&
            shard[0] < shard[1];
@@ -64,12 +64,13 @@ static void store_client_name(struct identification *i, const struct client_prop
     }
 }
 
-void parse_identification(struct identification *i, struct arena *arena, const struct identify *d)
+void parse_identification(struct identification *i, struct arena *arena,
+                          const struct identify_message *d)
 {
     i->has_shard = json_value_is_given(d->shard);
     i->bad_shard = i->has_shard && !parse_shard(d->shard, arena, i->shard);
     i->has_intents = json_value_is_given(d->intents);
-    i->bad_intents = i->has_intents && (!json_parse_raw_int(d->intents, &i->intents) ||
+    i->bad_intents = i->has_intents && (!json_parse_int_text(d->intents, &i->intents) ||
                                         i->intents < 0 || i->intents >> INTENT_BITS);
     i->compress = d->compress.given == GIVEN && d->compress.value;
     i->large_threshold = d->large_threshold.given == GIVEN ? d->large_threshold.value : 0;

@@ -6,7 +6,7 @@
 #include "gateway/identify/guilds.h"
 #include "gateway/wire/gateway_event.h"
 
-struct identify;
+struct identify_message;
 
 struct identification {
     struct authentication authentication; /* first store read: the account */
@@ -29,7 +29,8 @@ struct identification {
 };
 
 /* Parses the fields of IDENTIFY; invalid ones are marked. */
-void parse_identification(struct identification *i, struct arena *arena, const struct identify *d);
+void parse_identification(struct identification *i, struct arena *arena,
+                          const struct identify_message *d);
 /* Returns the close code for invalid fields, checked in Discord's order; 0: valid. */
 enum close_code identification_close_code(const struct identification *i);
 /* Returns the intents of the session; call it after the check. */
@@ -41,6 +42,6 @@ struct str identification_close_cause(const struct identification *i, enum close
 void identification_free(struct identification *i);
 
 /* Reads the data of READY and sends it. */
-void ready_begin(struct identification *i, struct gateway_loop *h);
+void send_ready_begin(struct identification *i, struct gateway_loop *h);
 
 #endif

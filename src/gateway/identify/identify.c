@@ -32,8 +32,8 @@ static struct session *create_identified_session(struct identification *i, struc
     s->large_threshold = clamp_large_threshold(i->large_threshold, s->bot);
     s->presence.status = i->status;
     session_set_activities(s, buf_str(&i->activities), h->arena);
-    session_set_client(s, i->client);
-    s->presence.kind = (unsigned char)client_kind_from_name(session_client(s));
+    session_set_client_name(s, i->client);
+    s->presence.kind = (unsigned char)client_kind_from_name(session_client_name(s));
     return s;
 }
 
@@ -80,7 +80,7 @@ static void store_session_start(struct gateway_loop *h, snowflake bot_id)
                                                   .done = on_session_start_written };
     n->bot_id = bot_id;
     n->day = current_day_number();
-    store_read_now(h, &n->store_write);
+    store_read_begin_now(h, &n->store_write);
 }
 
 static void copy_client_address(const struct gateway_socket *p, struct gateway_viewer *v)
@@ -117,11 +117,11 @@ static void on_identify_authenticated(struct authentication *g)
     }
     if (starts && i->session->bot) {
         store_session_start(h, g->caller.id);
-        directory_publish_starts(h->gateway, g->caller.id, i->session->options.shard_id);
+        directory_publish_session_start(h->gateway, g->caller.id, i->session->options.shard_id);
     }
     i->viewer = gateway_viewer_from_session(i->session);
     copy_client_address(g->socket, &i->viewer);
-    ready_begin(i, h);
+    send_ready_begin(i, h);
 }
 
 static void on_identify_failed(struct authentication *g)
@@ -131,7 +131,7 @@ static void on_identify_failed(struct authentication *g)
 
 void handle_identify(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
-    const struct identify *in = d;
+    const struct identify_message *in = d;
     struct identification *i = mem_new(sizeof *i);
 
     (void)op, (void)raw;

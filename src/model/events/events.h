@@ -61,7 +61,7 @@ struct event_info {
 const struct event_info *event_info(enum event e);
 const char *event_name(enum event e);
 enum event event_find_by_name(struct str name); /* EVENT_NONE: the name is unknown */
-const char *event_doc(enum event e);
+const char *event_description(enum event e);
 /* Appends names such as "GUILDS, GUILD_MESSAGES"; "none" for an empty set. */
 void append_intent_names(struct buf *out, unsigned intents);
 

@@ -16,8 +16,8 @@ enum err resolve_caller_application(struct call *call)
     return application_find(call->tx, call->caller->application_id, a);
 }
 
-enum err application_access_level(struct tx *tx, const struct application *a,
-                                  const struct caller *caller, enum team_access_level *ret)
+enum err application_read_access_level(struct tx *tx, const struct application *a,
+                                       const struct caller *caller, enum team_access_level *ret)
 {
     struct team team;
 
@@ -39,7 +39,8 @@ enum err application_access_level(struct tx *tx, const struct application *a,
 static enum err require_access_level(struct call *call, enum team_access_level least)
 {
     enum team_access_level level;
-    enum err e = application_access_level(call->tx, call->target.application, call->caller, &level);
+    enum err e =
+        application_read_access_level(call->tx, call->target.application, call->caller, &level);
 
     if (e || level >= least)
         return e;

@@ -60,8 +60,8 @@ enum err member_permissions_in_channel(struct tx *tx, const struct member_access
     return e;
 }
 
-enum err member_refusal_in_channel(struct tx *tx, const struct member_access *s,
-                                   const struct channel *c, uint64_t any)
+enum err permission_error_in_channel(struct tx *tx, const struct member_access *s,
+                                     const struct channel *c, uint64_t any)
 {
     uint64_t all;
     enum err e = channel_permissions_with_withheld(tx, s, c, NULL, &all);
@@ -69,7 +69,7 @@ enum err member_refusal_in_channel(struct tx *tx, const struct member_access *s,
     return e ? e : missing_permission_error(all & s->withheld, any);
 }
 
-static void set_target_permissions(struct path_objects *t, uint64_t all)
+static void set_target_permissions(struct call_path_objects *t, uint64_t all)
 {
     t->permissions = all & ~t->member_access->withheld;
     t->member_access->withheld_here = all & t->member_access->withheld;
@@ -102,7 +102,7 @@ static enum err resolve_private_channel(struct call *call, const struct channel 
 {
     enum err e;
 
-    if (channel_is_recipient(call->tx, c->id, call->caller->id, &e))
+    if (user_is_channel_recipient(call->tx, c->id, call->caller->id, &e))
         call->target.permissions = PERMISSIONS_ALL;
     else if (!e)
         e = ERR_MISSING_ACCESS;
@@ -124,7 +124,7 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
         return e;
     if (channel_is_private(c->type))
         return resolve_private_channel(call, c);
-    if (!prefetched || !channel_prefetch_was_right(c))
+    if (!prefetched || !channel_prefetch_used_right_guild(c))
         channel_prefetch_guild_queries(call, c);
     e = channel_read_overwrites(call->tx, c);
     if (!e)
@@ -152,7 +152,7 @@ enum err resolve_channel_by_id(struct call *call, snowflake id)
 static enum err resolve_channel(struct call *call)
 {
     return read_channel_and_permissions(call, call_path_id(call, "channel.id"),
-                                        call_was_prefetched(call));
+                                        call_queries_were_prefetched(call));
 }
 
 /* Resolves {role.id}: a role of the guild in the path. */
@@ -188,7 +188,7 @@ static enum err resolve_member(struct call *call)
  * (member_is_restricted) may not call routes that other members would notice. */
 static enum err check_route_permissions(struct call *call, uint64_t needs)
 {
-    const struct path_objects *t = &call->target;
+    const struct call_path_objects *t = &call->target;
     enum err e = OK;
 
     if (t->member_access && route_is_visible_write(call->route))
@@ -202,7 +202,7 @@ static enum err check_route_permissions(struct call *call, uint64_t needs)
     return !t->role || member_outranks_role(t->member_access, t->role) ? OK : call_rank_error(call);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "guild.id",
         .field = "guild_id",
@@ -238,5 +238,5 @@ const struct domain access_domain = {
     .doc = "Path parameters and permission checks.",
     .resolvers = resolvers,
     .check_permissions = check_route_permissions,
-    .hooks = &(const struct hooks){ .call_refused = explain_access_refusal },
+    .hooks = &(const struct hook_listeners){ .call_refused = explain_access_refusal },
 };

@@ -153,7 +153,7 @@ static enum err check_overwrite_target(struct call *call, const struct overwrite
     return e || found ? e : ERR_UNKNOWN_MEMBER;
 }
 
-enum err overwrites_infer_types(struct call *call, const struct list *wanted)
+enum err channel_overwrites_infer_types(struct call *call, const struct list *wanted)
 {
     struct overwrite *o = wanted->items;
     struct role role;
@@ -178,7 +178,7 @@ enum err check_overwrites_permission(struct call *call, const struct list *wante
     if (wanted->count > MAX_OVERWRITES)
         return ERR_MAX_OVERWRITES;
     for (size_t i = 0; i < wanted->count; i++) {
-        if (is_same_overwrite(&o[i], overwrite_find(before, o[i].id)))
+        if (is_same_overwrite(&o[i], overwrite_list_find(before, o[i].id)))
             continue;
         if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
             return call_rank_error(call);

@@ -20,7 +20,7 @@ enum err get_channel(struct call *call)
         e = channel_read_recipients(call->tx, c, call->caller->id);
     else if (channel_is_thread(c->type))
         e = thread_read_viewer_membership(call->tx, call->caller->id, c);
-    return e ? e : call_reply(call, c);
+    return e ? e : call_reply_object(call, c);
 }
 
 /* --- PATCH ---------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static enum err replace_overwrites(struct call *call, const struct channel_edit 
         return OK;
     if (!(call->target.permissions & PERMISSION(MANAGE_ROLES)))
         return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
-    enum err e = overwrites_infer_types(call, wanted);
+    enum err e = channel_overwrites_infer_types(call, wanted);
     if (!e)
         e = check_overwrites_permission(call, wanted, before, call->target.permissions);
     return e ? e : overwrites_replace(call->tx, c->id, wanted);
@@ -180,7 +180,7 @@ static enum err modify_guild_channel(struct call *call)
                                                in->permission_overwrites.value.count);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
 enum err modify_channel(struct call *call)
@@ -209,7 +209,7 @@ static enum err detach_children(struct call *call, const struct channel *c)
         }
         child->parent_id.given = GIVEN_NULL;
         e = channel_update(call->tx, child);
-        ids_add(call->arena, &freed, child->id);
+        id_list_add(call->arena, &freed, child->id);
     }
     return e ? e : channels_emit_updates(call, &freed);
 }
@@ -238,7 +238,7 @@ static enum err clear_guild_references(struct call *call, const struct channel *
         return e;
     e = guild_find(call->tx, c->guild_id.value, &guild);
     if (!e)
-        e = guild_read_lists(call, &guild);
+        e = guild_read_all_lists(call, &guild);
     if (!e)
         call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(guild.id), &guild_schema, &guild);
     return e;
@@ -262,13 +262,13 @@ static enum err delete_guild_channel(struct call *call)
                                 audited_channel, c, NULL);
     if (e)
         return e;
-    call_emit(call, EVENT_CHANNEL_DELETE, to_channel_viewers(c), &channel_schema, c);
-    return call_reply(call, c);
+    call_emit(call, EVENT_CHANNEL_DELETE, audience_of_channel(c), &channel_schema, c);
+    return call_reply_object(call, c);
 }
 
 enum err delete_or_leave_channel(struct call *call)
 {
-    const struct leave_query *query = call->query;
+    const struct channel_leave_query *query = call->query;
     const struct channel *c = call->target.channel;
 
     if (channel_is_private(c->type))

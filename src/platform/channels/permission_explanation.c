@@ -345,7 +345,7 @@ static void explain_no_member(struct call *call)
 
 static enum err explain_missing_access(struct call *call)
 {
-    const struct path_objects *t = &call->target;
+    const struct call_path_objects *t = &call->target;
 
     if (t->channel && channel_is_private(t->channel->type)) {
         call_set_cause(call, "the account is not in this direct message or group");
@@ -372,7 +372,7 @@ static enum err explain_restriction(struct call *call)
 
 enum err explain_access_refusal(struct call *call, const struct refusal *refusal)
 {
-    const struct path_objects *t = &call->target;
+    const struct call_path_objects *t = &call->target;
     bool member = call->caller && t->member_access && t->member_access->member;
 
     if (refusal->error == ERR_MISSING_ACCESS && call->caller)

@@ -45,18 +45,18 @@ static enum err set_guild_mfa_level(struct call *call)
 
     if (in->level != MFA_LEVEL_NONE && in->level != MFA_LEVEL_ELEVATED)
         return ERR_MFA_LEVEL;
-    audit_add_values(call, &changes, "mfa_level", &type_count, &g.mfa_level, &in->level);
+    audit_add_value(call, &changes, "mfa_level", &type_count, &g.mfa_level, &in->level);
     g.mfa_level = in->level;
     enum err e = guild_update(call->tx, &g);
     if (!e && changes.count)
         e = audit_record_changes(call, g.id, AUDIT_GUILD_UPDATE, g.id, NULL, changes);
     if (!e)
-        e = guild_read_lists(call, &g);
+        e = guild_read_all_lists(call, &g);
     if (e)
         return e;
     if (changes.count)
         call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);
-    return call_reply(call, in);
+    return call_reply_object(call, in);
 }
 
 static const struct route routes[] = {

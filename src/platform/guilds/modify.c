@@ -92,7 +92,7 @@ static enum err apply_guild_pictures(struct call *call, struct guild *g)
 
         if (retained[i].given == ABSENT)
             continue;
-        e = picture_replace(call, pictures[i].area, g->id, now, &retained[i]);
+        e = picture_delete_old(call, pictures[i].area, g->id, now, &retained[i]);
         *now = retained[i];
     }
     return e;
@@ -165,7 +165,7 @@ static bool list_has_feature(const struct list *names, const char *feature)
 static struct str merge_features(struct arena *arena, struct str old, const struct list *wanted)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 64 * 1024);
     json_begin_array(&j);
@@ -174,12 +174,12 @@ static struct str merge_features(struct arena *arena, struct str old, const stru
         struct str name = str_cut(&old, '"');
 
         if (!is_changeable_feature(name))
-            json_text(&j, name);
+            json_write_text(&j, name);
         str_cut(&old, '"');
     }
     for (size_t i = 0; i < COUNT_OF(changeable); i++)
         if (list_has_feature(wanted, changeable[i]))
-            json_text(&j, str_of(changeable[i]));
+            json_write_text(&j, str_of(changeable[i]));
     json_end_array(&j);
     return buf_move_to_arena(&out, arena);
 }
@@ -249,10 +249,10 @@ enum err modify_guild(struct call *call)
         e = audit_record_object(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
                                 call->target.guild, &g);
     if (!e)
-        e = guild_read_lists(call, &g);
+        e = guild_read_all_lists(call, &g);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);
     e = hook_guild_changed(call, &(struct guild_change){ call->target.guild, &g });
-    return e ? e : call_reply(call, &g);
+    return e ? e : call_reply_object(call, &g);
 }

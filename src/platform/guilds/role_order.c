@@ -165,5 +165,5 @@ enum err move_roles(struct call *call)
         e = write_role_order(call, &order);
     if (!e)
         e = guild_roles_list(call->tx, guild_id, &roles);
-    return e ? e : call_reply(call, &roles);
+    return e ? e : call_reply_object(call, &roles);
 }

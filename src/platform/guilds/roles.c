@@ -22,7 +22,7 @@ static enum err check_granted_permissions(const struct call *call, uint64_t gran
 
 static enum err store_role_icon(struct call *call)
 {
-    const struct role_draft *in = call->body;
+    const struct role_edit *in = call->body;
     struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
 
     return picture_store(call, "role-icons", retained->id, &in->icon, &retained->icon);
@@ -30,7 +30,7 @@ static enum err store_role_icon(struct call *call)
 
 static enum err prepare_role_icon(struct call *call, snowflake id)
 {
-    const struct role_draft *in = call->body;
+    const struct role_edit *in = call->body;
     struct stored_role_icon *retained = call_pass_data(call, "stored_role_icon", sizeof *retained);
 
     retained->id = id;
@@ -56,12 +56,12 @@ static enum err list_roles(struct call *call)
     struct list roles;
     enum err e = guild_roles_list(call->tx, call->target.guild->id, &roles);
 
-    return e ? e : call_reply(call, &roles);
+    return e ? e : call_reply_object(call, &roles);
 }
 
 static enum err get_role(struct call *call)
 {
-    return call_reply(call, call->target.role);
+    return call_reply_object(call, call->target.role);
 }
 
 /* Fields of a role that the audit log records. */
@@ -110,7 +110,7 @@ static enum err create_role(struct call *call)
         .position = 1,
         .icon = retained->icon,
     };
-    role_draft_apply(call->arena, &role, call->body, everyone.permissions);
+    role_edit_apply(call->arena, &role, call->body, everyone.permissions);
     e = check_granted_permissions(call, role.permissions);
     if (!e)
         e = check_role_limit(call);
@@ -124,7 +124,7 @@ static enum err create_role(struct call *call)
     if (e)
         return e;
     emit_role_event(call, EVENT_GUILD_ROLE_CREATE, &role);
-    return call_reply(call, &role);
+    return call_reply_object(call, &role);
 }
 
 /* --- modify ----------------------------------------------------------------------------- */
@@ -134,7 +134,7 @@ static enum err prepare_modify_role(struct call *call)
     return prepare_role_icon(call, call_path_id(call, "role.id"));
 }
 
-static bool changes_more_than_permissions(const struct role_draft *in)
+static bool changes_more_than_permissions(const struct role_edit *in)
 {
     return in->name.given || in->color.given || in->colors.given || in->hoist.given ||
            in->mentionable.given || in->icon.given || in->unicode_emoji.given;
@@ -142,17 +142,17 @@ static bool changes_more_than_permissions(const struct role_draft *in)
 
 static enum err modify_role(struct call *call)
 {
-    const struct role_draft *in = call->body;
+    const struct role_edit *in = call->body;
     const struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
     struct role role = *call->target.role, everyone;
 
     enum err e = role_find(call->tx, role.guild_id, role.guild_id, &everyone);
     if (e)
         return e;
-    role_draft_apply(call->arena, &role, in, everyone.permissions);
+    role_edit_apply(call->arena, &role, in, everyone.permissions);
     if (retained->icon.given != ABSENT)
         role.icon = retained->icon;
-    e = picture_replace(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
+    e = picture_delete_old(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
     if (!e)
         e = check_granted_permissions(call, role.permissions & ~call->target.role->permissions);
     if (!e && is_everyone_role(&role) && changes_more_than_permissions(in))
@@ -167,7 +167,7 @@ static enum err modify_role(struct call *call)
     emit_role_event(call, EVENT_GUILD_ROLE_UPDATE, &role);
     if (role.permissions != call->target.role->permissions)
         e = hook_permissions_changed(call, &(struct permission_change){ role.guild_id, NULL });
-    return e ? e : call_reply(call, &role);
+    return e ? e : call_reply_object(call, &role);
 }
 
 /* --- delete ----------------------------------------------------------------------------- */

@@ -146,7 +146,7 @@ static bool is_same_id_set(const struct list *a, const struct list *b)
 enum err member_check_nick(struct call *call, struct member *m, bool *ret_refused)
 {
     const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
-    struct checked_nickname about = { .member = m,
+    struct automod_nickname about = { .member = m,
                                       .version = call->target.member_access->automod_version,
                                       .trusted = call->target.permissions & trusted ||
                                                  (m->user && m->user->bot.value) };
@@ -202,7 +202,7 @@ enum err modify_member(struct call *call)
     order.silenced = before.mute != m->mute || before.deaf != m->deaf;
     if (!e && of_voice)
         e = hook_voice_moderation_apply(call, &order);
-    return e ? e : call_reply(call, m);
+    return e ? e : call_reply_object(call, m);
 }
 
 /* --- single role ------------------------------------------------------------------------ */
@@ -221,9 +221,9 @@ static enum err add_or_remove_role(struct call *call, bool give)
         return e;
     for (size_t i = 0; i < m->roles.count; i++)
         if (ids[i] != role->id)
-            ids_add(call->arena, &roles, ids[i]);
+            id_list_add(call->arena, &roles, ids[i]);
     if (give)
-        ids_add(call->arena, &roles, role->id);
+        id_list_add(call->arena, &roles, role->id);
     const struct list before = m->roles;
 
     m->roles = roles;

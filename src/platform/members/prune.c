@@ -273,7 +273,7 @@ enum err get_prune_count(struct call *call)
     struct prune_result out = { .pruned = { .given = GIVEN } };
     enum err e = count_inactive_members(call, &p, &out.pruned.value);
 
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 /* Counts after the permission check, so that refused callers do not use up the guild's limit. */
@@ -289,14 +289,14 @@ static enum err count_before_prune(struct call *call)
     return count_inactive_members(call, &p, &found->pruned.value);
 }
 
-enum err prepare_prune(struct call *call)
+enum err prepare_guild_prune(struct call *call)
 {
     call_pass_data(call, "prune_result", sizeof(struct prune_result));
     call->read = count_before_prune;
     return OK;
 }
 
-enum err begin_prune(struct call *call)
+enum err begin_guild_prune(struct call *call)
 {
     const struct prune_request *in = call->body;
     struct prune_result *out = call_passed_data(call, "prune_result");
@@ -312,5 +312,5 @@ enum err begin_prune(struct call *call)
         e = audit_record_changes(call, p.guild_id, AUDIT_MEMBER_PRUNE, 0, &options,
                                  (struct list){ 0 });
     out->pruned.given = in->compute_prune_count ? GIVEN : GIVEN_NULL;
-    return e ? e : call_reply(call, out);
+    return e ? e : call_reply_object(call, out);
 }

@@ -50,8 +50,8 @@ static enum err lacks_manage_channels_error(struct call *call, const struct sche
 
     if (err)
         return err == ERR_UNKNOWN_CHANNEL ? ERR_MISSING_PERMISSIONS : err;
-    return member_refusal_in_channel(call->tx, call->target.member_access, &c,
-                                     PERMISSION(MANAGE_CHANNELS));
+    return permission_error_in_channel(call->tx, call->target.member_access, &c,
+                                       PERMISSION(MANAGE_CHANNELS));
 }
 
 enum err require_event_permission(struct call *call, const struct scheduled_event *e,

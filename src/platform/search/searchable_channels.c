@@ -26,9 +26,9 @@ static void classify_channels(struct call *call, const struct search_query *q,
         if (c[i].type == CHANNEL_CATEGORY)
             continue;
         p->reads = p->reads || reads;
-        ids_add(call->arena, reads && !hidden ? &p->open : &p->unreadable, c[i].id);
+        id_list_add(call->arena, reads && !hidden ? &p->open : &p->unreadable, c[i].id);
         if (perms & PERMISSION(MANAGE_THREADS))
-            ids_add(call->arena, &p->thread_managed, c[i].id);
+            id_list_add(call->arena, &p->thread_managed, c[i].id);
     }
 }
 
@@ -58,7 +58,7 @@ static enum err exclude_deleted_channels(struct call *call, struct search_terms 
 
     if (e || !ids.count)
         return e;
-    struct term_group *g = search_terms_add_group(call->arena, t);
+    struct search_term_filter *g = search_terms_add_filter(call->arena, t);
     g->none = true;
     add_channel_id_terms(call->arena, &g->any, &ids, "cp");
     return OK;
@@ -68,7 +68,7 @@ static enum err exclude_foreign_private_threads(struct call *call,
                                                 const struct searchable_channels *p,
                                                 struct search_terms *t)
 {
-    struct term_group *g = search_terms_add_group(call->arena, t);
+    struct search_term_filter *g = search_terms_add_filter(call->arena, t);
     struct list joined;
     enum err e = tx_read_ids(call->tx, PRIVATE_THREADS,
                              BIND(v_id(call->caller->id), v_id(call->target.guild->id)), &joined);
@@ -76,7 +76,7 @@ static enum err exclude_foreign_private_threads(struct call *call,
     if (e)
         return e;
     g->none = true;
-    term_group_add_term(call->arena, g, STR("_private"));
+    search_term_filter_add_term(call->arena, g, STR("_private"));
     add_channel_id_terms(call->arena, &g->unless, &joined, "c");
     add_channel_id_terms(call->arena, &g->unless, &p->thread_managed, "p");
     return OK;
@@ -95,20 +95,20 @@ enum err search_terms_add_guild_channels(struct call *call, const struct search_
     classify_channels(call, q, &channels, &p);
     if (!p.reads)
         return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
-    term_group_add_term(call->arena, search_terms_add_group(call->arena, t),
-                        search_term_of_id(call->arena, 'g', guild_id));
+    search_term_filter_add_term(call->arena, search_terms_add_filter(call->arena, t),
+                                search_term_of_id(call->arena, 'g', guild_id));
     /* Both lists express the same filter, so the shorter one is used. */
     bool by_shut = p.unreadable.count <= p.open.count;
     if (!by_shut || p.unreadable.count) {
-        struct term_group *g = search_terms_add_group(call->arena, t);
+        struct search_term_filter *g = search_terms_add_filter(call->arena, t);
 
         g->none = by_shut;
         add_channel_id_terms(call->arena, &g->any, by_shut ? &p.unreadable : &p.open, "cp");
         if (!g->any.count)
-            term_group_add_term(call->arena, g, STR("_nowhere"));
+            search_term_filter_add_term(call->arena, g, STR("_nowhere"));
     }
     if (q->channel_id.count)
-        add_channel_id_terms(call->arena, &search_terms_add_group(call->arena, t)->any,
+        add_channel_id_terms(call->arena, &search_terms_add_filter(call->arena, t)->any,
                              &q->channel_id, "c");
     e = exclude_deleted_channels(call, t);
     return e ? e : exclude_foreign_private_threads(call, &p, t);

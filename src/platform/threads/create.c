@@ -51,9 +51,9 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
     if (e)
         return e;
     /* The creator receives THREAD_CREATE, too, and becomes a member after this event. */
-    struct audience to = to_channel_viewers(ret);
+    struct audience to = audience_of_channel(ret);
     to.starter_id = plan->owner_id;
-    ret->newly_created = opt_bool_of(true);
+    ret->newly_created = opt_bool_given(true);
     call_emit(call, EVENT_THREAD_CREATE, to, &channel_schema, ret);
     ret->newly_created.given = ABSENT;
     return OK;
@@ -105,7 +105,7 @@ static enum err create_thread_created_message(struct call *call, const struct ch
                                               const struct channel *thread)
 {
     struct message_reference ref = { .guild_id = thread->guild_id, .channel_id = thread->id };
-    struct message_draft draft = {
+    struct new_message draft = {
         .id = thread->id,
         .channel = parent,
         .type = MESSAGE_THREAD_CREATED,
@@ -123,7 +123,7 @@ static enum err create_thread_created_message(struct call *call, const struct ch
 
 static enum err create_channel_thread(struct call *call)
 {
-    const struct thread_draft *in = call->body;
+    const struct thread_create_body *in = call->body;
     const struct channel *parent = call->target.channel;
     struct new_thread plan = {
         .parent = parent,
@@ -151,21 +151,21 @@ static enum err create_channel_thread(struct call *call)
         e = add_thread_creator(call, &c);
     if (!e && plan.type != CHANNEL_PRIVATE_THREAD)
         e = create_thread_created_message(call, parent, &c);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
 /* Only forum posts have a message. The type of the channel is checked later, in a transaction. */
 enum err prepare_create_thread(struct call *call)
 {
-    const struct thread_draft *in = call->body;
+    const struct thread_create_body *in = call->body;
 
-    return in->message.value ? prepare_create_post(call, in) : OK;
+    return in->message.value ? prepare_create_forum_post(call, in) : OK;
 }
 
 /* POST /channels/{channel.id}/threads */
 enum err create_thread(struct call *call)
 {
-    return channel_has_posts(call->target.channel->type) ? create_post(call)
+    return channel_has_posts(call->target.channel->type) ? create_post_in_forum(call)
                                                          : create_channel_thread(call);
 }
 
@@ -193,7 +193,7 @@ static enum err create_starter_message(struct call *call, const struct channel *
     struct message_reference ref = { .message_id = opt_id_or_null(thread->id),
                                      .guild_id = thread->guild_id,
                                      .channel_id = thread->parent_id.value };
-    struct message_draft draft = {
+    struct new_message draft = {
         .channel = thread,
         .type = MESSAGE_THREAD_STARTER,
         .message_reference = &ref,
@@ -209,7 +209,7 @@ static enum err create_starter_message(struct call *call, const struct channel *
 /* POST /channels/{channel.id}/messages/{message.id}/threads */
 enum err create_message_thread(struct call *call)
 {
-    const struct thread_draft *in = call->body;
+    const struct thread_create_body *in = call->body;
     const struct channel *parent = call->target.channel;
     struct message *m = call->target.message;
     struct new_thread plan = {
@@ -241,5 +241,5 @@ enum err create_message_thread(struct call *call)
         e = add_thread_creator(call, &c);
     if (!e)
         e = create_starter_message(call, &c);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }

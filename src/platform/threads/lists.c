@@ -18,7 +18,7 @@ static enum err reply_with_threads(struct call *call, struct list *threads, int6
                                                  sizeof(struct thread_member)) = *c[i].member;
         c[i].member = NULL;
     }
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 /* --- active threads ------------------------------------------------------------------- */
@@ -49,9 +49,9 @@ static void remove_invisible_threads(const struct member_access *s, const struct
 /* GET /guilds/{guild.id}/threads/active */
 enum err list_active_threads(struct call *call)
 {
-    struct thread_page page = { .list = THREADS_OPEN_IN_GUILD,
-                                .of = call->target.guild->id,
-                                .viewer = call->caller->id };
+    struct thread_list_query page = { .list = THREADS_OPEN_IN_GUILD,
+                                      .of = call->target.guild->id,
+                                      .viewer = call->caller->id };
     struct list channels, unused, threads;
     enum err e = threads_list(call->tx, &page, &threads);
 
@@ -77,7 +77,9 @@ enum err check_channel_can_have_threads(const struct channel *c)
 enum err list_channel_threads(struct call *call)
 {
     const struct channel *c = call->target.channel;
-    struct thread_page page = { .list = THREADS_OPEN, .of = c->id, .viewer = call->caller->id };
+    struct thread_list_query page = { .list = THREADS_OPEN,
+                                      .of = c->id,
+                                      .viewer = call->caller->id };
     struct list threads;
     enum err e = check_channel_can_have_threads(c);
 
@@ -92,7 +94,7 @@ enum err list_channel_threads(struct call *call)
 /* --- archived threads ----------------------------------------------------------------- */
 
 /* Reads and sends archived threads. page->limit is one more than the page size, for has_more. */
-static enum err reply_with_page(struct call *call, const struct thread_page *page)
+static enum err reply_with_page(struct call *call, const struct thread_list_query *page)
 {
     struct list threads;
     enum err e = check_channel_can_have_threads(call->target.channel);
@@ -108,7 +110,7 @@ static enum err list_archived_threads(struct call *call, int64_t type)
 {
     const struct archived_threads_query *q = call->query;
     const struct channel *c = call->target.channel;
-    struct thread_page page = {
+    struct thread_list_query page = {
         .list = THREADS_ARCHIVED,
         .of = c->id,
         .viewer = call->caller->id,
@@ -143,7 +145,7 @@ enum err list_joined_archived_threads(struct call *call)
 {
     const struct joined_threads_query *q = call->query;
     const struct channel *c = call->target.channel;
-    struct thread_page page = {
+    struct thread_list_query page = {
         .list = THREADS_JOINED,
         .of = c->id,
         .viewer = call->caller->id,

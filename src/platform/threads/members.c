@@ -54,7 +54,7 @@ enum err list_thread_members(struct call *call)
     struct thread_member *m = e ? NULL : members.items;
     for (size_t i = 0; !e && q->with_member && i < members.count; i++)
         e = add_guild_member_if_any(call, &m[i]);
-    return e ? e : call_reply(call, &members);
+    return e ? e : call_reply_object(call, &members);
 }
 
 /* GET /channels/{channel.id}/thread-members/{thread.member.id} */
@@ -72,7 +72,7 @@ enum err get_thread_member(struct call *call)
         e = ERR_UNKNOWN_MEMBER;
     if (!e && q->with_member)
         e = add_guild_member_if_any(call, &m);
-    return e ? e : call_reply(call, &m);
+    return e ? e : call_reply_object(call, &m);
 }
 
 /* --- joining -------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ enum err modify_thread_settings(struct call *call)
     if (!e && !found)
         e = ERR_UNKNOWN_MEMBER;
     if (!e)
-        e = thread_member_read_mute(call->tx, &m);
+        e = thread_member_read_mute_settings(call->tx, &m);
     if (!e)
         e = apply_notification_flags(in, &m, &changed);
     if (e)
@@ -230,5 +230,5 @@ enum err modify_thread_settings(struct call *call)
     call_emit_to_user_in_guild(call, EVENT_THREAD_MEMBER_UPDATE, call->caller->id,
                                c->guild_id.value, &thread_member_schema, &m);
     m.guild_id.given = ABSENT;
-    return call_reply(call, &m);
+    return call_reply_object(call, &m);
 }

@@ -120,5 +120,5 @@ enum err get_post_data(struct call *call)
         return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     for (size_t i = 0; !e && i < in->thread_ids.count; i++)
         e = is_duplicate_id(ids, i) ? OK : add_post_data(call, ids[i], &out);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }

@@ -131,13 +131,14 @@ static bool name_matches(struct thread_filter *t, struct str name)
     if (!t->words.count)
         return true;
     arena_reset(t->scratch);
-    struct list words = split_into_words(t->scratch, text_normalize(t->scratch, name), false);
+    struct list words =
+        split_into_search_words(t->scratch, normalize_search_text(t->scratch, name), false);
     const struct str *have = words.items;
     for (size_t i = 0; i < t->words.count; i++) {
         bool found = false;
 
         for (size_t k = 0; !found && k < words.count; k++)
-            found = str_starts(have[k], wanted[i]);
+            found = str_starts_with(have[k], wanted[i]);
         if (!found)
             return false;
     }
@@ -253,7 +254,7 @@ static enum err reply_with_found_threads(struct call *call, const struct list *f
     for (size_t i = (size_t)q->offset; !e && i < end; i++)
         e = add_found_thread(call, all[oldest ? i : found->count - 1 - i].id, &out);
     if (!e)
-        e = call_reply(call, &out);
+        e = call_reply_object(call, &out);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
@@ -264,7 +265,7 @@ static void collect_known_tags(struct call *call, struct thread_filter *t)
 
     for (size_t i = 0; i < all->count; i++)
         if (id_list_contains(&t->query->tag, tags[i].id))
-            ids_add(call->arena, &t->tags, tags[i].id);
+            id_list_add(call->arena, &t->tags, tags[i].id);
 }
 
 /* GET /channels/{channel.id}/threads/search */
@@ -279,7 +280,8 @@ enum err search_threads(struct call *call)
         e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (e)
         return e;
-    t.words = split_into_words(call->arena, text_normalize(call->arena, q->name.value), true);
+    t.words = split_into_search_words(call->arena,
+                                      normalize_search_text(call->arena, q->name.value), true);
     collect_known_tags(call, &t);
     t.scratch = arena_new();
     e = read_candidates(call, &t, &found);

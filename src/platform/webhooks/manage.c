@@ -63,7 +63,7 @@ enum err check_manage_webhook_permission(struct call *call)
         return ERR_MISSING_ACCESS;
     return perms & PERMISSION(MANAGE_WEBHOOKS)
                ? OK
-               : member_refusal_in_channel(call->tx, &s, &c, PERMISSION(MANAGE_WEBHOOKS));
+               : permission_error_in_channel(call->tx, &s, &c, PERMISSION(MANAGE_WEBHOOKS));
 }
 
 /* --- replies -------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static enum err reply_with_webhook(struct call *call, struct webhook *h)
 {
     enum err e = fill_webhook_fields(call, h);
 
-    return e ? e : call_reply(call, h);
+    return e ? e : call_reply_object(call, h);
 }
 
 static enum err reply_with_webhooks(struct call *call, struct list *list)
@@ -138,7 +138,7 @@ static enum err reply_with_webhooks(struct call *call, struct list *list)
 
     for (size_t i = 0; !e && i < list->count; i++)
         e = fill_webhook_fields(call, &((struct webhook *)list->items)[i]);
-    return e ? e : call_reply(call, list);
+    return e ? e : call_reply_object(call, list);
 }
 
 /* GET /channels/{channel.id}/webhooks */
@@ -243,7 +243,7 @@ struct webhook_avatar_upload {
 
 static enum err store_new_avatar(struct call *call)
 {
-    const struct webhook_draft *in = call->body;
+    const struct webhook_create_request *in = call->body;
     struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
 
     return picture_store(call, "avatars", p->id, &in->avatar, &p->avatar);
@@ -251,7 +251,7 @@ static enum err store_new_avatar(struct call *call)
 
 enum err prepare_create_webhook(struct call *call)
 {
-    const struct webhook_draft *in = call->body;
+    const struct webhook_create_request *in = call->body;
     struct webhook_avatar_upload *p = call_pass_data(call, "webhook_avatar_upload", sizeof *p);
 
     p->id = snowflake_new();
@@ -342,7 +342,7 @@ enum err webhook_create_for_caller(struct call *call, const struct channel *c, s
 /* POST /channels/{channel.id}/webhooks */
 enum err create_webhook(struct call *call)
 {
-    const struct webhook_draft *in = call->body;
+    const struct webhook_create_request *in = call->body;
     const struct channel *c = call->target.channel;
     const struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
     struct webhook h = {
@@ -359,7 +359,7 @@ enum err create_webhook(struct call *call)
     if (!channel_type_allows_webhooks(c->type))
         return ERR_CHANNEL_TYPE;
     enum err e = insert_and_emit_webhook(call, &h);
-    return e ? e : call_reply(call, &h);
+    return e ? e : call_reply_object(call, &h);
 }
 
 /* --- changing and deleting ------------------------------------------------------------ */
@@ -425,7 +425,7 @@ enum err modify_webhook(struct call *call)
     if (in->name.given == GIVEN)
         h->name = in->name;
     if (!e && p->avatar.given != ABSENT)
-        e = picture_replace(call, "avatars", h->id, &h->avatar, &p->avatar);
+        e = picture_delete_old(call, "avatars", h->id, &h->avatar, &p->avatar);
     if (p->avatar.given != ABSENT)
         h->avatar = p->avatar;
     if (!e)

@@ -51,19 +51,19 @@ static void print_rows_as_json(const struct str *names, int count, struct str ro
     while (rows.n) {
         struct str cells[MAX_REPLY_COLUMNS];
         struct buf out;
-        struct json_writer j = json_writer_to(&out);
+        struct json_writer j = json_writer_to_buf(&out);
 
         buf_init(&out, SIZE_MAX);
         parse_reply_row(&rows, cells);
         json_begin_object(&j);
         for (int i = 0; i < count; i++) {
-            json_key(&j, str_skip(names[i], 1));
+            json_write_key(&j, str_skip_bytes(names[i], 1));
             if (names[i].p[0] == '#')
-                json_raw(&j, cells[i]);
+                json_write_raw(&j, cells[i]);
             else if (names[i].p[0] == '?')
-                json_bool(&j, str_is(cells[i], "yes"));
+                json_write_bool(&j, str_is(cells[i], "yes"));
             else
-                json_text(&j, cells[i]);
+                json_write_text(&j, cells[i]);
         }
         json_end_object(&j);
         printf("%.*s\n", STR_ARGS(buf_str(&out)));
@@ -88,7 +88,7 @@ static void print_safe_text(struct str cell)
             fwrite(cell.p, 1, n, stdout);
         else
             putchar('?');
-        cell = str_skip(cell, n ? n : 1);
+        cell = str_skip_bytes(cell, n ? n : 1);
     }
 }
 
@@ -102,7 +102,7 @@ static void update_column_widths(struct table_layout *t, const struct str *cells
                                  size_t skip)
 {
     for (int i = 0; i < count; i++) {
-        int width = (int)utf8_length(str_skip(cells[i], skip));
+        int width = (int)utf8_length(str_skip_bytes(cells[i], skip));
 
         if (width > t->widths[i])
             t->widths[i] = width;
@@ -113,7 +113,7 @@ static void print_table_line(const struct table_layout *t, const struct str *cel
                              size_t skip)
 {
     for (int i = 0; i < count; i++) {
-        struct str cell = str_skip(cells[i], skip);
+        struct str cell = str_skip_bytes(cells[i], skip);
 
         print_safe_text(cell);
         if (i + 1 < count)
@@ -151,7 +151,7 @@ static void print_row_as_lines(const struct str *names, int count, struct str ro
             width = (int)names[i].n - 1;
     parse_reply_row(&rows, cells);
     for (int i = 0; i < count; i++) {
-        printf("%-*.*s  ", width, STR_ARGS(str_skip(names[i], 1)));
+        printf("%-*.*s  ", width, STR_ARGS(str_skip_bytes(names[i], 1)));
         print_safe_text(cells[i]);
         putchar('\n');
     }

@@ -90,7 +90,7 @@ static int print_why_refusal(const struct api_client_response *a, const struct w
     struct str text = answer && answer->message.given == GIVEN ? answer->message.value : STR("");
 
     if (at) {
-        text = str_skip(tree, (size_t)(at - tree.p) + sizeof key - 1);
+        text = str_skip_bytes(tree, (size_t)(at - tree.p) + sizeof key - 1);
         text = str_cut(&text, '"');
     }
     if (text.n)

@@ -172,7 +172,7 @@ static enum err find_custom_emoji(struct call *call, snowflake id, struct effect
     enum err e = emoji_find_usable(call->tx, &who, id, &found);
 
     if (!e)
-        *ret = effect_emoji_of(&found);
+        *ret = effect_emoji_from_emoji(&found);
     return e;
 }
 
