@@ -27,13 +27,13 @@ struct caller {
     snowflake application_id; /* set for bots and OAuth2 tokens; else 0 */
     unsigned char session[8]; /* session id in the token */
     int64_t expires_at;       /* microseconds; 0: never */
-    uint64_t scopes;          /* OAuth2 tokens: bits of auth_scope_bit */
+    uint64_t scopes;          /* OAuth2 tokens: bits of auth_oauth2_scope_bit */
     enum caller_kind kind;
     bool disabled, deleting;
 };
 
 /* The objects that the path's resolvers have read; their structs are in platform/ and model/. */
-struct path_objects {
+struct call_path_objects {
     struct user *user;
     struct guild *guild;
     struct member_access *member_access; /* access of the caller in the guild of the path */
@@ -53,9 +53,9 @@ struct path_objects {
 };
 
 struct api;
-struct exchange;  /* net/http/server.h */
-struct loop;      /* net/loop.h */
-struct multipart; /* net/http/multipart.h */
+struct http_exchange; /* net/http/server.h */
+struct loop;          /* net/loop.h */
+struct multipart;     /* net/http/multipart.h */
 struct shared_text;
 struct relay_voice_state;
 
@@ -79,13 +79,12 @@ struct relay_voice_state;
  *   READ        read tx           resolvers, permissions, admit, then call->read, which may set or
  *                                 clear await, hash and compute
  *   AWAIT       loop              call->await sends a request to another server and returns; no
- *                                 transaction is open. call_resume continues, once, on this loop
- *   HASH        password threads  call->hash; uses memory of the call only
- *   COMPUTE     pool              call->compute; memory of the call, files (call_write_blob)
- *   HANDLE      route's tx        resolvers, permissions, admit, the result of DECODE, then
- *                                 route->handle; may run again, and call_restart_at_read returns to
- *                                 READ. Events are published after the commit
- *   (after)     loop              call->after, if the handler has set it; then the response */
+ *                                 transaction is open. call_resume_after_await continues, once, on
+ * this loop HASH        password threads  call->hash; uses memory of the call only COMPUTE     pool
+ * call->compute; memory of the call, files (call_write_blob) HANDLE      route's tx resolvers,
+ * permissions, admit, the result of DECODE, then route->handle; may run again, and
+ * call_restart_at_read returns to READ. Events are published after the commit (after)     loop
+ * call->after, if the handler has set it; then the response */
 enum call_stage {
     STAGE_CREDENTIAL,
     STAGE_HEAD,
@@ -103,14 +102,14 @@ struct call {
     struct api *api;
     const struct route *route;
     struct arena *arena;
-    struct exchange *exchange;     /* NULL: internal call (internal_call.h) */
-    const struct multipart *parts; /* multipart parts; NULL: none */
-    struct loop *loop;             /* the event loop of the call */
-    struct tx *tx;                 /* set in transactions only, else NULL */
+    struct http_exchange *exchange; /* NULL: internal call (internal_call.h) */
+    const struct multipart *parts;  /* multipart parts; NULL: none */
+    struct loop *loop;              /* the event loop of the call */
+    struct tx *tx;                  /* set in transactions only, else NULL */
 
     const struct caller *caller; /* NULL: anonymous caller */
     struct str token;            /* the credential without its scheme ("Bot", "Bearer") */
-    struct path_objects target;
+    struct call_path_objects target;
     const void *query, *body;
     enum err decoded; /* error of the query or body; prepare may set it */
     struct form form; /* validation errors of the body, by field */
@@ -139,7 +138,7 @@ void *call_passed_data(const struct call *call, const char *type);
 
 /* Continues a call that is in AWAIT, or ends it with an error. The call may be freed when this
  * returns. */
-void call_resume(struct call *call, enum err e);
+void call_resume_after_await(struct call *call, enum err e);
 
 /* Returned by a handler if the rows have changed since call->read read them: the transaction is
  * rolled back, and the call returns to the READ stage, up to eight times. In the KNOWN_BODY stage
@@ -161,7 +160,7 @@ uint64_t call_scheduling_key(const struct call *call);
 enum err call_read_nothing(struct call *call);
 
 /* Responds with an object of the type route->reply. */
-enum err call_reply(struct call *call, const void *value);
+enum err call_reply_object(struct call *call, const void *value);
 /* Returns a JSON writer for the body, for responses assembled from JSON pieces. */
 struct json_writer call_reply_json_writer(struct call *call);
 /* Responds with an object of another type, such as an error with its own schema. */
@@ -206,8 +205,8 @@ void call_emit_to_user_in_guild(struct call *call, enum event event, snowflake u
 /* Emits an event whose payload is already JSON in the call's arena; only for events without routing
  * fields. guild_id: guild whose shard of a bot receives the event if it goes to an account, or
  * 0. */
-void call_emit_json(struct call *call, enum event event, struct audience to, snowflake guild_id,
-                    struct str json);
+void call_emit_json_event(struct call *call, enum event event, struct audience to,
+                          snowflake guild_id, struct str json);
 
 /* Emits an event whose JSON was written in an earlier stage because it is long. */
 void call_emit_encoded_event(struct call *call, enum event event, struct audience to,
@@ -251,7 +250,8 @@ enum err call_delete_blob(struct call *call, const char *name);
 void call_schedule_file_removal(struct call *call);
 
 /* Remove one or all credentials of an account from the credential cache after the commit. */
-void call_revoke_session(struct call *call, snowflake account, const unsigned char session[8]);
+void call_revoke_session_token(struct call *call, snowflake account,
+                               const unsigned char session[8]);
 void call_revoke_account_tokens(struct call *call, snowflake id);
 /* Removes the account's OAuth2 tokens from the cache after the commit, but not its own sessions. */
 void call_revoke_oauth2_tokens(struct call *call, snowflake id);
@@ -260,8 +260,8 @@ void call_revoke_oauth2_tokens(struct call *call, snowflake id);
 void call_revoke_application_tokens(struct call *call, snowflake id);
 /* Makes every node refuse these addresses and close their sessions after the commit; banned false:
  * accept them again. */
-struct network;
-void call_ban_addresses(struct call *call, const struct network *n, bool banned);
+struct ip_network;
+void call_ban_addresses(struct call *call, const struct ip_network *n, bool banned);
 
 /* --- refusal_log.c --------------------------------------------------------------------- */
 

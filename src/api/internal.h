@@ -22,7 +22,7 @@ struct route_match {
     const struct route *route; /* NULL: see error */
     unsigned group;            /* index of the route's domain */
     const struct rate_limit *limit;
-    const struct resolver *resolvers[CALL_MAX_PARAMS];
+    const struct path_resolver *resolvers[CALL_MAX_PARAMS];
     struct str params[CALL_MAX_PARAMS]; /* decoded */
     size_t count;
     int version;      /* API version: 6 to 10; 10 if the path has none */
@@ -31,12 +31,13 @@ struct route_match {
     snowflake as_me;  /* id that the path has instead of "@me": must be the caller's, else 404 */
 };
 
-void router_match(const struct router *r, struct arena *arena, enum http_method method,
-                  struct str target, struct route_match *ret);
+void router_match_request(const struct router *r, struct arena *arena, enum http_method method,
+                          struct str target, struct route_match *ret);
 /* Finds the route before the body is read. */
 const struct route *router_find_route(const struct router *r, enum http_method method,
                                       struct str target);
-const struct resolver *router_find_resolver(const struct domain *const *domains, struct str name);
+const struct path_resolver *router_find_resolver(const struct domain *const *domains,
+                                                 struct str name);
 
 struct job_scheduler;
 
@@ -85,7 +86,7 @@ struct api {
 /* Logs a warning, at most once an hour, if a proxy that is not configured has sent the request.
  * Called only for the first request of each connection, because a proxy marks every request, and
  * scanning the headers of each would take a fifth of the time of a short call. */
-void api_warn_untrusted_proxy(struct api *api, const struct exchange *x);
+void api_warn_untrusted_proxy(struct api *api, const struct http_exchange *x);
 
 /* --- struct call_context: a call with its internal state ---------------------------------- */
 
@@ -111,7 +112,7 @@ struct call_effects {
     struct emitted_event *announced, **announced_end;
     enum err announce_error; /* the recipients of an event could not be read: the call fails */
     struct revocation_record *revocations;
-    struct voice_change *voice_changes, **voice_changes_end;
+    struct voice_state_change *voice_changes, **voice_changes_end;
     struct written_blob *blobs;
     bool files_marked_deleted; /* files were marked as deleted */
     int64_t job_due;           /* due time of the earliest scheduled job; 0: none */
@@ -146,22 +147,23 @@ struct call_context {
     struct route_match match;
     struct credential credential;
     struct caller caller;
-    struct limit_result limit_result;
+    struct rate_limit_result limit_result;
     bool admitting;             /* the body has not been received yet */
     bool admitted;              /* head checks were done before the body arrived */
     size_t header_bytes_before; /* length of response.headers before this stage */
     struct password_hash_task hash;
     struct loop_message hashed;
     uv_work_t compute;
-    enum err computed;                   /* result of hash or compute */
-    int read_restarts;                   /* number of calls of call_restart_at_read so far */
-    struct cluster_wait revocation_wait; /* waits until all nodes have applied a revocation */
-    int64_t started;  /* clock_monotonic_ns, when the whole request was received */
-    int64_t began;    /* clock_monotonic_ns if traffic is recorded; else 0 */
-    enum err refused; /* error of the response; OK: none */
+    enum err computed; /* result of hash or compute */
+    int read_restarts; /* number of calls of call_restart_at_read so far */
+    struct cluster_position_wait
+        revocation_wait; /* waits until all nodes have applied a revocation */
+    int64_t started;     /* clock_monotonic_ns, when the whole request was received */
+    int64_t began;       /* clock_monotonic_ns if traffic is recorded; else 0 */
+    enum err refused;    /* error of the response; OK: none */
 };
 
-static inline struct call_context *call_context_of(const struct call *call)
+static inline struct call_context *call_get_context(const struct call *call)
 {
     return container_of(call, struct call_context, call);
 }
@@ -180,7 +182,7 @@ struct written_blob {
 };
 
 /* Inserts rows for the blobs of a call, at the end of a successful handler. */
-enum err insert_call_files(struct call *call);
+enum err insert_call_file_rows(struct call *call);
 void reset_attempt_files(struct call *call);
 /* Deletes the blobs that got no row, on the pool. Called on the loop at the end of the call. */
 void call_delete_unused_blobs(struct call *call, enum err e);
@@ -208,8 +210,8 @@ void call_pass_borrowed_data(struct call *call, const char *type, void *value);
 /* Authenticates the caller and starts the next stage; the route must be set. */
 void call_authenticate(struct call_context *run);
 
-/* Starts an internal call at DECODE; input_is_long: decode on the pool. */
-void call_start_internal(struct call_context *run, bool input_is_long);
+/* Starts an internal call at DECODE; call_input_is_long: decode on the pool. */
+void call_start_internal(struct call_context *run, bool call_input_is_long);
 
 /* --- internal_call.c --------------------------------------------------------------- */
 
@@ -221,9 +223,9 @@ void internal_call_end(struct call_context *run, enum err e);
 /* --- transaction_attempt.c --------------------------------------------------------- */
 
 /* Resets the results of an earlier attempt, because the store may retry. */
-void attempt_reset(struct call_context *run);
+void call_attempt_reset(struct call_context *run);
 /* Runs the current stage in its transaction (work.run). */
-enum err attempt_run_stage(struct work_item *w, struct tx *tx);
+enum err call_attempt_run_stage(struct work_item *w, struct tx *tx);
 /* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
 void on_call_committed(struct work_item *w);
 
@@ -285,28 +287,28 @@ void token_use_writer_free(struct token_use_writer *u);
 
 /* --- jobs.c ------------------------------------------------------------------------ */
 
-struct job_scheduler *jobs_new(struct api *api);
-void jobs_start(struct job_scheduler *jobs, struct loop *loop);
+struct job_scheduler *job_scheduler_new(struct api *api);
+void job_scheduler_start(struct job_scheduler *jobs, struct loop *loop);
 /* Starts no further jobs; running jobs continue until api_wait_for_calls. */
-void jobs_stop(struct job_scheduler *jobs);
-void jobs_free(struct job_scheduler *jobs);
+void job_scheduler_stop(struct job_scheduler *jobs);
+void job_scheduler_free(struct job_scheduler *jobs);
 /* Makes the scheduler run at this time; from any thread. */
-void jobs_wake_at(struct job_scheduler *jobs, int64_t due);
-uint64_t jobs_run_count(
+void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due);
+uint64_t job_scheduler_run_count(
     const struct job_scheduler *jobs); /* number of jobs that this process has run */
 
 /* --- stages.c, checks.c ---------------------------------------------------------------- */
 
 /* Checks the head of a request: refuses it, or lets the body be received. */
-void call_admit_request_head(struct api *api, struct exchange *x);
+void call_admit_request_head(struct api *api, struct http_exchange *x);
 /* Processes a complete request. */
-void call_process_request(struct api *api, struct exchange *x);
+void call_process_request(struct api *api, struct http_exchange *x);
 
 /* Decodes the query and the body; an error is stored in call->decoded. LONG_INPUT takes about one
  * millisecond; longer input is decoded on the pool. */
 enum { LONG_INPUT = 128 * 1024 };
-bool input_is_long(const struct call *call);
-void decode_input(struct call *call);
+bool call_input_is_long(const struct call *call);
+void call_decode_input(struct call *call);
 
 /* Checks that need no store: check_request_head those of the request head, check_request_body those
  * of the body. If objects of the path must be checked first, the error of the body stays in
@@ -322,10 +324,10 @@ struct schema_set {
     size_t count;
 };
 /* Returns true if the paths differ at most in the names of their parameters. */
-bool route_shares_path(const struct route *a, const struct route *b);
+bool routes_have_same_path(const struct route *a, const struct route *b);
 
-void collect_schemas(const struct domain *const *domains, struct schema_set *ret);
+void collect_route_schemas(const struct domain *const *domains, struct schema_set *ret);
 
-void write_error_body(enum err e, const struct form *form, struct buf *out);
+void write_error_response_json(enum err e, const struct form *form, struct buf *out);
 
 #endif

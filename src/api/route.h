@@ -17,7 +17,7 @@
 struct api;
 struct call;
 struct deletion_rule;
-struct hooks;
+struct hook_listeners;
 struct job_kind;
 struct loop;
 struct tx;
@@ -30,7 +30,7 @@ struct tx;
 #define DELETE HTTP_DELETE
 
 /* The callers that a route accepts; combine them: AUTH_USER | AUTH_BOT. */
-enum auth_kinds {
+enum route_auth_flags {
     AUTH_OPEN = 1,   /* everyone; a valid credential is recognised */
     AUTH_USER = 2,   /* token of a user account */
     AUTH_BOT = 4,    /* token of a bot */
@@ -40,7 +40,7 @@ enum auth_kinds {
 
 /* The transaction of the handler; by default GET reads and other methods write. APPEND: see
  * STORE_APPEND; prepare may set call->decides to use STORE_WRITE instead. */
-enum route_store {
+enum route_transaction_kind {
     ROUTE_STORE_BY_METHOD,
     ROUTE_STORE_NONE,
     ROUTE_STORE_READ,
@@ -63,7 +63,7 @@ struct rate_limit {
  * each part without a filename is a field. BODY_FORM: urlencoded, with payload_json as well if
  * BODY_MULTIPART is set. BODY_PARTS: multipart, and each part without a filename is a field of the
  * body. */
-enum body_kinds { BODY_MULTIPART = 1, BODY_FORM = 2, BODY_PARTS = 4 };
+enum route_body_flags { BODY_MULTIPART = 1, BODY_FORM = 2, BODY_PARTS = 4 };
 
 struct route {
     enum http_method method;
@@ -81,7 +81,7 @@ struct route {
     const struct type *reply;
     int status;              /* on success; 0: 200 with a reply, 204 without */
     const enum event *fires; /* events that the route can emit; ends with EVENT_NONE */
-    enum route_store store;
+    enum route_transaction_kind store;
     bool background; /* reads an unbounded number of rows: always in the background */
     bool measured; /* may read many rows: the read starts on the loop and restarts in the background
                       if slow */
@@ -112,7 +112,7 @@ struct route {
 };
 
 /* Implements a parameter {name} of paths: parses the text and reads the object. */
-struct resolver {
+struct path_resolver {
     const char *name;  /* "user.id" */
     const char *field; /* in error responses: "user_id" */
     bool is_text;      /* any text instead of a snowflake */
@@ -131,8 +131,8 @@ struct resolver {
 struct domain {
     const char *name;
     const char *doc;
-    const struct route *routes;       /* end with .path == NULL */
-    const struct resolver *resolvers; /* end with .name == NULL; may be NULL */
+    const struct route *routes;            /* end with .path == NULL */
+    const struct path_resolver *resolvers; /* end with .name == NULL; may be NULL */
     /* Checks that the caller has these permissions in the guild or channel of the path, and may
      * write there (route_is_visible_write). At most one domain implements it. */
     enum err (*check_permissions)(struct call *call, uint64_t needs);
@@ -140,18 +140,18 @@ struct domain {
      * domain implements it. */
     enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
     const struct job_kind *const *jobs; /* end with NULL; may be NULL */
-    const struct hooks *hooks;          /* api/hooks.h; may be NULL */
+    const struct hook_listeners *hooks; /* api/hooks.h; may be NULL */
     /* Rules for the domain's rows that are deleted together with an object (api/deletion.h); may be
      * NULL. */
     const struct deletion_rule *deletions;
     /* Called on every node, on a loop, at the start and once a day, for files in that node's data
      * folder, which a job on another node cannot access. May be NULL. */
     void (*daily)(struct api *api, struct loop *loop);
-    const struct world_parts *world; /* its sections of world files; may be NULL */
+    const struct world_file_fields *world; /* its sections of world files; may be NULL */
 };
 
 int route_success_status(const struct route *r);
-enum route_store route_store_mode(const struct route *r);
+enum route_transaction_kind route_store_mode(const struct route *r);
 /* Returns true if other members can see what the route does in the path's guild: writes without
  * .allowed_when_restricted. */
 bool route_is_visible_write(const struct route *r);

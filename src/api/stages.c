@@ -36,7 +36,7 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
 
 enum err call_restart_at_read(struct call *call)
 {
-    call_context_of(call)->outdated = true;
+    call_get_context(call)->outdated = true;
     return ERR_STORE_RETRY;
 }
 
@@ -71,7 +71,7 @@ static void on_revocation_acknowledged(struct loop_message *p)
 /* Delays the response until every node has dropped the revoked credential. */
 static void wait_until_nodes_revoked(struct call_context *run)
 {
-    run->revocation_wait = (struct cluster_wait){
+    run->revocation_wait = (struct cluster_position_wait){
         .position = run->work.position,
         .loop = run->call.loop,
         .post.run = on_revocation_acknowledged,
@@ -84,7 +84,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
     struct call_context *run = container_of(w, struct call_context, work);
     struct call *call = &run->call;
 
-    loop_begin_part(call->route->name);
+    loop_begin_measured_part(call->route->name);
     /* Remove the headers that the failed stage has added. */
     if (e)
         buf_truncate(&run->response.headers, run->header_bytes_before);
@@ -172,7 +172,7 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
         .owner = call_scheduling_key(call),
         .name = call->route->name,
         .loop = call->loop,
-        .run = attempt_run_stage,
+        .run = call_attempt_run_stage,
         .may_share = call->may_share,
         .committed = on_call_committed,
         .done = on_transaction_finished,
@@ -191,7 +191,7 @@ static void run_handler(struct call_context *run)
     case ROUTE_STORE_NONE:
         run->stage = STAGE_HANDLE;
         run->header_bytes_before = run->response.headers.n;
-        on_transaction_finished(&run->work, attempt_run_stage(&run->work, NULL));
+        on_transaction_finished(&run->work, call_attempt_run_stage(&run->work, NULL));
         break;
     case ROUTE_STORE_READ:
         submit_transaction(run, STAGE_HANDLE, STORE_READ);
@@ -220,8 +220,8 @@ static void run_hash_stage(struct password_hash_task *t)
     struct call_context *run = container_of(t, struct call_context, hash);
     struct call *call = &run->call;
 
-    run->computed = call->exchange && exchange_is_abandoned(call->exchange) ? ERR_UNAVAILABLE
-                                                                            : call->hash(call);
+    run->computed = call->exchange && http_exchange_is_abandoned(call->exchange) ? ERR_UNAVAILABLE
+                                                                                 : call->hash(call);
     loop_post(call->loop, &run->hashed);
 }
 
@@ -245,7 +245,7 @@ static void on_compute_finished(uv_work_t *w, int status)
 {
     struct call_context *run = container_of(w, struct call_context, compute);
 
-    loop_begin_part(run->call.route->name);
+    loop_begin_measured_part(run->call.route->name);
     if (status || run->computed)
         end_call(run, run->computed ? run->computed : ERR_UNAVAILABLE);
     else
@@ -255,7 +255,8 @@ static void on_compute_finished(uv_work_t *w, int status)
 static void start_compute_stage(struct call_context *run)
 {
     run->stage = STAGE_COMPUTE;
-    uv_queue_work(loop_uv(run->call.loop), &run->compute, run_compute_stage, on_compute_finished);
+    uv_queue_work(loop_get_uv_loop(run->call.loop), &run->compute, run_compute_stage,
+                  on_compute_finished);
 }
 
 /* Lets the body be received after the head was accepted. The connection may close before the body
@@ -292,7 +293,7 @@ static enum err check_caller_and_head(struct call_context *run)
 static void decode_call_input(struct call *call)
 {
     if (call->exchange)
-        decode_input(call);
+        call_decode_input(call);
     else
         call->decoded = internal_call_decode(call);
 }
@@ -306,7 +307,7 @@ static void on_decode_finished(uv_work_t *w, int status)
 {
     struct call_context *run = container_of(w, struct call_context, compute);
 
-    loop_begin_part(run->call.route->name);
+    loop_begin_measured_part(run->call.route->name);
     if (status)
         end_call(run, ERR_UNAVAILABLE);
     else
@@ -316,7 +317,8 @@ static void on_decode_finished(uv_work_t *w, int status)
 static void start_decode_stage(struct call_context *run)
 {
     run->stage = STAGE_DECODE;
-    uv_queue_work(loop_uv(run->call.loop), &run->compute, run_decode_stage, on_decode_finished);
+    uv_queue_work(loop_get_uv_loop(run->call.loop), &run->compute, run_decode_stage,
+                  on_decode_finished);
 }
 
 /* Runs route->before_decode. Returns true if the call ended or continues in the KNOWN_BODY
@@ -359,11 +361,11 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
     if (ended == STAGE_CREDENTIAL && try_before_decode(run))
         return;
     if (ended == STAGE_CREDENTIAL || ended == STAGE_KNOWN_BODY) {
-        if (input_is_long(call)) {
+        if (call_input_is_long(call)) {
             start_decode_stage(run);
             return;
         }
-        decode_input(call);
+        call_decode_input(call);
     }
     if (ended <= STAGE_DECODE) {
         enum err e = check_request_body(run);
@@ -393,9 +395,9 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
     run_handler(run);
 }
 
-void call_start_internal(struct call_context *run, bool input_is_long)
+void call_start_internal(struct call_context *run, bool call_input_is_long)
 {
-    if (input_is_long) {
+    if (call_input_is_long) {
         start_decode_stage(run);
         return;
     }
@@ -403,9 +405,9 @@ void call_start_internal(struct call_context *run, bool input_is_long)
     start_next_stage(run, STAGE_DECODE);
 }
 
-void call_resume(struct call *call, enum err e)
+void call_resume_after_await(struct call *call, enum err e)
 {
-    struct call_context *run = call_context_of(call);
+    struct call_context *run = call_get_context(call);
 
     assert(run->stage == STAGE_AWAIT);
     if (e)
@@ -425,11 +427,11 @@ void call_authenticate(struct call_context *run)
         return;
     }
     enum caller_kind kind = parse_credential_kind(header, &call->token);
-    if (header.p && auth_find_cached(auth, kind, call->token, &run->caller)) {
+    if (header.p && auth_find_cached_token(auth, kind, call->token, &run->caller)) {
         call->caller = &run->caller;
         start_next_stage(run, STAGE_CREDENTIAL);
     } else if (header.p && parse_credential_token(kind, call->token, &run->credential)) {
-        auth_begin_lookup(auth, &run->credential);
+        auth_begin_token_lookup(auth, &run->credential);
         submit_transaction(run, STAGE_CREDENTIAL, STORE_READ);
     } else if (may_continue_as_anonymous(call)) {
         start_next_stage(run, STAGE_CREDENTIAL);
@@ -465,11 +467,11 @@ static bool serve_web_page(struct call_context *run)
     if (!o->page || run->match.error != ERR_NOT_FOUND ||
         (method != HTTP_GET && method != HTTP_HEAD))
         return false;
-    loop_begin_part("page");
+    loop_begin_measured_part("page");
     return o->page(o->page_arg, call);
 }
 
-static void start_call(struct api *api, struct exchange *x, bool admitting)
+static void start_call(struct api *api, struct http_exchange *x, bool admitting)
 {
     struct call_context *run = arena_alloc_raw(x->arena, sizeof *run);
     struct call *call = &run->call;
@@ -490,10 +492,10 @@ static void start_call(struct api *api, struct exchange *x, bool admitting)
         response_send_options(run);
         return;
     }
-    router_match(api->router, x->arena, x->request->method, x->request->path, &run->match);
+    router_match_request(api->router, x->arena, x->request->method, x->request->path, &run->match);
     call->route = run->match.route;
     if (call->route)
-        loop_begin_part(call->route->name);
+        loop_begin_measured_part(call->route->name);
     if ((run->match.error == ERR_NOT_FOUND || run->match.error == ERR_METHOD_NOT_ALLOWED) &&
         is_documented_operation(x->request->method, x->request->path))
         run->match.error = ERR_NOT_SERVED;
@@ -503,16 +505,16 @@ static void start_call(struct api *api, struct exchange *x, bool admitting)
         end_call(run, serve_web_page(run) ? OK : run->match.error);
     else if (!call->route)
         response_send_options(run);
-    else if (!faults_is_any_set(api->faults) || call->route->service || !call_apply_fault(run))
+    else if (!injected_faults_exist(api->faults) || call->route->service || !call_apply_fault(run))
         call_authenticate(run);
 }
 
-void call_admit_request_head(struct api *api, struct exchange *x)
+void call_admit_request_head(struct api *api, struct http_exchange *x)
 {
     start_call(api, x, true);
 }
 
-void call_process_request(struct api *api, struct exchange *x)
+void call_process_request(struct api *api, struct http_exchange *x)
 {
     struct call_context *run = x->app;
 

@@ -21,7 +21,7 @@ struct command_patch {
 struct commands_query {
     bool with_localizations;
 };
-struct permissions_body {
+struct command_permissions_body {
     struct list permissions; /* struct command_permission */
 };
 struct set_embedded_body {
@@ -38,8 +38,8 @@ extern const struct type command_body, guild_command_body, command_patch_body,
 void validate_command(struct form *form, const struct json_path *here, const struct command *k);
 /* Reports every problem of a list of options; inside: 0 for a command, else the type of the
  * sub-command or group that contains it. */
-void validate_options(struct form *form, const struct json_path *here, const struct list *options,
-                      int64_t inside);
+void validate_command_options(struct form *form, const struct json_path *here,
+                              const struct list *options, int64_t inside);
 /* check_duplicate_option_name reports an option with the name of an earlier sibling. name_hashes:
  * the result of hash_option_names for the list; NULL if no two names are equal. */
 const uint64_t *hash_option_names(struct arena *arena, const struct list *options);
@@ -50,9 +50,9 @@ void check_duplicate_option_name(struct form *form, const struct json_path *here
 void remove_ignored_option_errors(struct form *form, const struct json_path *here,
                                   const struct list *options);
 /* Checks the locales of a dictionary; field: its name in the object at `here`. */
-void validate_locales(struct form *form, const struct json_path *here, struct str field,
-                      const struct opt_list *dictionary);
-static inline bool are_locales_known(const struct list *dictionary) /* struct string_pair */
+void validate_localizations(struct form *form, const struct json_path *here, struct str field,
+                            const struct opt_list *dictionary);
+static inline bool are_locales_supported(const struct list *dictionary) /* struct string_pair */
 {
     const struct string_pair *p = dictionary->items;
 
@@ -67,7 +67,7 @@ void validate_command_name(struct form *form, const struct json_path *at, struct
 bool command_is_too_large(struct arena *arena, const struct command *k);
 
 /* Returns the value of a choice as text; a number as it was written. */
-struct str choice_value_text(struct arena *arena, const struct command_choice *c);
+struct str command_choice_value_text(struct arena *arena, const struct command_choice *c);
 
 /* --- build_command.c: builds commands from bodies ------------------------------------- */
 
@@ -147,48 +147,48 @@ enum err read_commands_json(struct tx *tx, snowflake application_id, snowflake g
 /* --- prepared_changes.c: prepares changes before the transaction ---------------------- */
 
 /* A command ready to be written. */
-struct command_draft {
+struct prepared_command {
     struct command command; /* with its id and version */
     struct encoded_command texts;
     const struct command_row *old; /* row that the command replaces; NULL: new command */
     bool changed;
 };
 
-struct command_drafts;
+struct prepared_command_change;
 
 /* Callbacks of one type of change: create, modify, bulk overwrite. */
 struct command_change_callbacks {
     /* Reads the rows that the change replaces (struct command_row). */
     enum err (*find)(struct call *call, bool whole, struct list *ret);
     /* Builds the items from the body and the rows. Runs without a transaction. */
-    enum err (*make)(struct call *call, struct command_drafts *d);
+    enum err (*make)(struct call *call, struct prepared_command_change *d);
 };
 
 /* State of a command change that is passed between the stages of a call. */
-struct command_drafts {
+struct prepared_command_change {
     const struct command_change_callbacks *change;
     struct list rows;  /* struct command_row, as the READ stage has read them */
     unsigned installs; /* integration_type bits of the app when the rows were read */
     bool made;         /* items were built before the transaction */
-    bool counted;      /* by count_command_write */
-    struct known_overwrite_body *known; /* for the KNOWN_BODY stage */
-    struct command_draft *items;
+    bool counted;      /* by rate_limit_command_write */
+    struct cached_overwrite_body *known; /* for the KNOWN_BODY stage */
+    struct prepared_command *items;
     size_t count;
 };
 
 /* Call in prepare. The draft is built before the transaction if read_first is set or the body is
  * long. */
-void prepare_command_drafts(struct call *call, const struct command_change_callbacks *change,
+void prepare_command_change(struct call *call, const struct command_change_callbacks *change,
                             bool read_first);
 /* Returns the bits of integration_type that an application supports. */
 unsigned application_install_types(const struct application *a);
 /* Call in the handler: builds the drafts, or verifies that drafts that were built before are still
  * valid. */
-enum err complete_command_drafts(struct call *call, struct command_drafts **ret);
+enum err complete_command_change(struct call *call, struct prepared_command_change **ret);
 /* Sets id and version of a draft and encodes its texts; d->old must be set. ERR_INVALID_FORM_BODY
  * if it is too large. */
-enum err finish_command_draft(struct call *call, struct command_draft *d,
-                              const struct json_path *here);
+enum err finish_prepared_command(struct call *call, struct prepared_command *d,
+                                 const struct json_path *here);
 
 /* --- create_command.c ----------------------------------------------------------------- */
 
@@ -208,19 +208,20 @@ enum err max_commands_error(int64_t type);
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type);
 /* Records the ids of new commands for the daily limit; ERR_MAX_DAILY_COMMANDS if it is exceeded. */
-enum err record_command_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                const snowflake *ids, size_t count);
+enum err record_created_commands(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                 const snowflake *ids, size_t count);
 
 /* --- change_effects.c: effects of a change -------------------------------------------- */
 
 /* Call after commands of a scope were changed: rewrites the bundle and invalidates indexes. If the
  * scope has too many bytes, reports that at `here` and returns ERR_INVALID_FORM_BODY. */
-enum err apply_command_changes(struct tx *tx, struct form *form, const struct json_path *here,
-                               const struct application *a, snowflake guild_id);
-/* Does the same as apply_command_changes, and emits the index update event to the guilds concerned.
+enum err update_bundle_and_indexes(struct tx *tx, struct form *form, const struct json_path *here,
+                                   const struct application *a, snowflake guild_id);
+/* Does the same as update_bundle_and_indexes, and emits the index update event to the guilds
+ * concerned.
  */
-enum err apply_and_emit_command_changes(struct call *call, const struct application *a,
-                                        snowflake guild_id);
+enum err update_and_emit_bundle_and_indexes(struct call *call, const struct application *a,
+                                            snowflake guild_id);
 /* Emits the index update event to a guild. */
 void emit_command_index_update(struct call *call, snowflake guild_id);
 extern const struct job_kind command_index_update_job;
@@ -237,22 +238,23 @@ void emit_command_permissions(struct call *call, const struct command_permission
 /* --- installed.c ---------------------------------------------------------------------- */
 
 /* The first three set a bit of integration_type if the app is installed for commands: in the guild,
- * in one of the user's guilds, on the account. read_installed_in_group sets *ret for a group DM. */
-enum err read_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                 unsigned *installed);
-enum err read_installed_in_user_guilds(struct tx *tx, snowflake application_id, snowflake user_id,
+ * in one of the user's guilds, on the account. read_app_installed_in_group sets *ret for a group
+ * DM. */
+enum err read_app_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                     unsigned *installed);
+enum err read_app_installed_in_user_guilds(struct tx *tx, snowflake application_id,
+                                           snowflake user_id, unsigned *installed);
+enum err read_app_installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
                                        unsigned *installed);
-enum err read_installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
-                                   unsigned *installed);
-enum err read_installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
-                                 bool *ret);
+enum err read_app_installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
+                                     bool *ret);
 /* Reads whether the user has enabled age-restricted commands in direct channels with apps. */
-enum err read_age_restricted_enabled(struct tx *tx, snowflake user_id, bool *ret);
+enum err read_age_restricted_commands_enabled(struct tx *tx, snowflake user_id, bool *ret);
 
 /* --- use_counts.c --------------------------------------------------------------------- */
 
 /* Returns the day after which uses count for ranks. */
-int64_t ranking_start_day(void);
+int64_t command_ranking_start_day(void);
 extern const struct job_kind command_uses_job;
 
 /* --- path_resolvers.c ----------------------------------------------------------------- */
@@ -272,18 +274,18 @@ enum err create_command(struct call *call);
 enum err prepare_modify_command(struct call *call);
 enum err modify_command(struct call *call);
 enum err delete_command(struct call *call);
-enum err match_known_commands_body(struct call *call);
-enum err match_known_guild_commands_body(struct call *call);
+enum err match_cached_overwrite_body(struct call *call);
+enum err match_cached_guild_overwrite_body(struct call *call);
 enum err prepare_overwrite_commands(struct call *call);
 enum err overwrite_commands(struct call *call);
 /* Counts the call against the caller's rate limit for command writes in all guilds. */
-enum err count_command_write(struct call *call);
+enum err rate_limit_command_write(struct call *call);
 
 enum err list_command_permissions(struct call *call);
 enum err get_command_permissions(struct call *call);
 enum err modify_command_permissions(struct call *call);
-enum err check_read_permissions_access(struct call *call);
-enum err check_modify_permissions_access(struct call *call);
+enum err check_read_command_permissions(struct call *call);
+enum err check_modify_command_permissions(struct call *call);
 
 enum err get_guild_command_index(struct call *call);
 enum err get_user_command_index(struct call *call);

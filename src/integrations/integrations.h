@@ -16,29 +16,29 @@ extern const struct domain connections_domain;      /* linked accounts of users 
 extern const struct domain connection_pages_domain; /* HTML page to link an account */
 extern const struct domain role_connections_domain; /* role connection metadata and values */
 extern const struct domain platforms_domain;        /* routes to fill the local platforms */
-extern const struct world_parts integrations_world;
+extern const struct world_file_fields integrations_world;
 
 /* --- local platforms, for tools ------------------------------------------------------- */
 
-struct local_account {
+struct local_platform_account {
     enum platform platform;
     struct str id, name;
     struct opt_bool has_programme, is_partner; /* absent: unchanged, or false if new */
 };
 /* Creates or updates an account of a local platform. */
-enum err upsert_local_account(struct tx *tx, const struct local_account *a);
+enum err upsert_local_account(struct tx *tx, const struct local_platform_account *a);
 
-struct local_subscription {
+struct local_platform_subscription {
     enum platform platform;
     struct str account_id, subscriber_id, name, tier;
     int64_t since, until; /* microseconds; since 0: now; until 0: no end */
 };
 /* Creates or updates a subscription. ERR_NOT_FOUND: the account does not exist. */
-enum err upsert_local_subscription(struct tx *tx, const struct local_subscription *s);
+enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s);
 enum err delete_local_subscription(struct tx *tx, enum platform p, struct str account_id,
                                    struct str subscriber_id);
 /* Makes two accounts friends of each other. ERR_NOT_FOUND: one of them does not exist. */
-enum err insert_local_friends(struct tx *tx, enum platform p, struct str one, struct str other);
+enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one, struct str other);
 /* Adds a friend to the list of one account; neither has to exist. */
 enum err insert_local_friend(struct tx *tx, enum platform p, struct str of, struct str friend);
 
@@ -49,6 +49,6 @@ enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum pla
 
 /* Adds the subscription integration of a guild. *ret_new: false if the guild already has one.
  * ERR_UNKNOWN_GUILD, ERR_MAX_INTEGRATIONS. */
-enum err insert_guild_subscription(struct tx *tx, snowflake guild_id, bool *ret_new);
+enum err insert_guild_subscription_integration(struct tx *tx, snowflake guild_id, bool *ret_new);
 
 #endif

@@ -22,7 +22,7 @@ enum { JOIN_SOURCE_INTEGRATION = 2 };
 struct integrations_query {
     bool has_commands, include_role_connections_metadata;
 };
-struct integration_create {
+struct integration_create_request {
     struct str type, id;
 };
 struct integration_patch {
@@ -118,8 +118,8 @@ extern const struct job_kind sync_job, subscription_expiry_job, friend_sync_job,
     integration_removal_job;
 
 /* Schedules the sync, now and then every hour, and the expiry job. */
-enum err schedule_sync(struct call *call, snowflake integration_id);
-enum err cancel_sync(struct call *call, snowflake integration_id);
+enum err schedule_integration_sync(struct call *call, snowflake integration_id);
+enum err cancel_integration_sync(struct call *call, snowflake integration_id);
 /* Deletes a platform integration with its role and subscribers, and emits the events. */
 enum err begin_integration_removal(struct call *call, const struct integration_row *i);
 /* Schedules the job that reads the friends of a user's connections. */
@@ -135,7 +135,7 @@ struct subscriber_state {
 };
 /* Reads the members after an id that have a connection of the integration's platform, sorted by
  * id. */
-enum err read_subscribers_after(struct tx *tx, const struct integration_row *i, snowflake after,
+enum err read_subscriber_states(struct tx *tx, const struct integration_row *i, snowflake after,
                                 snowflake up_to, int64_t limit, struct list *ret);
 bool subscriber_role_is_correct(const struct integration_row *i, const struct subscriber_state *s);
 /* Adds the member's role, or records that the subscription has lapsed. */
@@ -175,9 +175,10 @@ struct link_request {
 enum err read_link_state_user(struct call *call, const struct link_request *l, snowflake *ret_user);
 /* An await stage: asks the provider about the account of the struct link_request that prepare has
  * passed. */
-void request_linked_account(struct call *call);
+void request_account_from_provider(struct call *call);
 /* Deletes the state and stores the connection, with all effects. */
-enum err complete_link(struct call *call, struct link_request *l, struct linked_account *ret);
+enum err complete_account_link(struct call *call, struct link_request *l,
+                               struct linked_account *ret);
 enum err delete_connection_and_effects(struct call *call, const struct linked_account *c);
 void emit_connections_update(struct call *call, snowflake user_id);
 
@@ -196,7 +197,7 @@ struct link_callback_body {
 };
 
 enum err authorize_connection(struct call *call);
-enum err prepare_link_callback(struct call *call);
+enum err prepare_connection_callback(struct call *call);
 enum err callback_connection(struct call *call);
 /* Returns the platform in {connection.type}. */
 enum platform platform_from_path(const struct call *call);

@@ -129,7 +129,7 @@ static void on_provider_response(void *arg, const struct provider_response *a)
 
     j->result = a->result;
     j->is_partner = a->account.is_partner;
-    call_resume(call, OK);
+    call_resume_after_await(call, OK);
 }
 
 static void request_provider(struct call *call)

@@ -13,7 +13,7 @@
 static struct integration_row integration_from_row(const struct rows *r)
 {
     struct str type = row_text(r, 5);
-    enum platform p = platform_find(type);
+    enum platform p = platform_find_by_name(type);
 
     return (struct integration_row){
         .id = row_id(r, 0),
@@ -200,7 +200,7 @@ static const char FIND_GUILD[] = "select 1 from guilds where id = $1 and removed
 static const char FIND_SUBSCRIPTION[] =
     "select 1 from integrations where guild_id = $1 and type = 'guild_subscription'";
 
-enum err insert_guild_subscription(struct tx *tx, snowflake guild_id, bool *ret_new)
+enum err insert_guild_subscription_integration(struct tx *tx, snowflake guild_id, bool *ret_new)
 {
     struct integration_row i = {
         .id = snowflake_new(),
@@ -237,7 +237,7 @@ static enum err read_app_integration(struct tx *tx, const struct integration_row
 
     if (e)
         return e;
-    *ret = integration_of_application(tx_arena(tx), a, i->guild_id, i->id);
+    *ret = integration_from_application(tx_arena(tx), a, i->guild_id, i->id);
     ret->enabled = i->enabled;
     ret->scopes = (struct opt_list){ GIVEN, i->scopes };
     integration_set_displayed_type(ret);
@@ -247,15 +247,15 @@ static enum err read_app_integration(struct tx *tx, const struct integration_row
 static void set_platform_fields(const struct integration_row *i, struct integration *ret)
 {
     ret->enabled = i->enabled && platform_is_enabled(i->platform);
-    ret->syncing = opt_bool_of(i->syncing);
-    ret->enable_emoticons = opt_bool_of(i->enable_emoticons);
-    ret->revoked = opt_bool_of(i->revoked_at != 0);
+    ret->syncing = opt_bool_given(i->syncing);
+    ret->enable_emoticons = opt_bool_given(i->enable_emoticons);
+    ret->revoked = opt_bool_given(i->revoked_at != 0);
     ret->role_id = opt_id_or_null(i->role_id);
-    ret->expire_behavior = opt_int_of(i->expire_behavior);
-    ret->expire_grace_period = opt_int_of(i->expire_grace_period);
-    ret->subscriber_count = opt_int_of(i->subscriber_count);
+    ret->expire_behavior = opt_int_given(i->expire_behavior);
+    ret->expire_grace_period = opt_int_given(i->expire_grace_period);
+    ret->subscriber_count = opt_int_given(i->subscriber_count);
     /* Clients require a timestamp even before the first sync. */
-    ret->synced_at = opt_int_of(i->synced_at ? i->synced_at : i->created_at);
+    ret->synced_at = opt_int_given(i->synced_at ? i->synced_at : i->created_at);
 }
 
 static const char GUILD_NAME[] = "select name from guilds where id = $1";

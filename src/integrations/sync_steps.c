@@ -56,7 +56,7 @@ static enum err store_sync_progress(struct call *call, struct sync_progress *s)
 
 /* --- start and end -------------------------------------------------------------------- */
 
-enum err schedule_sync(struct call *call, snowflake integration_id)
+enum err schedule_integration_sync(struct call *call, snowflake integration_id)
 {
     enum err e = job_schedule(call, &sync_job, integration_id, clock_us(), STR(""));
 
@@ -65,7 +65,7 @@ enum err schedule_sync(struct call *call, snowflake integration_id)
                             clock_us() + 900 * SECOND, STR(""));
 }
 
-enum err cancel_sync(struct call *call, snowflake integration_id)
+enum err cancel_integration_sync(struct call *call, snowflake integration_id)
 {
     enum err e = job_cancel(call, &sync_job, integration_id);
 
@@ -99,7 +99,7 @@ static enum err disable_integration(struct call *call, struct sync_progress *s,
     s->gone = true;
     i->enabled = i->syncing = false;
     enum err e = emit ? update_integration_and_emit(call, i) : OK;
-    return e ? e : cancel_sync(call, s->job.key);
+    return e ? e : cancel_integration_sync(call, s->job.key);
 }
 
 static const char READ_ADDING_USER[] = "select 1 from users where id = $1 and deleting = 0";
@@ -224,11 +224,11 @@ enum err integration_subscriber_save(struct tx *tx, const struct integration_row
     return tx_exec(tx, ADD_SUBSCRIBER, BIND(v_id(i->id), v_text(id), v_int(i->round)), NULL);
 }
 
-enum err sync_step_page(struct call *call)
+enum err sync_step_store_page(struct call *call)
 {
     struct subscriber_page *p = call_passed_data(call, "subscriber_page");
     const char *ids = (const char *)(p + 1);
-    struct remaining_ids left = p->before;
+    struct remaining_subscriber_ids left = p->before;
     struct sync_progress s = p->sync;
     struct integration_row i;
 
@@ -262,7 +262,7 @@ enum err sync_step_scan_members(struct call *call)
     r->count = 0;
     enum err e = read_integration(call->tx, r->sync.job.key, &i);
     if (!e)
-        e = read_subscribers_after(call->tx, &i, r->sync.member, INT64_MAX, SCAN, &found);
+        e = read_subscriber_states(call->tx, &i, r->sync.member, INT64_MAX, SCAN, &found);
     if (e)
         return e;
     const struct subscriber_state *all = found.items;
@@ -286,7 +286,7 @@ static enum err apply_member_role(struct call *call, const struct integration_ro
                                   snowflake user_id)
 {
     struct list found = { 0 };
-    enum err e = read_subscribers_after(call->tx, i, user_id - 1, user_id, 1, &found);
+    enum err e = read_subscriber_states(call->tx, i, user_id - 1, user_id, 1, &found);
 
     return e || !found.count ? e : apply_subscriber_role(call, i, found.items);
 }

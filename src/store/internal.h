@@ -1,7 +1,7 @@
 /* internal.h - the interface between store.c and the engines, for files of src/store only.
  *
  * store.c and rows.c handle work items, rows and values. An engine (sqlite/, postgres/) handles
- * connections, transactions and statements, and implements struct engine. */
+ * connections, transactions and statements, and implements struct store_engine. */
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
 
@@ -19,9 +19,9 @@ struct copy_destination {
     int64_t offset;
 };
 /* Callback that reserves `size` bytes at the destination. */
-typedef enum err copy_destination_fn(void *arg, int64_t size, struct copy_destination *ret);
+typedef enum err reserve_copy_destination_fn(void *arg, int64_t size, struct copy_destination *ret);
 
-struct engine {
+struct store_engine {
     const char *name;
     /* On return the schema is up to date and the threads of the engine run. */
     enum err (*open)(const struct store_options *options, struct store **ret);
@@ -32,7 +32,7 @@ struct engine {
     void (*iteration_end)(struct store *s, struct loop *loop);
     /* Writes a snapshot of the database to a destination that the callback chooses by its size.
      * Checks the copy and logs damage. NULL: not supported; use pg_dump. */
-    enum err (*backup)(struct store *s, copy_destination_fn *location, void *arg,
+    enum err (*backup)(struct store *s, reserve_copy_destination_fn *location, void *arg,
                        bool *ret_damaged);
     enum err (*check)(struct store *s);
     enum err (*lock_exclusive)(struct store *s); /* see store_lock_exclusive; NULL: not needed */
@@ -65,13 +65,13 @@ struct engine {
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };
 
-extern const struct engine sqlite_engine, postgres_engine;
+extern const struct store_engine sqlite_engine, postgres_engine;
 
 /* Number of statements that failed because the database is damaged, in this process. */
 uint64_t sqlite_count_corruptions(void);
 
 struct store {
-    const struct engine *engine;
+    const struct store_engine *engine;
     char *folder;
     int lock; /* exclusive lock on the folder; -1: none held */
     _Atomic uint64_t reads, writes, commits, retries, failures, round_trips, damaged_files;
@@ -85,7 +85,7 @@ struct store {
     _Atomic bool unfinished;  /* migrations wait until older servers stop */
     _Atomic bool outgrown;    /* a newer server applied an incompatible migration */
     void (*position_aborted)(void *arg,
-                             int64_t position); /* see store_on_position_aborted; or NULL */
+                             int64_t position); /* see store_on_log_position_aborted; or NULL */
     void *position_aborted_arg;
 };
 
@@ -132,7 +132,7 @@ struct value value_copy(struct arena *a, enum value_kind kind, const void *p, si
 
 /* --- FIFO queue of work items, queue.c ------------------------------------------------ */
 
-struct queue {
+struct work_queue {
     pthread_mutex_t lock;
     pthread_cond_t filled;
     struct work_item *first, **last;
@@ -140,20 +140,21 @@ struct queue {
     bool closed;
 };
 
-void queue_init(struct queue *q);
-void queue_clear(struct queue *q);
-void queue_push(struct queue *q, struct work_item *w);
+void work_queue_init(struct work_queue *q);
+void work_queue_clear(struct work_queue *q);
+void work_queue_push(struct work_queue *q, struct work_item *w);
 /* Puts a linked list of work items back at the head of the queue and wakes all waiting threads. */
-void queue_push_front(struct queue *q, struct work_item *first, struct work_item *last);
+void work_queue_push_front(struct work_queue *q, struct work_item *first, struct work_item *last);
 /* Takes up to max work items, linked by next, oldest first. Waits for the first one for up to
  * patience_ms (-1: no timeout). NULL: timeout, or closed and empty. */
-struct work_item *queue_pop_batch(struct queue *q, unsigned max, int64_t timeout_ms);
+struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64_t timeout_ms);
 /* Takes the oldest work item and those directly behind it that can share its transaction:
  * STORE_APPEND with a prefetch function, each of another owner. */
-struct work_item *queue_pop_group(struct queue *q, unsigned max, int64_t timeout_ms);
+struct work_item *work_queue_pop_commit_group(struct work_queue *q, unsigned max,
+                                              int64_t timeout_ms);
 /* After this call nothing is pushed. Wakes all waiting threads. */
-void queue_close(struct queue *q);
-bool queue_is_closed(struct queue *q);
+void work_queue_close(struct work_queue *q);
+bool work_queue_is_closed(struct work_queue *q);
 
 /* Initializes a condition variable that uses the monotonic clock. */
 void condition_init_monotonic(pthread_cond_t *c);
@@ -232,7 +233,7 @@ void blob_name_from_marker(const char *marker, char *out, size_t size);
 
 /* --- blobs in the database, postgres/blobs.c --------------------------------------------- */
 
-struct blob_name {
+struct stored_blob {
     const char *name;
     time_t put_at;
 };
@@ -249,7 +250,8 @@ enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *
 /* Calls found for each blob without a committed row that is at least `seconds` old; -1: for each
  * blob. */
 enum err postgres_list_blobs(struct store *s, int64_t seconds,
-                             enum err (*found)(void *arg, const struct blob_name *name), void *arg);
+                             enum err (*found)(void *arg, const struct stored_blob *name),
+                             void *arg);
 /* Locks blobs against deletion by servers (see blobs_lock_deletion). The lock lasts until the store
  * is closed. */
 enum err postgres_lock_blob_deletion(struct store *s);

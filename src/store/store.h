@@ -11,7 +11,7 @@
  *               runs on a pool of workers with a connection each; long reads have their own.
  *
  * Invariants: done runs on the submitting loop, after the commit; committed runs in commit order.
- * Start reading with struct work_item and tx_query below, then internal.h (struct engine). */
+ * Start reading with struct work_item and tx_query below, then internal.h (struct store_engine). */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -61,7 +61,8 @@ struct store_options {
 /* Opens or creates the database and applies migrations. Logs a message on failure. */
 enum err store_open(const struct store_options *options, struct store **ret);
 /* Finishes all submitted work, then closes. During and after this call nothing may be submitted and
- * store_iteration_end may not be called. Loops with pending work must still run. Accepts NULL. */
+ * store_on_loop_iteration_end may not be called. Loops with pending work must still run. Accepts
+ * NULL. */
 void store_close(struct store *s);
 
 /* For tools that change data which servers cache: fails if a server runs on the database, and
@@ -168,11 +169,11 @@ enum err store_connection_finish_migrations(struct store_connection *side);
 /* Number that identifies the connections of this process in server_connections.identity. */
 uint32_t store_process_identity(const struct store *s);
 /* Extracts the node number from an identity. */
-unsigned process_identity_node(uint32_t identity);
+unsigned process_identity_node_number(uint32_t identity);
 
 /* Call it at the end of each loop iteration: releases the snapshot that the reads of the iteration
  * shared. An old snapshot would delay checkpoints. */
-void store_iteration_end(struct store *s, struct loop *loop);
+void store_on_loop_iteration_end(struct store *s, struct loop *loop);
 
 /* --- queries -------------------------------------------------------------------------- */
 
@@ -207,8 +208,8 @@ struct snapshot_version {
 bool tx_snapshot_version(struct tx *tx, struct snapshot_version *ret);
 uint16_t row_version_slot(enum versioned_rows rows, snowflake id);
 /* Whether the slots are unchanged since an earlier read of the same connection. */
-bool tx_slots_unchanged(struct tx *tx, const struct snapshot_version *since, const uint16_t *slots,
-                        size_t count);
+bool tx_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
+                                const uint16_t *slots, size_t count);
 /* Collects the slots of all columns that queries of this transaction read; NULL stops it. */
 enum { TX_DEPENDENCIES_MAX = 256 };
 struct tx_dependencies {
@@ -229,8 +230,8 @@ enum { STORE_LOG_ROWS_RETAINED = 20000 };
 void tx_set_log_event(struct tx *tx, struct str body);
 /* Registers a callback for log positions whose transaction was aborted; call it before the first
  * commit. The callback may run on any thread, as soon as the abort is certain. */
-void store_on_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
-                               void *arg);
+void store_on_log_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
+                                   void *arg);
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };
 
@@ -352,9 +353,9 @@ enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value 
                               size_t count);
 
 /* Runs a query that returns at most one row; *ret_found: there is one. Needs no rows_end. */
-#define tx_one(tx, sql, ...) tx_one_sql(tx, SQL(sql), __VA_ARGS__)
-enum err tx_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                    struct rows *ret, bool *ret_found);
+#define tx_one(tx, sql, ...) tx_query_one_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_query_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                          struct rows *ret, bool *ret_found);
 
 /* True if e is a unique violation. The transaction has failed: run must return an error. To
  * continue instead, write `on conflict do nothing` and check the number of changed rows. */

@@ -66,7 +66,7 @@ enum err choose_room_region(struct tx *tx, const struct channel *c, struct str w
                             struct str *ret);
 
 /* Returns a new random salt, which invalidates existing tokens. */
-struct str voice_salt_new(struct arena *arena);
+struct str voice_token_salt_new(struct arena *arena);
 /* Derives the token of a voice connection from the salt. */
 enum { VOICE_TOKEN_SIZE = 16 };
 void voice_token_derive(const struct api *api, const struct voice_state *s,
@@ -79,7 +79,7 @@ enum err emit_voice_server_update(struct call *call, const struct voice_state *s
 /* Hooks: remove voice states with their member, recipient, channel or guild. For a guild no event
  * is sent, because GUILD_DELETE was. */
 enum err voice_on_member_leave(struct call *call, const struct member_leave *leave);
-enum err voice_on_recipient_remove(struct call *call, const struct recipient_change *c);
+enum err voice_on_recipient_remove(struct call *call, const struct group_recipient_change *c);
 enum err voice_on_channel_delete(struct call *call, const struct channel *c);
 enum err voice_on_guild_delete(struct call *call, snowflake guild_id);
 extern const struct job_kind voice_removal_job; /* for the other participants of a large room */
@@ -92,7 +92,7 @@ enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct
 
 /* The region of a private call or guild channel changed: emit VOICE_SERVER_UPDATE to all
  * participants. */
-enum err call_change_region(struct call *call, snowflake channel_id, struct str region);
+enum err voice_call_change_region(struct call *call, snowflake channel_id, struct str region);
 enum err voice_on_channel_region_change(struct call *call, const struct channel *c);
 extern const struct job_kind voice_region_job; /* for the other participants of a large room */
 
@@ -126,7 +126,7 @@ enum err stage_on_voice_leave(struct call *call, const struct voice_state *was);
 struct stage_instance;
 enum err stage_insert(struct tx *tx, const struct stage_instance *s, struct opt_int silent_since);
 /* Closes the open stage of the channel, if any, with STAGE_INSTANCE_DELETE. */
-enum err stage_close(struct call *call, snowflake channel_id);
+enum err stage_instance_close(struct call *call, snowflake channel_id);
 extern const struct job_kind stage_silence_job;
 
 /* Adds the open stages of the guild's visible channels to ret. */
@@ -142,6 +142,6 @@ enum err read_visible_voice_rooms(struct tx *tx, const struct permission_input *
                                   const struct list *channels, struct list *ret);
 
 extern const struct domain stages_domain;
-extern const struct world_parts stages_world;
+extern const struct world_file_fields stages_world;
 
 #endif

@@ -24,19 +24,19 @@ enum err call_write_blob(struct call *call, snowflake id, const char *name, stru
     enum err e = blob_put(call->api->options.store, name, bytes);
     struct written_blob *k = arena_alloc(call->arena, sizeof *k);
 
-    *k = (struct written_blob){ .next = call_context_of(call)->effects.blobs,
+    *k = (struct written_blob){ .next = call_get_context(call)->effects.blobs,
                                 .id = id,
                                 .name = str_dup_cstring(call->arena, str_of(name)),
                                 .size = (int64_t)bytes.n,
                                 .since_ms = uv_hrtime() / (1000 * 1000) };
     blob_digest(bytes, k->digest);
-    call_context_of(call)->effects.blobs = k;
+    call_get_context(call)->effects.blobs = k;
     return e;
 }
 
 static struct written_blob *find_written_blob(struct call *call, const char *name)
 {
-    struct written_blob *k = call_context_of(call)->effects.blobs;
+    struct written_blob *k = call_get_context(call)->effects.blobs;
 
     while (k && strcmp(k->name, name) != 0)
         k = k->next;
@@ -59,7 +59,7 @@ enum err call_delete_blob(struct call *call, const char *name)
 
 void call_schedule_file_removal(struct call *call)
 {
-    call_context_of(call)->effects.files_marked_deleted = true;
+    call_get_context(call)->effects.files_marked_deleted = true;
 }
 
 static const char COUNT_BYTES[] =
@@ -98,14 +98,14 @@ enum err file_insert_row(struct tx *tx, const struct new_file *f)
                    NULL);
 }
 
-enum err insert_call_files(struct call *call)
+enum err insert_call_file_rows(struct call *call)
 {
     snowflake owner_id = call->files_of ? call->files_of : call->caller ? call->caller->id : 0;
     uint64_t now_ms = uv_hrtime() / (1000 * 1000);
     int64_t size = 0;
     enum err e = OK;
 
-    for (struct written_blob *k = call_context_of(call)->effects.blobs; k && !e; k = k->next) {
+    for (struct written_blob *k = call_get_context(call)->effects.blobs; k && !e; k = k->next) {
         if (k->delete_anyway)
             continue;
         if (now_ms - k->since_ms > MOST_SECONDS_BEFORE_COMMIT * 1000)
@@ -119,7 +119,7 @@ enum err insert_call_files(struct call *call)
 
 void reset_attempt_files(struct call *call)
 {
-    struct call_effects *effects = &call_context_of(call)->effects;
+    struct call_effects *effects = &call_get_context(call)->effects;
 
     effects->files_marked_deleted = false;
     for (struct written_blob *k = effects->blobs; k; k = k->next)
@@ -175,7 +175,7 @@ static const struct written_blob *copy_written_blobs(struct arena *a, const stru
 
 void call_delete_unused_blobs(struct call *call, enum err e)
 {
-    const struct written_blob *written = call_context_of(call)->effects.blobs;
+    const struct written_blob *written = call_get_context(call)->effects.blobs;
 
     /* After ERR_UNAVAILABLE the commit may have happened, so the rows may exist: leave the blobs
      * unsettled; file_removal.c checks for rows later. */
@@ -187,5 +187,5 @@ void call_delete_unused_blobs(struct call *call, enum err e)
     *end = (struct blob_cleanup){ .work.data = end, .api = call->api, .arena = arena };
     end->retained = copy_written_blobs(arena, written, e);
     atomic_fetch_add_explicit(&call->api->running, 1, memory_order_relaxed);
-    uv_queue_work(loop_uv(call->loop), &end->work, clean_up_blobs, on_blobs_cleaned_up);
+    uv_queue_work(loop_get_uv_loop(call->loop), &end->work, clean_up_blobs, on_blobs_cleaned_up);
 }

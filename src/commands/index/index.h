@@ -44,8 +44,8 @@ enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowfla
                             struct rows *ret);
 bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum err *ret_error);
 /* Reads recent uses of global commands (struct command_use_count). */
-enum err read_index_uses(struct tx *tx, enum command_index_kind kind, snowflake key,
-                         struct list *ret);
+enum err read_index_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
+                               struct list *ret);
 /* Ranks the commands of a bundle: the most used is 1; on a tie the older command comes first. */
 void rank_commands_by_use(const struct command_bundle *b, const struct list *uses, int64_t *ranks);
 /* *ret: the last change of the index or of its applications, or the key if there was none.
@@ -71,7 +71,8 @@ enum err read_index_member(struct tx *tx, const struct member_access *s, bool ad
 struct list index_permission_rows(const struct index_member *r, snowflake target_id);
 /* Returns true if the command is allowed in at least one channel of the guild. q is complete except
  * for the channel. */
-bool can_use_in_any_channel(const struct index_member *r, struct command_permission_check *q);
+bool command_allowed_in_any_channel(const struct index_member *r,
+                                    struct command_permission_check *q);
 /* Returns the permission rows of a target that concern the member, as the index shows them; NULL if
  * none. */
 const struct command_index_permissions *index_permissions_of_member(const struct index_member *r,
@@ -109,11 +110,11 @@ struct index_request {
     struct json_writer json; /* the reply */
 };
 
-/* --- index_cache_key.c ---------------------------------------------------------------- */
+/* --- compute_index_cache_key.c ---------------------------------------------------------------- */
 
 /* Computes the key of a cached reply: a digest of the view and of the index versions, which every
  * change of a command increments (invalidate_command_index). Returns false if the view is too large
  * for a key. */
-bool index_cache_key(const struct index_request *v, struct result_cache_key *ret);
+bool compute_index_cache_key(const struct index_request *v, struct result_cache_key *ret);
 
 #endif

@@ -23,7 +23,7 @@ static enum err read_permission_rows(struct index_member *r, bool *ret_channels)
         struct command_permission *p = list_append(arena, &r->rows, sizeof *p);
 
         *p = (struct command_permission){ row_id(&rows, 1), row_int(&rows, 2), row_bool(&rows, 3) };
-        ids_add(arena, &r->targets, row_id(&rows, 0));
+        id_list_add(arena, &r->targets, row_id(&rows, 0));
         *ret_channels |= p->type == COMMAND_PERMISSION_CHANNEL;
     }
     return rows_end(&rows);
@@ -67,7 +67,8 @@ struct list index_permission_rows(const struct index_member *r, snowflake target
     return end > first ? (struct list){ rows + first, end - first } : (struct list){ 0 };
 }
 
-bool can_use_in_any_channel(const struct index_member *r, struct command_permission_check *q)
+bool command_allowed_in_any_channel(const struct index_member *r,
+                                    struct command_permission_check *q)
 {
     const struct index_channel_class *p = r->channel_classes.items;
 
@@ -118,7 +119,7 @@ const struct command_index_permissions *index_permissions_of_member(const struct
         else if (p[i].type == COMMAND_PERMISSION_ROLE && member_has_role(r->member_access, p[i].id))
             add_permission_rule(arena, &ret->roles, &p[i]);
         else if (p[i].type == COMMAND_PERMISSION_USER && p[i].id == r->member_access->user_id)
-            ret->user = opt_bool_of(p[i].permission);
+            ret->user = opt_bool_given(p[i].permission);
     }
     return ret;
 }

@@ -31,7 +31,7 @@ static enum err encode_localized_command(struct index_request *v, const struct i
     command_localize(&k, v->locale, COMMAND_FORM_INDEX);
     k.permissions = s->permissions;
     if (s->rank)
-        k.global_popularity_rank = opt_int_of(s->rank);
+        k.global_popularity_rank = opt_int_given(s->rank);
     *ret = json_column_encode(v->call->arena, &type_command, &k);
     return OK;
 }
@@ -41,7 +41,7 @@ static void write_stored_command_json(struct index_request *v, const struct inde
 {
     struct buf *out = v->json.out;
 
-    json_raw(&v->json, str_slice(s->text.p, s->text.n - 1));
+    json_write_raw(&v->json, str_slice(s->text.p, s->text.n - 1));
     if (s->rank) {
         buf_add_lit(out, ",\"global_popularity_rank\":");
         buf_add_i64(out, s->rank);
@@ -66,7 +66,7 @@ static enum err write_index_command_json(struct index_request *v, struct index_c
     }
     enum err e = encode_localized_command(v, s, &text);
     if (!e)
-        json_raw(&v->json, text);
+        json_write_raw(&v->json, text);
     else if (e == ERR_UNKNOWN_COMMAND)
         write_stored_command_json(v, s); /* The command cannot be decoded: send the stored text. */
     return e == ERR_UNKNOWN_COMMAND ? OK : e;
@@ -122,29 +122,29 @@ static bool command_is_listed(const struct index_request *v, const struct comman
     };
     q.of_command = index_permission_rows(v->member, k->id);
     q.of_application = index_permission_rows(v->member, b->application_id);
-    return can_use_in_any_channel(v->member, &q);
+    return command_allowed_in_any_channel(v->member, &q);
 }
 
 static enum err write_bundle_commands(struct index_request *v, const struct command_bundle *b)
 {
     int64_t *ranks = arena_alloc(v->call->arena, b->count * sizeof *ranks);
     struct index_command s = { .bundle = b };
-    struct bundle_iterator walk;
+    struct command_bundle_iterator walk;
 
     if (!b->guild_id)
         rank_commands_by_use(b, &v->uses, ranks);
     if (b->unreadable)
-        schedule_bundle_repair(v->call, b);
-    enum err e = bundle_iterator_begin(v->call->tx, b, &walk), end;
+        schedule_command_bundle_repair(v->call, b);
+    enum err e = command_bundle_iterator_begin(v->call->tx, b, &walk), end;
     if (e)
         return e;
     walk.rows.lent = true; /* texts are copied into the reply at once */
-    while (!e && bundle_iterator_next(&walk, &s.entry, &s.text)) {
+    while (!e && command_bundle_iterator_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
         if (command_is_listed(v, b, s.entry))
             e = write_index_command_json(v, &s);
     }
-    end = bundle_iterator_end(&walk);
+    end = command_bundle_iterator_end(&walk);
     return e ? e : end;
 }
 
@@ -213,7 +213,7 @@ static enum err read_index_data(struct index_request *v)
         e = read_index_version(tx, version_key_of_index(v), &v->applications, &v->own_version,
                                &v->version);
     if (!e && has_active_application(v))
-        e = read_index_uses(tx, v->kind, v->key, &v->uses);
+        e = read_index_use_counts(tx, v->kind, v->key, &v->uses);
     if (e)
         return e;
     v->locale = request_locale_for_user(v->call, &v->user);
@@ -233,14 +233,14 @@ static enum err write_index_json(struct index_request *v)
 
     *j = call_reply_json_writer(v->call);
     json_begin_object(j);
-    json_name(j, "applications");
+    json_write_name(j, "applications");
     schema_encode(j, &type_index_applications, &v->applications);
-    json_name(j, "application_commands");
+    json_write_name(j, "application_commands");
     json_begin_array(j);
     e = write_index_commands(v);
     json_end_array(j);
-    json_name(j, "version");
-    json_id(j, v->version);
+    json_write_name(j, "version");
+    json_write_id(j, v->version);
     json_end_object(j);
     return e;
 }
@@ -254,7 +254,7 @@ static enum err reply_index(struct index_request *v)
     if (e)
         return e;
     struct result_cache_key key;
-    bool has_key = index_cache_key(v, &key);
+    bool has_key = compute_index_cache_key(v, &key);
     struct shared_text *cached = has_key ? result_cache_find_constant_text(&key) : NULL;
     if (cached)
         return call_reply_shared_text(v->call, cached);
@@ -372,18 +372,20 @@ static enum err reply_bot_dm_index(struct call *call)
     enum err e = find_application_of_dm_bot(call, &v.key);
 
     if (!e && v.key)
-        e = read_installed_in_user_guilds(call->tx, v.key, call->caller->id, &v.check.installed);
+        e = read_app_installed_in_user_guilds(call->tx, v.key, call->caller->id,
+                                              &v.check.installed);
     if (!e && v.key)
-        e = read_installed_on_account(call->tx, v.key, call->caller->id, &v.check.installed);
+        e = read_app_installed_on_account(call->tx, v.key, call->caller->id, &v.check.installed);
     /* A user who has blocked the bot cannot invoke its commands, so none are listed. */
     if (!e && v.key)
-        e = direct_channel_is_barred(call->tx, call->target.channel, call->caller->id, &barred);
+        e = direct_channel_write_is_refused(call->tx, call->target.channel, call->caller->id,
+                                            &barred);
     if (barred)
         v.check.installed = 0;
     if (!e)
         e = read_requesting_user(&v);
     if (!e && v.key && user_is_adult(&v.user))
-        e = read_age_restricted_enabled(call->tx, call->caller->id, &v.check.nsfw_allowed);
+        e = read_age_restricted_commands_enabled(call->tx, call->caller->id, &v.check.nsfw_allowed);
     return e ? e : reply_index(&v);
 }
 

@@ -107,8 +107,8 @@ bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum
 {
     if (!rows_next(rows))
         return false;
-    *ret_error = bundle_from_columns(rows->tx, row_id(rows, 0), row_id(rows, 1), row_bytes(rows, 2),
-                                     row_text(rows, 3), ret);
+    *ret_error = command_bundle_from_columns(rows->tx, row_id(rows, 0), row_id(rows, 1),
+                                             row_bytes(rows, 2), row_text(rows, 3), ret);
     return !*ret_error;
 }
 
@@ -118,11 +118,12 @@ DECLARE_QUERIES(uses_sql,
                 "c.application_id in ",
                 " group by c.id order by c.id");
 
-enum err read_index_uses(struct tx *tx, enum command_index_kind kind, snowflake key,
-                         struct list *ret)
+enum err read_index_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
+                               struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, uses_sql[kind], BIND(v_id(key), v_int(ranking_start_day())), &rows);
+    enum err e =
+        tx_query(tx, uses_sql[kind], BIND(v_id(key), v_int(command_ranking_start_day())), &rows);
 
     *ret = (struct list){ 0 };
     if (e)

@@ -26,7 +26,7 @@ static struct value v_opt_bool_or_null(struct opt_bool b)
     return b.given == GIVEN ? v_int(b.value) : v_null();
 }
 
-enum err upsert_local_account(struct tx *tx, const struct local_account *a)
+enum err upsert_local_account(struct tx *tx, const struct local_platform_account *a)
 {
     return tx_exec(tx, SAVE_ACCOUNT,
                    BIND(v_text(platform_stored_name(a->platform)), v_text(a->id), v_text(a->name),
@@ -53,7 +53,7 @@ static const char END_SUBSCRIPTION[] =
     "delete from platform_subscription where type = $1 and account_id = $2 "
     "and subscriber_id = $3";
 
-enum err upsert_local_subscription(struct tx *tx, const struct local_subscription *s)
+enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s)
 {
     enum err e = require_local_account(tx, s->platform, s->account_id);
 
@@ -86,7 +86,7 @@ enum err insert_local_friend(struct tx *tx, enum platform p, struct str of, stru
                    BIND(v_text(platform_stored_name(p)), v_text(of), v_text(friend)), NULL);
 }
 
-enum err insert_local_friends(struct tx *tx, enum platform p, struct str one, struct str other)
+enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one, struct str other)
 {
     enum err e = require_local_account(tx, p, one);
 

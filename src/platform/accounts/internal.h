@@ -24,9 +24,10 @@ bool password_verify(const struct api *api, struct str hash, struct str password
 /* --- external_pictures.c -------------------------------------------------------------- */
 
 /* ret->p == NULL if the owner has no external picture with that hash. */
-enum err external_picture_find(struct tx *tx, snowflake owner, struct str hash, struct str *ret);
+enum err external_picture_find_url(struct tx *tx, snowflake owner, struct str hash,
+                                   struct str *ret);
 /* Redirects the caller to the URL. */
-enum err external_picture_redirect(struct call *call, struct str url);
+enum err redirect_to_external_picture(struct call *call, struct str url);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -114,20 +115,20 @@ enum err registration_authorize(struct call *call, struct opt_str *invite,
 
 /* --- current_user_routes.c: route table for these handlers ------------------------------ */
 
-enum err get_sessions(struct call *call);
-enum err log_out_sessions(struct call *call);
+enum err get_login_sessions(struct call *call);
+enum err log_out_login_sessions(struct call *call);
 extern const struct type session_list_reply, session_logout_body;
 
 enum err get_note(struct call *call);
 enum err put_note(struct call *call);
 extern const struct type note_reply, note_body;
 
-enum err get_settings(struct call *call);
-enum err modify_settings(struct call *call);
+enum err get_user_settings(struct call *call);
+enum err modify_user_settings(struct call *call);
 /* If default_guilds_restricted is set, adds a newly joined guild to restricted_guilds, so that its
  * members cannot send direct messages to this user. */
-enum err settings_restrict_joined_guild(struct call *call, const struct member *m);
-extern const struct user_settings settings_defaults; /* All defaults except the locale. */
+enum err user_settings_restrict_joined_guild(struct call *call, const struct member *m);
+extern const struct user_settings user_settings_defaults; /* All defaults except the locale. */
 
 /* --- password_attempts.c: wrong passwords --------------------------------------------- */
 
@@ -139,15 +140,15 @@ struct password_attempt {
 };
 /* Call in a hash stage. Checks a password that a caller sent and counts it if it is wrong.
  * ERR_RATE_LIMITED: too many attempts; the password was not checked. */
-enum err password_check_and_count(struct call *call, const struct password_attempt *g,
-                                  bool *ret_right);
+enum err password_check_and_count_attempt(struct call *call, const struct password_attempt *g,
+                                          bool *ret_right);
 
 /* *ret_known: the account has logged in from the caller's address before. */
-enum err known_address_find(struct call *call, snowflake user_id, bool *ret_known);
+enum err known_login_address_find(struct call *call, snowflake user_id, bool *ret_known);
 /* Records that the account has logged in from the caller's address. */
-enum err known_address_save(struct call *call, snowflake user_id);
+enum err known_login_address_save(struct call *call, snowflake user_id);
 /* Deletes all known addresses of the account; called when the password changes. */
-enum err known_addresses_delete(struct call *call, snowflake user_id);
+enum err known_login_addresses_delete(struct call *call, snowflake user_id);
 
 /* --- locale.c ------------------------------------------------------------------------- */
 

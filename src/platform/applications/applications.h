@@ -29,7 +29,7 @@ enum err application_count_installations(struct tx *tx, snowflake id,
 void application_set_counts(struct application *a, const struct application_counts *counts);
 
 /* A new application and its bot, which has the same id and a username derived from the name. */
-struct application_draft {
+struct new_application {
     snowflake id; /* 0: generate one */
     struct str name, description;
     struct opt_str icon;
@@ -38,13 +38,13 @@ struct application_draft {
     int64_t flags;
 };
 enum err application_create(struct tx *tx, const struct auth *auth,
-                            const struct application_draft *draft, struct application *ret);
+                            const struct new_application *draft, struct application *ret);
 
 /* --- access ----------------------------------------------------------------------------- */
 
 /* Reads the caller's access level; the app's own bot and bearer tokens count as developers. */
-enum err application_access_level(struct tx *tx, const struct application *a,
-                                  const struct caller *caller, enum team_access_level *ret);
+enum err application_read_access_level(struct tx *tx, const struct application *a,
+                                       const struct caller *caller, enum team_access_level *ret);
 
 /* For .admit of routes with {application.id}: ERR_APPLICATION_NOT_YOURS if the caller's access
  * level is too low. The resolver of {application.id} does not check access. */
@@ -57,20 +57,20 @@ enum err require_token_of_application(struct call *call);
 /* --- keys ----------------------------------------------------------------------------- */
 
 /* Returns the public key in hex; the key pair is derived from server key, id and key_salt. */
-struct str application_verify_key(struct arena *arena, const struct auth *auth,
+struct str application_public_key(struct arena *arena, const struct auth *auth,
                                   const struct application *a);
-/* Signs with the application's Ed25519 key; application_verify_key returns the public key. */
-void application_sign(const struct auth *auth, const struct application *a, struct str bytes,
-                      unsigned char signature[64]);
+/* Signs with the application's Ed25519 key; application_public_key returns the public key. */
+void application_sign_bytes(const struct auth *auth, const struct application *a, struct str bytes,
+                            unsigned char signature[64]);
 
 /* Issues a new bot token (in the transaction's arena) and revokes the previous one. ERR_NO_BOT. */
 enum err application_reset_bot_token(struct tx *tx, struct auth *auth, const struct application *a,
                                      struct str *ret);
 /* Issues a new client secret; only the digest of the secret is stored. */
-enum err application_reset_secret(struct tx *tx, const struct auth *auth,
-                                  const struct application *a, struct str *ret);
-bool application_secret_matches(const struct auth *auth, const struct application *a,
-                                struct str secret);
+enum err application_reset_client_secret(struct tx *tx, const struct auth *auth,
+                                         const struct application *a, struct str *ret);
+bool application_client_secret_matches(const struct auth *auth, const struct application *a,
+                                       struct str secret);
 
 /* --- installs ------------------------------------------------------------------------- */
 
@@ -92,11 +92,12 @@ struct installation_result {
 
 /* Writes the integration and the bot's role, without adding the bot as a member and without events.
  * ERR_MAX_INTEGRATIONS; ERR_NO_BOT if the scopes include a bot that the app does not have. */
-enum err application_install_rows(struct tx *tx, const struct installation *in,
-                                  struct installation_result *ret);
-/* Runs application_install_rows, adds the bot as a member, emits events, writes the audit log. */
-enum err application_install_guild(struct call *call, const struct installation *in);
-/* Events of application_install_guild, for the .fires of routes. */
+enum err application_write_install_rows(struct tx *tx, const struct installation *in,
+                                        struct installation_result *ret);
+/* Runs application_write_install_rows, adds the bot as a member, emits events, writes the audit
+ * log. */
+enum err application_install_in_guild(struct call *call, const struct installation *in);
+/* Events of application_install_in_guild, for the .fires of routes. */
 #define INSTALL_EVENTS                                                                            \
     EVENT_GUILD_ROLE_CREATE, EVENT_GUILD_ROLE_UPDATE, EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, \
         EVENT_MESSAGE_CREATE, EVENT_GUILD_MEMBER_UPDATE, EVENT_GUILD_INTEGRATIONS_UPDATE,         \
@@ -104,8 +105,8 @@ enum err application_install_guild(struct call *call, const struct installation 
         EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
 /* Returns the integration object of an app in a guild, without scopes. */
-struct integration integration_of_application(struct arena *arena, const struct application *a,
-                                              snowflake guild_id, snowflake id);
+struct integration integration_from_application(struct arena *arena, const struct application *a,
+                                                snowflake guild_id, snowflake id);
 bool scope_list_contains(const struct list *scopes, const char *name);
 
 /* Emits GUILD_INTEGRATIONS_UPDATE and then `event` (INTEGRATION_CREATE or _UPDATE) to members who
@@ -119,15 +120,15 @@ enum err integration_delete_role(struct call *call, snowflake guild_id, snowflak
 
 /* Removes an app from a guild, with its bot, roles and webhooks. The app's guild commands reappear
  * if the app is installed again. Does nothing if the app is not installed. */
-enum err application_uninstall_guild(struct call *call, snowflake application_id,
-                                     snowflake guild_id);
+enum err application_uninstall_from_guild(struct call *call, snowflake application_id,
+                                          snowflake guild_id);
 #define UNINSTALL_EVENTS                                                                  \
     EVENT_GUILD_INTEGRATIONS_UPDATE, EVENT_INTEGRATION_DELETE, EVENT_GUILD_MEMBER_REMOVE, \
         EVENT_GUILD_DELETE, EVENT_WEBHOOKS_UPDATE, EVENT_GUILD_ROLE_DELETE,               \
         EVENT_GUILD_EMOJIS_UPDATE, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
 extern const struct domain applications_domain, application_emojis_domain;
-extern const struct world_parts applications_world;
+extern const struct world_file_fields applications_world;
 
 /* A new row of the table integrations, of an app or of an account of another platform. */
 struct new_integration {

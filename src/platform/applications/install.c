@@ -89,8 +89,8 @@ static enum err insert_app_integration(struct tx *tx, const struct installation 
                 .created_at = clock_us() });
 }
 
-struct integration integration_of_application(struct arena *arena, const struct application *a,
-                                              snowflake guild_id, snowflake id)
+struct integration integration_from_application(struct arena *arena, const struct application *a,
+                                                snowflake guild_id, snowflake id)
 {
     struct integration_account *account = arena_alloc(arena, sizeof *account);
 
@@ -128,8 +128,8 @@ static enum err write_integration(struct tx *tx, const struct installation *in,
         return e;
     if (found)
         before = json_column_decode_list(arena, &type_texts, row_text(&row, 1));
-    *i = integration_of_application(arena, a, in->guild_id,
-                                    found ? row_id(&row, 0) : snowflake_new());
+    *i = integration_from_application(arena, a, in->guild_id,
+                                      found ? row_id(&row, 0) : snowflake_new());
     i->scopes = (struct opt_list){ GIVEN, merge_scopes(arena, before, in->scopes) };
     ret->new_integration = !found;
     ret->new_commands = has_commands_scope(&i->scopes.value) && !has_commands_scope(&before);
@@ -217,8 +217,8 @@ static enum err write_bot_role(struct tx *tx, const struct installation *in,
     return in->permissions ? insert_bot_role(tx, in, ret) : OK;
 }
 
-enum err application_install_rows(struct tx *tx, const struct installation *in,
-                                  struct installation_result *ret)
+enum err application_write_install_rows(struct tx *tx, const struct installation *in,
+                                        struct installation_result *ret)
 {
     bool with_bot = scope_list_contains(&in->scopes, "bot");
 
@@ -247,7 +247,7 @@ static enum err add_bot_member(struct call *call, const struct installation *in,
     if (e)
         return e;
     if (new_member)
-        return audit_record(call, in->guild_id, AUDIT_BOT_ADD, in->application->bot_id);
+        return audit_record_action(call, in->guild_id, AUDIT_BOT_ADD, in->application->bot_id);
     if (!done->new_role)
         return OK;
     struct list roles = { 0 };
@@ -273,25 +273,25 @@ static void emit_bot_role_event(struct call *call, const struct installation_res
 
 void integration_emit_change(struct call *call, enum event event, const struct integration *i)
 {
-    struct guild_integrations_ref guild = { i->guild_id };
+    struct guild_integrations_event guild = { i->guild_id };
     struct audience managers = audience_with_permission(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
     struct integration shown = *i;
 
     integration_set_displayed_type(&shown);
-    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_ref_schema,
+    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_event_schema,
               &guild);
     call_emit(call, event, managers, &integration_event_schema, &shown);
 }
 
 static void emit_install_events(struct call *call, const struct installation_result *done)
 {
-    struct guild_integrations_ref guild = { done->integration.guild_id };
+    struct guild_integrations_event guild = { done->integration.guild_id };
 
     integration_emit_change(
         call, done->new_integration ? EVENT_INTEGRATION_CREATE : EVENT_INTEGRATION_UPDATE,
         &done->integration);
     call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild.guild_id),
-              &guild_integrations_ref_schema, &guild);
+              &guild_integrations_event_schema, &guild);
 }
 
 static const struct field audited_app[] = {
@@ -300,10 +300,10 @@ static const struct field audited_app[] = {
     { 0 },
 };
 
-enum err application_install_guild(struct call *call, const struct installation *in)
+enum err application_install_in_guild(struct call *call, const struct installation *in)
 {
     struct installation_result done;
-    enum err e = application_install_rows(call->tx, in, &done);
+    enum err e = application_write_install_rows(call->tx, in, &done);
 
     if (e)
         return e;

@@ -196,7 +196,8 @@ static const char COUNT_OWN[] =
     "select count(*) from applications where owner_id = $1 and team_id is null and removed = 0";
 static const char COUNT_TEAM[] = "select count(*) from applications where team_id = $1";
 
-enum err applications_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret)
+enum err applications_count_of_owner(struct tx *tx, snowflake owner_id, snowflake team_id,
+                                     int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -263,7 +264,7 @@ enum err application_update(struct tx *tx, const struct application *a)
 
 static const char MARK_BOT[] = "update users set public_flags = $2 where id = $1";
 
-enum err bot_update_http_flag(struct tx *tx, struct application *a)
+enum err bot_update_http_interactions_flag(struct tx *tx, struct application *a)
 {
     enum { BOT_HTTP_INTERACTIONS = 1 << 19 };
     bool http = a->interactions_endpoint_url.given == GIVEN;
@@ -298,7 +299,7 @@ enum err application_delete_row(struct tx *tx, snowflake id)
 static const char SET_BOT[] = "update applications set bot_id = $2 where id = $1";
 static const char DISABLE_BOT[] = "update users set disabled = 1 where id = $1";
 
-enum err bot_insert(struct tx *tx, const struct application *a)
+enum err bot_account_insert(struct tx *tx, const struct application *a)
 {
     struct arena *arena = tx_arena(tx);
     struct str names[] = { bot_username_from_name(arena, a->name),
@@ -307,7 +308,7 @@ enum err bot_insert(struct tx *tx, const struct application *a)
     struct user bot = { .id = a->bot_id,
                         .global_name = opt_str_or_null(a->name),
                         .locale = STR("en-US"),
-                        .bot = opt_bool_of(true),
+                        .bot = opt_bool_given(true),
                         .verified = true };
     const char *taken = "username";
     enum err e = OK;
@@ -322,19 +323,19 @@ enum err bot_insert(struct tx *tx, const struct application *a)
 enum err application_add_bot(struct tx *tx, struct application *a)
 {
     a->bot_id = a->id;
-    enum err e = bot_insert(tx, a);
+    enum err e = bot_account_insert(tx, a);
 
     return e ? e : tx_exec(tx, SET_BOT, BIND(v_id(a->id), v_id(a->bot_id)), NULL);
 }
 
 /* The bot's account remains, disabled, because its messages still show its name. */
-enum err bot_disable(struct tx *tx, snowflake id)
+enum err bot_account_disable(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, DISABLE_BOT, BIND(v_id(id)), NULL);
 }
 
 enum err application_create(struct tx *tx, const struct auth *auth,
-                            const struct application_draft *draft, struct application *ret)
+                            const struct new_application *draft, struct application *ret)
 {
     unsigned char salt[KEY_SALT_BYTES];
     snowflake id = draft->id ? draft->id : snowflake_new();
@@ -352,8 +353,8 @@ enum err application_create(struct tx *tx, const struct auth *auth,
     };
 
     randombytes_buf(salt, sizeof salt);
-    a.verify_key = application_verify_key(tx_arena(tx), auth, &a);
-    enum err e = bot_insert(tx, &a);
+    a.verify_key = application_public_key(tx_arena(tx), auth, &a);
+    enum err e = bot_account_insert(tx, &a);
     if (!e)
         e = application_insert(tx, &a);
     return e ? e : application_find(tx, id, ret);

@@ -39,8 +39,8 @@ enum err member_permissions_in_channel(struct tx *tx, const struct member_access
     return e;
 }
 
-enum err member_refusal_in_channel(struct tx *tx, const struct member_access *s,
-                                   const struct channel *c, uint64_t any)
+enum err permission_error_in_channel(struct tx *tx, const struct member_access *s,
+                                     const struct channel *c, uint64_t any)
 {
     uint64_t all;
     enum err e = channel_permissions_with_withheld(tx, s, c, &all);
@@ -48,7 +48,7 @@ enum err member_refusal_in_channel(struct tx *tx, const struct member_access *s,
     return e ? e : missing_permission_error(all & s->withheld, any);
 }
 
-static void set_target_permissions(struct path_objects *t, uint64_t all)
+static void set_target_permissions(struct call_path_objects *t, uint64_t all)
 {
     t->permissions = all & ~t->member_access->withheld;
     t->member_access->withheld_here = all & t->member_access->withheld;
@@ -79,7 +79,7 @@ static enum err resolve_private_channel(struct call *call, const struct channel 
 {
     enum err e;
 
-    if (channel_is_recipient(call->tx, c->id, call->caller->id, &e))
+    if (user_is_channel_recipient(call->tx, c->id, call->caller->id, &e))
         call->target.permissions = PERMISSIONS_ALL;
     else if (!e)
         e = ERR_MISSING_ACCESS;
@@ -151,7 +151,7 @@ static enum err resolve_member(struct call *call)
  * (member_is_restricted) may not call routes that other members would notice. */
 static enum err check_route_permissions(struct call *call, uint64_t needs)
 {
-    const struct path_objects *t = &call->target;
+    const struct call_path_objects *t = &call->target;
     enum err e = OK;
 
     if (t->member_access && route_is_visible_write(call->route))
@@ -166,7 +166,7 @@ static enum err check_route_permissions(struct call *call, uint64_t needs)
                                                                        : ERR_MISSING_PERMISSIONS;
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "guild.id",
         .field = "guild_id",

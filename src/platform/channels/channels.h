@@ -23,20 +23,20 @@ enum err channel_list_other_recipients(struct tx *tx, snowflake channel_id, snow
                                        struct list *ret);
 /* *ret: user_id may not write to the other user of this direct channel, because one blocked the
  * other or nothing connects them. Calls and app messages are refused, too. */
-enum err direct_channel_is_barred(struct tx *tx, const struct channel *c, snowflake user_id,
-                                  bool *ret);
+enum err direct_channel_write_is_refused(struct tx *tx, const struct channel *c, snowflake user_id,
+                                         bool *ret);
 /* Returns ERR_CANNOT_MESSAGE if the caller may not write in the call's direct channel. */
-enum err require_direct_channel_open(struct call *call);
+enum err require_direct_channel_writable(struct call *call);
 /* For .admit: the channel in the path must be a direct channel or a group. ERR_CHANNEL_TYPE. */
 enum err require_private_channel(struct call *call);
 /* Checks whether the caller may write in a direct channel: to friends, members of a common guild,
  * game friends who accept messages, users who have replied, and between a bot and a user who
  * installed its app. Other channel types always pass. ERR_CANNOT_MESSAGE, ERR_NO_MUTUAL_GUILDS
  * (bots), ERR_NO_GAME_FRIEND_DMS. */
-enum err check_direct_channel_writer(struct tx *tx, const struct channel *c,
-                                     const struct caller *from);
-bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
-                          enum err *ret_error);
+enum err check_direct_channel_write(struct tx *tx, const struct channel *c,
+                                    const struct caller *from);
+bool user_is_channel_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
+                               enum err *ret_error);
 
 /* Resolves a channel id of a request body as if it were in the path: sets the call's target and
  * permissions. ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS. */
@@ -48,13 +48,13 @@ enum err member_permissions_in_channel(struct tx *tx, const struct member_access
                                        const struct channel *c, uint64_t *ret);
 
 /* Returns the error for a member without any of these permissions in the channel. */
-enum err member_refusal_in_channel(struct tx *tx, const struct member_access *s,
-                                   const struct channel *c, uint64_t any);
+enum err permission_error_in_channel(struct tx *tx, const struct member_access *s,
+                                     const struct channel *c, uint64_t any);
 
 /* Writes the user's private channels as a JSON array, latest message first. A user may have
  * 100,000, so only one page is in memory; `write` encodes one channel with its recipients. */
-typedef void channel_writer(void *arg, const struct channel *c, struct json_writer *out);
-enum err write_user_channels_json(struct tx *tx, snowflake user_id, channel_writer *write,
+typedef void channel_json_writer(void *arg, const struct channel *c, struct json_writer *out);
+enum err write_user_channels_json(struct tx *tx, snowflake user_id, channel_json_writer *write,
                                   void *arg, struct json_writer *out);
 
 /* Reads all channels of a guild with their overwrites; unarchived threads go to ret_threads. */
@@ -72,7 +72,7 @@ enum err direct_channel_find_or_create(struct tx *tx, snowflake a, snowflake b, 
  * channel is listed already. A message opens the channel for all recipients. */
 enum err private_channel_show_in_list(struct call *call, const struct channel *c,
                                       snowflake user_id);
-enum err private_channel_show_to_all(struct call *call, const struct channel *c);
+enum err private_channel_show_to_recipients(struct call *call, const struct channel *c);
 
 /* Adds a user to a group and emits the events to its recipients. *ret_new is false, and nothing
  * changes, if the user is already in the group. ERR_MAX_RECIPIENTS. by: the user who adds them. */
@@ -81,20 +81,21 @@ enum err group_add_user(struct call *call, const struct channel *c, const struct
 
 /* --- slow_mode.c ---------------------------------------------------------------------- */
 
-enum slow_kind { SLOW_MESSAGE, SLOW_THREAD };
-struct slow_writer {
+enum slow_mode_kind { SLOW_MESSAGE, SLOW_THREAD };
+struct slow_mode_writer {
     const struct channel *channel;
     snowflake user_id;
     uint64_t permissions; /* permissions of the writer in the channel */
 };
 /* *ret_ms: milliseconds until slow mode allows the writer's next message or thread; 0: now. */
-enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_writer *writer,
-                                enum slow_kind kind, int64_t *ret_ms);
+enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_writer *writer,
+                                enum slow_mode_kind kind, int64_t *ret_ms);
 /* Variant of slow_mode_remaining_ms for the caller; bots never wait. */
 enum err slow_mode_remaining_for_caller(struct call *call, const struct channel *c,
-                                        enum slow_kind kind, int64_t *ret_ms);
+                                        enum slow_mode_kind kind, int64_t *ret_ms);
 /* Records that the caller writes or starts a thread now. ERR_SLOW_MODE if it is too early. */
-enum err slow_mode_record_message(struct call *call, const struct channel *c, enum slow_kind kind);
+enum err slow_mode_record_message(struct call *call, const struct channel *c,
+                                  enum slow_mode_kind kind);
 
 /* Body of routes that create or change a channel; the channel type decides which fields apply. */
 struct channel_edit {
@@ -116,16 +117,16 @@ enum err channel_update(struct tx *tx, const struct channel *c);
 enum { MAX_THREAD_MEMBERS = 1000 };
 
 /* Selects threads; .member is set if the viewer is in the thread. */
-enum thread_list { THREADS_OPEN_IN_GUILD, THREADS_OPEN, THREADS_ARCHIVED, THREADS_JOINED };
-struct thread_page {
-    enum thread_list list;
+enum thread_list_kind { THREADS_OPEN_IN_GUILD, THREADS_OPEN, THREADS_ARCHIVED, THREADS_JOINED };
+struct thread_list_query {
+    enum thread_list_kind list;
     snowflake of; /* guild id or parent channel id */
     snowflake viewer, guild_id;
     int64_t type, limit; /* both for archived threads only */
     int64_t before;      /* archived threads: microseconds; joined threads: a thread id */
 };
 /* Lists threads, newest first: archived threads by archive time, joined and open ones by id. */
-enum err threads_list(struct tx *tx, const struct thread_page *page, struct list *ret);
+enum err threads_list(struct tx *tx, const struct thread_list_query *page, struct list *ret);
 
 struct thread_member;
 enum err thread_member_find(struct tx *tx, snowflake thread_id, snowflake user_id,
@@ -139,7 +140,7 @@ enum err thread_member_insert(struct tx *tx, const struct channel *thread, snowf
                               int64_t flags, int64_t joined_at, bool *ret_new);
 enum err thread_member_delete(struct tx *tx, snowflake thread_id, snowflake user_id,
                               bool *ret_found);
-enum err thread_member_read_mute(struct tx *tx, struct thread_member *m);
+enum err thread_member_read_mute_settings(struct tx *tx, struct thread_member *m);
 enum err thread_member_update(struct tx *tx, const struct thread_member *m);
 enum err thread_member_set_flags(struct tx *tx, const struct thread_member *m, int64_t flags);
 /* Deletes up to `limit` memberships of a user in threads of a guild, joined until `until`. */
@@ -167,13 +168,13 @@ enum err thread_schedule_archiving(struct call *call, const struct channel *thre
 bool thread_is_nearly_archived(const struct channel *thread);
 
 /* Returns the audience of events about a channel: viewers in a guild, else the recipients. */
-struct audience to_channel_viewers(const struct channel *c);
+struct audience audience_of_channel(const struct channel *c);
 
 extern const struct domain access_domain;           /* path resolvers, permissions */
 extern const struct domain channels_domain;         /* guild channels, shared routes */
 extern const struct domain private_channels_domain; /* direct messages and groups */
-extern const struct world_parts private_channels_world;
-extern const struct world_parts channels_world;
+extern const struct world_file_fields private_channels_world;
+extern const struct world_file_fields channels_world;
 
 /* *ret: the first account has a relationship of this type (model/relationship.h) to the second. */
 enum err account_has_relationship(struct tx *tx, snowflake user_id, snowflake target_id,

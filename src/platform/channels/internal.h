@@ -38,10 +38,10 @@ enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_co
 
 /* --- write_rows.c: writes channels and overwrites --------------------------------------- */
 
-enum err overwrite_write(struct tx *tx, snowflake channel_id, const struct overwrite *o);
+enum err channel_overwrite_write(struct tx *tx, snowflake channel_id, const struct overwrite *o);
 enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
 /* Makes the overwrites of the second channel equal to the first's; writes only differences. */
-enum err overwrites_synchronize(struct tx *tx, snowflake from_id, snowflake to_id);
+enum err channel_overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
 
 /* --- recipients.c: recipients of private channels --------------------------------------- */
 
@@ -57,7 +57,7 @@ enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowfla
 /* Reads the recipients of some of the user's open channels, which must be sorted by id. */
 enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct list *channels);
 enum err recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id);
-enum err recipient_hide_channel(struct tx *tx, snowflake channel_id, snowflake user_id);
+enum err channel_hide_from_recipient(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret);
 
 /* --- schema.c ------------------------------------------------------------------------- */
@@ -72,10 +72,10 @@ struct overwrite_edit {
     int64_t type;
     struct opt_id allow, deny; /* permission bits */
 };
-struct channels_query {
+struct guild_channels_query {
     bool permissions;
 };
-struct leave_query {
+struct channel_leave_query {
     bool silent;
 };
 
@@ -91,7 +91,7 @@ enum err channel_edit_validate(struct call *call, const struct json_path *here,
 /* Applies an edit to a channel; unknown permission bits of overwrites are dropped. */
 void channel_edit_apply(const struct channel_edit *in, struct channel *c);
 /* Sets the type of overwrites that have none: role if the guild has such a role, else member. */
-enum err overwrites_infer_types(struct call *call, const struct list *wanted);
+enum err channel_overwrites_infer_types(struct call *call, const struct list *wanted);
 /* Checks whether a caller with the permissions `own` may replace `before` by `wanted`. */
 enum err check_overwrites_permission(struct call *call, const struct list *wanted,
                                      const struct list *before, uint64_t own);
@@ -139,7 +139,7 @@ extern const struct job_kind category_sync_job;
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-enum err guild_channels_create_initial(struct call *call, const struct created_guild *made);
+enum err guild_insert_initial_channels(struct call *call, const struct created_guild *made);
 enum err list_guild_channels(struct call *call);
 enum err create_guild_channel(struct call *call);
 enum err move_guild_channels(struct call *call);
@@ -160,14 +160,14 @@ bool ids_contain(const struct list *ids, snowflake id);
 enum err group_create(struct call *call, const struct list *others, const struct list *nicks,
                       snowflake origin);
 /* A user to be added to a group. */
-struct group_entry {
+struct group_recipient {
     const struct user *user;
     snowflake by; /* id of the user who adds the user */
     struct opt_str nick;
 };
 /* Adds a user with a nick to a group; see group_add_user. */
-enum err group_add_entry(struct call *call, const struct channel *c, const struct group_entry *in,
-                         bool *ret_new);
+enum err group_add_recipient(struct call *call, const struct channel *c,
+                             const struct group_recipient *in, bool *ret_new);
 /* Removes a user, with a system message unless silent. The last user's group is deleted. */
 enum err group_remove_user(struct call *call, const struct channel *c, const struct user *user,
                            bool silent);

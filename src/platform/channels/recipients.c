@@ -9,8 +9,8 @@
 static const char IS_RECIPIENT[] =
     "select 1 from recipients where channel_id = $1 and user_id = $2";
 
-bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
-                          enum err *ret_error)
+bool user_is_channel_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
+                               enum err *ret_error)
 {
     struct rows row;
     bool found = false;
@@ -39,8 +39,8 @@ static void add_recipient_from_row(const struct rows *r, struct channel *c)
     user_from_row(r, 2, user);
     if (row_is_null(r, 1))
         return;
-    struct channel_nick *nick = list_append(arena, &c->nicks.value, sizeof *nick);
-    *nick = (struct channel_nick){ user->id, row_text(r, 1) };
+    struct channel_nickname *nick = list_append(arena, &c->nicks.value, sizeof *nick);
+    *nick = (struct channel_nickname){ user->id, row_text(r, 1) };
     c->nicks.given = GIVEN;
 }
 
@@ -164,7 +164,7 @@ enum err recipients_insert(struct tx *tx, snowflake channel_id, const struct lis
 
     for (size_t i = 0; i < users->count && !e; i++)
         e = insert_recipient(tx, channel_id, ids[i], (struct opt_str){ 0 }, closed,
-                             snowflake_ms(channel_id) * 1000);
+                             snowflake_to_ms(channel_id) * 1000);
     return e;
 }
 
@@ -179,7 +179,7 @@ enum err recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id
 static const char CLOSE_RECIPIENT[] =
     "update recipients set closed = 1 where channel_id = $1 and user_id = $2";
 
-enum err recipient_hide_channel(struct tx *tx, snowflake channel_id, snowflake user_id)
+enum err channel_hide_from_recipient(struct tx *tx, snowflake channel_id, snowflake user_id)
 {
     return tx_exec(tx, CLOSE_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), NULL);
 }
@@ -260,7 +260,7 @@ enum err private_channel_show_in_list(struct call *call, const struct channel *c
 static const char CLOSED_FOR[] =
     "select user_id from recipients where channel_id = $1 and closed = 1 order by user_id";
 
-enum err private_channel_show_to_all(struct call *call, const struct channel *c)
+enum err private_channel_show_to_recipients(struct call *call, const struct channel *c)
 {
     struct list users = { 0 };
     struct rows rows;
@@ -269,7 +269,7 @@ enum err private_channel_show_to_all(struct call *call, const struct channel *c)
     if (e)
         return e;
     while (rows_next(&rows))
-        ids_add(call->arena, &users, row_id(&rows, 0));
+        id_list_add(call->arena, &users, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < users.count; i++)
         e = private_channel_show_in_list(call, c, ((snowflake *)users.items)[i]);

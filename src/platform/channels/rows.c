@@ -54,13 +54,13 @@ static const struct thread_metadata *thread_metadata_from_row(const struct rows 
     *t = (struct thread_metadata){
         .archived = row_bool(r, 19),
         .archive_timestamp =
-            row_is_null(r, 20) ? snowflake_ms(row_id(r, 0)) * 1000 : row_int(r, 20),
+            row_is_null(r, 20) ? snowflake_to_ms(row_id(r, 0)) * 1000 : row_int(r, 20),
         .auto_archive_duration = row_int(r, 21),
         .locked = row_bool(r, 22),
-        .create_timestamp = { GIVEN, snowflake_ms(row_id(r, 0)) * 1000 },
+        .create_timestamp = { GIVEN, snowflake_to_ms(row_id(r, 0)) * 1000 },
     };
     if (row_int(r, TYPE_COLUMN) == CHANNEL_PRIVATE_THREAD)
-        t->invitable = opt_bool_of(row_bool(r, 26));
+        t->invitable = opt_bool_given(row_bool(r, 26));
     return t;
 }
 
@@ -70,9 +70,9 @@ static void read_message_counts(const struct rows *r, struct channel *c)
     c->messages_written = row_int(r, 23);
     c->has_starter_message = row_bool(r, 24);
     int64_t sent = c->messages_written - c->has_starter_message, left = sent - row_int(r, 25);
-    c->total_message_sent = opt_int_of(sent > 0 ? sent : 0);
-    c->message_count = opt_int_of(left > 0 ? left : 0);
-    c->member_count = opt_int_of(row_int(r, 34));
+    c->total_message_sent = opt_int_given(sent > 0 ? sent : 0);
+    c->message_count = opt_int_given(left > 0 ? left : 0);
+    c->member_count = opt_int_given(row_int(r, 34));
 }
 
 static bool tags_contain(const struct list *tags, snowflake id)
@@ -99,7 +99,7 @@ static void read_forum_tags(const struct rows *r, struct channel *c)
         c->applied_tags.given = GIVEN;
         for (size_t i = 0; i < own.count; i++)
             if (tags_contain(&all, ids[i]))
-                ids_add(arena, &c->applied_tags.value, ids[i]);
+                id_list_add(arena, &c->applied_tags.value, ids[i]);
     }
     if (!channel_has_posts(c->type))
         return;
@@ -392,7 +392,7 @@ static const struct sql THREAD_LISTS[] = {
                          "order by id desc"),
 };
 
-enum err threads_list(struct tx *tx, const struct thread_page *page, struct list *ret)
+enum err threads_list(struct tx *tx, const struct thread_list_query *page, struct list *ret)
 {
     const struct value values[] = { v_id(page->of),      v_id(page->viewer), v_int(page->type),
                                     v_int(page->before), v_int(page->limit), v_id(page->guild_id) };

@@ -32,7 +32,7 @@ enum err thread_member_find(struct tx *tx, snowflake thread_id, snowflake user_i
 }
 
 /* Reads the mute settings, which only the member can see. */
-enum err thread_member_read_mute(struct tx *tx, struct thread_member *m)
+enum err thread_member_read_mute_settings(struct tx *tx, struct thread_member *m)
 {
     struct rows row;
     bool found;
@@ -41,7 +41,7 @@ enum err thread_member_read_mute(struct tx *tx, struct thread_member *m)
 
     if (e || !found)
         return e;
-    m->muted = opt_bool_of(row_bool(&row, 4));
+    m->muted = opt_bool_given(row_bool(&row, 4));
     if (row_is_null(&row, 6))
         return OK;
     struct mute_config *mute = arena_alloc(tx_arena(tx), sizeof *mute);

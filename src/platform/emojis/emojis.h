@@ -47,7 +47,7 @@ enum err emoji_find_usable(struct tx *tx, const struct emoji_user *account, snow
 
 /* --- bodies that guilds and applications share ----------------------------------------- */
 
-struct emoji_draft {
+struct emoji_create_request {
     struct str name;
     struct opt_image image;
     struct opt_list roles; /* snowflakes */
@@ -65,10 +65,10 @@ struct emoji_upload {
 /* Call in the route's prepare; `check` runs before the picture is stored. */
 enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *call));
 /* Builds an emoji from the call's body; the calling function sets guild or application. */
-struct emoji emoji_from_draft(struct call *call);
+struct emoji emoji_from_create_request(struct call *call);
 
 extern const struct type type_emoji_image;
-extern const struct type emoji_draft_body, emoji_patch_body, application_emoji_draft_body,
+extern const struct type emoji_create_body, emoji_patch_body, application_emoji_create_body,
     application_emoji_patch_body;
 
 /* Rate limit that changes of emoji, stickers and sounds of a guild share. */
@@ -76,6 +76,6 @@ extern const struct rate_limit limit_expression_writes;
 
 extern const struct domain emojis_domain;      /* routes of guild emoji */
 extern const struct domain emoji_files_domain; /* /emojis, without the API prefix */
-extern const struct world_parts emojis_world;
+extern const struct world_file_fields emojis_world;
 
 #endif

@@ -37,7 +37,7 @@ static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
     struct list one = { emoji, 1 };
     enum err e = read_uploaders_if_permitted(call, &one);
 
-    return e ? e : call_reply(call, emoji);
+    return e ? e : call_reply_object(call, emoji);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -49,7 +49,7 @@ static enum err list_guild_emojis(struct call *call)
 
     if (!e)
         e = read_uploaders_if_permitted(call, &emojis);
-    return e ? e : call_reply(call, &emojis);
+    return e ? e : call_reply_object(call, &emojis);
 }
 
 static enum err get_guild_emoji(struct call *call)
@@ -66,10 +66,10 @@ static enum err audit_emoji_change(struct call *call, enum audit_action action,
     const struct emoji *any = now ? now : before;
     struct list changes = { 0 };
 
-    audit_add_values(call, &changes, "name", &type_text, before ? &before->name : NULL,
-                     now ? &now->name : NULL);
+    audit_add_value(call, &changes, "name", &type_text, before ? &before->name : NULL,
+                    now ? &now->name : NULL);
     if (before && now && !emoji_roles_equal(&before->roles, &now->roles))
-        audit_add_values(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
+        audit_add_value(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
     return audit_record_changes(call, any->guild_id, action, any->id, NULL, changes);
 }
 
@@ -93,7 +93,7 @@ static const char COUNT_EMOJIS[] =
 static enum err check_emoji_limit(struct call *call)
 {
     const struct guild *g = call->target.guild;
-    bool animated = emoji_from_draft(call).animated;
+    bool animated = emoji_from_create_request(call).animated;
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, COUNT_EMOJIS, BIND(v_id(g->id), v_int(animated)), &row, &found);
@@ -110,8 +110,8 @@ static enum err prepare_create_guild_emoji(struct call *call)
 
 static enum err create_guild_emoji(struct call *call)
 {
-    const struct emoji_draft *in = call->body;
-    struct emoji emoji = emoji_from_draft(call);
+    const struct emoji_create_request *in = call->body;
+    struct emoji emoji = emoji_from_create_request(call);
 
     emoji.guild_id = call->target.guild->id;
     enum err e = check_emoji_limit(call);
@@ -192,7 +192,7 @@ static enum err resolve_emoji(struct call *call)
     return e || here ? e : ERR_UNKNOWN_EMOJI;
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "emoji.id",
         .field = "emoji_id",
@@ -235,7 +235,7 @@ static const struct route routes[] = {
                "higher premium_tier or MORE_EMOJI.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(CREATE_EXPRESSIONS),
-        .body = &emoji_draft_body,
+        .body = &emoji_create_body,
         .reply = &type_emoji,
         .status = 201,
         .fires = EMOJI_EVENTS,
@@ -280,8 +280,8 @@ const struct domain emojis_domain = {
     .routes = routes,
     .world = &emojis_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .guild_object_fill = read_emojis_of_guild_object,
-                                    .role_deleted = emojis_remove_role },
+    .hooks = &(const struct hook_listeners){ .guild_object_fill = read_emojis_of_guild_object,
+                                             .role_deleted = emojis_remove_role },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_GUILD, "emojis", "emojis", "image", "guild_id = $1") },

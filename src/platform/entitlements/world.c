@@ -50,7 +50,8 @@ static const struct field entitlement_fields[] = {
 
 WORLD_OBJECT(entitlement, entitlement_fields, NULL);
 
-static const struct world_naming sku_naming = WORLD_NAMING("SKU", "skus", "application_id");
+static const struct world_name_lookup sku_naming =
+    WORLD_NAME_LOOKUP("SKU", "skus", "application_id");
 
 /* Names of the types in world files; the default is a subscription. */
 static const struct {
@@ -95,12 +96,13 @@ static struct str make_slug(struct arena *arena, struct str name)
     return str_slice(out, n && out[n - 1] == '-' ? n - 1 : n);
 }
 
-static enum err import_sku(struct world_importer *im, const void *entry, const struct json_path *at,
-                           snowflake application)
+static enum err import_sku(struct world_file_importer *im, const void *entry,
+                           const struct json_path *at, snowflake application)
 {
     const struct world_sku *in = entry;
     snowflake id = 0;
-    enum err e = world_resolve_entry_id(im, &sku_naming, application, in->id, in->name, at, &id);
+    enum err e =
+        world_file_resolve_entry_id(im, &sku_naming, application, in->id, in->name, at, &id);
 
     if (e || !id)
         return e;
@@ -117,7 +119,7 @@ static const char FIND_NEW_ENTITLEMENT[] =
     "where k.id = $1 and not exists (select 1 from entitlements e where e.sku_id = $1 and "
     "e.deleted_at is null and ((e.guild_id is null and e.user_id = $2) or e.guild_id = $3))";
 
-static enum err import_entitlement(struct world_importer *im, const void *entry,
+static enum err import_entitlement(struct world_file_importer *im, const void *entry,
                                    const struct json_path *at, snowflake application)
 {
     const struct world_entitlement *in = entry;
@@ -126,15 +128,17 @@ static enum err import_entitlement(struct world_importer *im, const void *entry,
     snowflake sku = 0, user = 0, guild = 0;
     struct rows row;
     bool found;
-    enum err e = world_resolve_reference(im, &sku_naming, application, in->sku, &sku_at, &sku);
+    enum err e = world_file_resolve_reference(im, &sku_naming, application, in->sku, &sku_at, &sku);
 
     if ((in->user.given == GIVEN) == (in->guild.given == GIVEN))
         form_add_error(im->form, at, "WORLD_ONE_OWNER",
                        "an entitlement needs either a user or a guild");
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &in->user, at, "user", &user);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &in->user, at, "user",
+                                                  &user);
     if (!e)
-        e = world_resolve_optional_reference(im, &guild_naming, 0, &in->guild, at, "guild", &guild);
+        e = world_file_resolve_optional_reference(im, &guild_naming, 0, &in->guild, at, "guild",
+                                                  &guild);
     if (e || im->form->problems != before)
         return e;
     e = tx_one(im->tx, FIND_NEW_ENTITLEMENT, BIND(v_id(sku), v_id(user), v_id(guild)), &row,
@@ -161,35 +165,36 @@ static const char ENTITLEMENTS[] =
     "e.ends_at from entitlements e join users u on u.id = e.user_id "
     "where e.application_id = $1 and e.deleted_at is null and e.consumed = 0 order by e.id";
 
-static bool world_sku_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool world_sku_from_row(struct world_file_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_sku *k = entry;
 
     (void)ex;
     *k = (struct world_sku){ .id = { GIVEN, row_id(r, 0) },
                              .name = row_text(r, 1),
-                             .flags = world_export_int(r, 3, SKU_AVAILABLE) };
+                             .flags = export_nondefault_int(r, 3, SKU_AVAILABLE) };
     for (size_t i = 0; i < COUNT_OF(sku_words); i++)
         if (sku_words[i].type == row_int(r, 2) && sku_words[i].type != SKU_SUBSCRIPTION)
             k->type = opt_str_or_null(str_of(sku_words[i].word));
     return true;
 }
 
-static bool world_entitlement_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool world_entitlement_from_row(struct world_file_exporter *ex, const struct rows *r,
+                                       void *entry)
 {
     struct world_entitlement *x = entry;
 
-    *x = (struct world_entitlement){ .sku = world_format_id(ex->tx, row_id(r, 0)),
-                                     .user = world_export_text(r, 1, NULL),
-                                     .test = world_export_bool(r, 3, false) };
+    *x = (struct world_entitlement){ .sku = format_id_string(ex->tx, row_id(r, 0)),
+                                     .user = export_nondefault_text(r, 1, NULL),
+                                     .test = export_nondefault_bool(r, 3, false) };
     if (!row_is_null(r, 2))
-        x->guild = opt_str_or_null(world_format_id(ex->tx, row_id(r, 2)));
+        x->guild = opt_str_or_null(format_id_string(ex->tx, row_id(r, 2)));
     if (!row_is_null(r, 4))
-        x->ends_at = opt_int_of(row_int(r, 4));
+        x->ends_at = opt_int_given(row_int(r, 4));
     return true;
 }
 
-const struct world_parts entitlements_world = { (const struct world_part[]){
+const struct world_file_fields entitlements_world = { (const struct world_file_field[]){
     { "application", "skus", &world_sku_list, .order = 20, .import = import_sku,
       .select = { &SKUS }, .read = world_sku_from_row },
     /* imported after guilds, because guilds can own entitlements */

@@ -20,7 +20,7 @@ enum err guild_read_roles(struct tx *tx, struct guild *g);
  * ERR_UNKNOWN_GUILD, so that users who are not members do not learn that the guild exists. */
 enum err require_discoverable_guild(struct call *call);
 /* Reads all lists (roles, emojis, stickers …) that guild objects in replies and events contain. */
-enum err guild_read_lists(struct call *call, struct guild *g);
+enum err guild_read_all_lists(struct call *call, struct guild *g);
 enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
 /* Returns ERR_UNKNOWN_ROLE if the guild has no such role. */
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
@@ -37,13 +37,13 @@ enum err role_emit_delete(struct call *call, const struct role *r);
 /* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
 
 /* Inserts a hidden guild with its roles. The guild is deleted automatically after 10 minutes unless
- * guild_reveal is called. Add the channels in between, a few per transaction. */
+ * guild_make_visible is called. Add the channels in between, a few per transaction. */
 enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
                              size_t count);
 /* Reads a hidden guild with its roles. ERR_UNAVAILABLE if the guild timed out and was deleted. */
-enum err guild_find_unrevealed(struct tx *tx, snowflake id, struct guild *ret);
+enum err guild_find_in_creation(struct tx *tx, snowflake id, struct guild *ret);
 /* Makes a hidden guild visible, with its owner as a member. Emits no events. */
-enum err guild_reveal(struct call *call, const struct guild *g);
+enum err guild_make_visible(struct call *call, const struct guild *g);
 
 /* --- the audit log -------------------------------------------------------------------- */
 
@@ -128,8 +128,8 @@ void audit_log_append_object(struct arena *arena, struct list *texts, const stru
 
 /* Writes an audit log entry with the call's X-Audit-Log-Reason and emits the event. A reason that
  * is too long fails the call with a form error at "reason". */
-enum err audit_record(struct call *call, snowflake guild_id, enum audit_action action,
-                      snowflake target);
+enum err audit_record_action(struct call *call, snowflake guild_id, enum audit_action action,
+                             snowflake target);
 
 /* Extra fields of some actions, which clients expect to be present. Overwrites: id, type,
  * role_name; deleted messages: channel_id, count; pins: channel_id, message_id; prunes: days and
@@ -150,12 +150,12 @@ struct audit_change {
 void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
                       struct str now);
 /* Variant of audit_add_change that takes values instead of JSON; NULL: no value. */
-void audit_add_values(struct call *call, struct list *changes, const char *key,
-                      const struct type *type, const void *before, const void *now);
+void audit_add_value(struct call *call, struct list *changes, const char *key,
+                     const struct type *type, const void *before, const void *now);
 /* Adds a change for each field (the array ends with { 0 }) whose value differs. before: NULL if the
  * object is new; now: NULL if it was deleted. Null values count as missing. */
-void audit_add_fields(struct call *call, struct list *changes, const struct field *fields,
-                      const void *before, const void *now);
+void audit_add_changed_fields(struct call *call, struct list *changes, const struct field *fields,
+                              const void *before, const void *now);
 /* Writes an entry for a created, changed or deleted object, with the changes of these fields. */
 enum err audit_record_object(struct call *call, snowflake guild_id, enum audit_action action,
                              snowflake target, const struct field *fields, const void *before,
@@ -198,12 +198,12 @@ enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature);
 
 /* Transfers the guild to another member, who must not be a bot, and emits the events:
  * ERR_UNKNOWN_MEMBER, ERR_OWNER_IS_BOT, ERR_ALREADY_OWNER. */
-enum err guild_transfer(struct call *call, const struct guild *g, snowflake user_id);
+enum err guild_transfer_ownership(struct call *call, const struct guild *g, snowflake user_id);
 /* Deletes a guild and emits the events; dependent rows are deleted in steps. */
 enum err guild_delete(struct call *call, snowflake id);
 
 extern const struct domain guilds_domain, guild_mfa_domain, roles_domain;
-extern const struct world_parts roles_world;
-extern const struct world_parts guilds_world;
+extern const struct world_file_fields roles_world;
+extern const struct world_file_fields guilds_world;
 
 #endif

@@ -9,16 +9,16 @@ static enum err get_guild(struct call *call)
 {
     const struct guild_query *in = call->query;
     struct guild *g = call->target.guild;
-    enum err e = guild_read_lists(call, g);
+    enum err e = guild_read_all_lists(call, g);
 
     if (e)
         return e;
     if (in->with_counts) {
-        g->approximate_member_count = opt_int_of(g->member_count);
+        g->approximate_member_count = opt_int_given(g->member_count);
         g->approximate_presence_count =
-            opt_int_of(gateway_online_member_count(api_options(call->api)->gateway, g->id));
+            opt_int_given(gateway_online_member_count(api_options(call->api)->gateway, g->id));
     }
-    return call_reply(call, g);
+    return call_reply_object(call, g);
 }
 
 /* Handles DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete. */
@@ -36,7 +36,7 @@ static const struct route routes[] = {
         .name = "create_guild",
         .doc = "Create a guild. By default it has @everyone, a text channel and a voice channel.",
         .auth = AUTH_USER,
-        .body = &guild_draft_body,
+        .body = &guild_create_body,
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_guild,
         .status = 201,

@@ -49,7 +49,8 @@ static enum err check_verification_level(struct tx *tx, struct member_access *s,
         return e;
     if (!row_bool(&row, 1))
         s->input.unverified = ERR_VERIFY_EMAIL;
-    else if (level >= LEVEL_ACCOUNT_AGE && clock_ms() - snowflake_ms(s->user_id) < ACCOUNT_AGE_MS)
+    else if (level >= LEVEL_ACCOUNT_AGE &&
+             clock_ms() - snowflake_to_ms(s->user_id) < ACCOUNT_AGE_MS)
         s->input.unverified = ERR_VERIFY_ACCOUNT_AGE;
     else if (level >= LEVEL_MEMBER_AGE && clock_us() - s->member->joined_at < MEMBER_AGE_US)
         s->input.unverified = ERR_VERIFY_MEMBER_AGE;
@@ -69,7 +70,7 @@ static void insert_role_sorted(struct arena *arena, struct list *roles, snowflak
 {
     size_t i = roles->count;
 
-    ids_add(arena, roles, id);
+    id_list_add(arena, roles, id);
     for (snowflake *ids = roles->items; i && ids[i - 1] > id; i--) {
         ids[i] = ids[i - 1];
         ids[i - 1] = id;

@@ -77,7 +77,7 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
 enum err member_update_and_emit(struct call *call, const struct member *m);
 
 extern const struct domain members_domain, bans_domain;
-extern const struct world_parts members_world;
+extern const struct world_file_fields members_world;
 
 /* Reads the flags of a bot's application. */
 enum err bot_read_application_flags(struct tx *tx, snowflake bot_id, int64_t *ret, bool *ret_found);

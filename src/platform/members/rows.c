@@ -92,7 +92,7 @@ static enum err merge_roles_into_members(struct tx *tx, struct sql sql, const st
         while (m < end && m->user_id < row_id(&rows, 0))
             m++;
         if (m < end && m->user_id == row_id(&rows, 0))
-            ids_add(tx_arena(tx), &m->roles, row_id(&rows, 1));
+            id_list_add(tx_arena(tx), &m->roles, row_id(&rows, 1));
     }
     return rows_end(&rows);
 }

@@ -29,8 +29,8 @@ enum err message_page_read_authors(struct tx *tx, snowflake channel_id,
 /* Reads the newest message of a channel with all columns; an empty list if there is none. */
 enum err message_read_newest(struct tx *tx, snowflake channel_id, struct list *ret);
 /* ret_authors: as message_page_read_authors. */
-enum err message_read_pins(struct tx *tx, snowflake channel_id, struct list *ret,
-                           struct list *ret_authors);
+enum err messages_read_pinned(struct tx *tx, snowflake channel_id, struct list *ret,
+                              struct list *ret_authors);
 /* Returns the id of a message with this nonce that the author wrote after `since`, or 0. */
 enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
                                struct str nonce, snowflake since, snowflake *ret);
@@ -71,8 +71,8 @@ bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snow
 /* Returns whether the precomputed JSON (.shown) includes the author. */
 bool message_json_has_author(const struct message *m);
 /* Encodes the event of a new message with precomputed JSON; *ret_received: the part for replies. */
-struct str message_encode_event(struct arena *arena, const struct message *m,
-                                struct str *ret_received);
+struct str message_encode_create_event(struct arena *arena, const struct message *m,
+                                       struct str *ret_received);
 /* Writes complete messages as a JSON array. If marks is NULL, reactions are those that the caller
  * sees (messages_add_viewer_fields); otherwise "me" is always false and its offsets are recorded.
  */
@@ -96,32 +96,32 @@ void copy_page_with_own_reactions(struct buf *out, struct str page, const struct
 
 /* --- page_cache.c: cache of encoded pages ----------------------------------------------- */
 
-struct cached_page;
+struct cached_message_page;
 /* Returns NULL if no valid page is cached. The transaction must have read from the store. */
-const struct cached_page *page_cache_find(struct tx *tx, snowflake channel_id,
-                                          const struct message_page *asked);
-enum err page_cache_reply(struct call *call, const struct cached_page *p);
+const struct cached_message_page *message_page_cache_find(struct tx *tx, snowflake channel_id,
+                                                          const struct message_page *asked);
+enum err message_page_cache_reply(struct call *call, const struct cached_message_page *p);
 /* Replies with complete messages and caches the page. False: not cacheable, nothing written. */
-bool page_cache_store_and_reply(struct call *call, const struct message_page *asked,
-                                const struct list *messages, enum err *ret);
+bool message_page_cache_store_and_reply(struct call *call, const struct message_page *asked,
+                                        const struct list *messages, enum err *ret);
 
 /* --- files.c: uploaded files ------------------------------------------------------------ */
 
-size_t count_uploads(const struct call *call);
-/* Checks the file sizes. Each attachment that the body names (struct attachment_draft, at path
+size_t count_uploaded_files(const struct call *call);
+/* Checks the file sizes. Each attachment that the body names (struct attachment_in_body, at path
  * `here`) must be uploaded or in the list `present` (struct attachment). */
-enum err uploads_validate(struct call *call, const struct json_path *here,
-                          const struct list *drafts, const struct list *present);
+enum err uploaded_files_validate(struct call *call, const struct json_path *here,
+                                 const struct list *drafts, const struct list *present);
 /* Stores the bytes as an attachment with this file name. Call in a compute stage. */
-enum err upload_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
-                            struct attachment *ret);
+enum err attachment_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
+                                struct attachment *ret);
 /* Copies the fields that the body has for an attachment; in: NULL if the body has none. */
-void attachment_apply_draft(struct attachment *a, const struct attachment_draft *in);
+void attachment_apply_body_fields(struct attachment *a, const struct attachment_in_body *in);
 /* Returns the uploaded files of the request (struct attachment) and the earlier uploads that the
  * body names, which are consumed. ERR_UPLOAD_NOT_FOUND. In cloud_uploads.c. */
-enum err uploads_consume_named(struct call *call, snowflake owner_id, struct list *ret);
+enum err uploads_consume_named_in_body(struct call *call, snowflake owner_id, struct list *ret);
 /* Stores the uploaded files; *ret: struct attachment. Call in a compute stage. */
-enum err uploads_store(struct call *call, const struct list *drafts, struct list *ret);
+enum err uploaded_files_store(struct call *call, const struct list *drafts, struct list *ret);
 
 /* --- media.c -------------------------------------------------------------------------- */
 
@@ -132,14 +132,14 @@ struct media_info {
 
 /* Replaces unsafe characters of a file name, removes leading dots, and limits it to 100 bytes. */
 struct str sanitize_filename(struct arena *a, struct str name);
-struct media_info media_detect(struct str filename, struct str bytes);
+struct media_info media_detect_type(struct str filename, struct str bytes);
 /* Returns whether browsers may display this content type inline. */
 bool media_type_is_safe_inline(struct str type);
 
 /* --- component_emojis.c --------------------------------------------------------------- */
 
 /* Returns the account and permissions with which the sender's emoji are checked. */
-struct emoji_user sender_emoji_user(const struct message_sender *from);
+struct emoji_user emoji_user_of_sender(const struct message_sender *from);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -150,7 +150,7 @@ void message_body_check_components_v2(struct form *form, const struct json_path 
 /* --- voice_messages.c ----------------------------------------------------------------- */
 
 /* Checks that a draft with the voice message flag is valid and that the sender may send it. */
-enum err voice_message_check(const struct message_sender *from, const struct message_draft *d);
+enum err check_voice_message(const struct message_sender *from, const struct new_message *d);
 
 /* --- forwards.c ----------------------------------------------------------------------- */
 
@@ -158,11 +158,12 @@ enum err voice_message_check(const struct message_sender *from, const struct mes
 enum err message_refuse_field(struct call *call, const char *field, const char *code,
                               const char *message);
 /* Returns ERR_FORWARD_UNREAD if the caller is a bot that may not see the message's content. */
-enum err message_check_readable(struct call *call, bool in_guild, const struct message *m);
+enum err check_forwarded_content_readable(struct call *call, bool in_guild,
+                                          const struct message *m);
 /* Adds a snapshot of a message that the caller may read to the draft. */
-enum err message_draft_add_forward(struct call *call, const struct message_sender *to,
-                                   const struct message_reference_draft *in,
-                                   struct message_draft *draft);
+enum err new_message_add_forward(struct call *call, const struct message_sender *to,
+                                 const struct message_reference_in_body *in,
+                                 struct new_message *draft);
 /* Sets message_snapshots; all other fields must be complete. */
 void message_set_snapshots(struct call *call, struct message *m);
 
@@ -179,9 +180,9 @@ struct resolved_mentions {
 };
 /* Resolves the mentions of a text that the sender's permissions and `allowed` (may be NULL) permit.
  * replied: author of the message that this message replies to, or 0. */
-enum err mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
-                          struct str content, const struct allowed_mentions *allowed,
-                          snowflake replied, struct resolved_mentions *ret);
+enum err message_mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
+                                  struct str content, const struct allowed_mentions *allowed,
+                                  snowflake replied, struct resolved_mentions *ret);
 
 /* --- write.c, send.c ------------------------------------------------------------------ */
 
@@ -209,13 +210,13 @@ extern const struct deletion_rule message_deletions[];
 /* Deletes the messages of a user in a guild since a time and emits the events. Deletes at most
  * *ban->room messages; a job deletes the rest. */
 enum err purge_messages_of_user(struct call *call, const struct member_ban *ban);
-extern const struct job_kind message_purge, account_purge;
+extern const struct job_kind message_purge_job, account_purge_job;
 
 /* --- system_messages.c: system messages ------------------------------------------------- */
 
 enum err send_member_join_message(struct call *call, const struct member *m);
 enum err send_group_change_message(struct call *call, const struct group_change *g);
-enum err send_recipient_add_message(struct call *call, const struct recipient_change *c);
-enum err send_recipient_remove_message(struct call *call, const struct recipient_change *c);
+enum err send_recipient_add_message(struct call *call, const struct group_recipient_change *c);
+enum err send_recipient_remove_message(struct call *call, const struct group_recipient_change *c);
 
 #endif

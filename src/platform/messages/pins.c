@@ -43,8 +43,8 @@ static void emit_channel_pins_update(struct call *call, const struct channel *c,
     if (!channel_is_private(c->type))
         p.guild_id = opt_id_or_null(c->guild_id.value);
     if (pinned)
-        p.last_pin_timestamp = opt_int_of(clock_us());
-    call_emit(call, EVENT_CHANNEL_PINS_UPDATE, to_channel_viewers(c), &changed_schema, &p);
+        p.last_pin_timestamp = opt_int_given(clock_us());
+    call_emit(call, EVENT_CHANNEL_PINS_UPDATE, audience_of_channel(c), &changed_schema, &p);
 }
 
 static enum err read_pins(struct call *call, struct list *ret)
@@ -54,7 +54,7 @@ static enum err read_pins(struct call *call, struct list *ret)
     *ret = (struct list){ 0 };
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         return OK;
-    enum err e = message_read_pins(call->tx, call->target.channel->id, ret, &authors);
+    enum err e = messages_read_pinned(call->tx, call->target.channel->id, ret, &authors);
     return e ? e : messages_read_details_with_users(call, ret, &authors);
 }
 
@@ -65,7 +65,7 @@ enum err list_pins(struct call *call)
     enum err e = read_pins(call, &out);
 
     if (!e)
-        e = call_reply(call, &out);
+        e = call_reply_object(call, &out);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
@@ -156,7 +156,7 @@ enum err list_pins_page(struct call *call)
     page.has_more = page.items.count > (size_t)q->limit;
     if (page.has_more)
         page.items.count = (size_t)q->limit;
-    e = call_reply(call, &page);
+    e = call_reply_object(call, &page);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
@@ -166,9 +166,9 @@ enum err list_pins_page(struct call *call)
 static enum err create_pin_message(struct call *call, const struct channel *c, snowflake id)
 {
     struct message_reference ref = { .message_id = opt_id_or_null(id), .channel_id = c->id };
-    struct message_draft draft = { .channel = c,
-                                   .type = MESSAGE_CHANNEL_PINNED_MESSAGE,
-                                   .message_reference = &ref };
+    struct new_message draft = { .channel = c,
+                                 .type = MESSAGE_CHANNEL_PINNED_MESSAGE,
+                                 .message_reference = &ref };
     struct message said;
     struct user author;
     enum err e = user_find(call->tx, call->caller->id, &author);

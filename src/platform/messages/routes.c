@@ -39,7 +39,7 @@ static enum err read_and_reply_page(struct call *call, const struct message_page
         e = message_page_read_authors(call->tx, call->target.channel->id, page, &authors);
     if (!e)
         e = messages_read_details_with_users(call, &out, &authors);
-    if (e || page_cache_store_and_reply(call, page, &out, &e))
+    if (e || message_page_cache_store_and_reply(call, page, &out, &e))
         return e;
     e = messages_add_viewer_fields(call, &out);
     if (e)
@@ -63,9 +63,10 @@ static enum err list_messages(struct call *call)
     struct message_page page = requested_page(call);
 
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        return call_reply(call, &(struct list){ 0 });
-    const struct cached_page *cached = page_cache_find(call->tx, call->target.channel->id, &page);
-    enum err e = cached ? page_cache_reply(call, cached) : read_and_reply_page(call, &page);
+        return call_reply_object(call, &(struct list){ 0 });
+    const struct cached_message_page *cached =
+        message_page_cache_find(call->tx, call->target.channel->id, &page);
+    enum err e = cached ? message_page_cache_reply(call, cached) : read_and_reply_page(call, &page);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
@@ -78,7 +79,7 @@ static enum err check_read_permission(struct call *call)
 /* GET /channels/{channel.id}/messages/{message.id} */
 static enum err get_message(struct call *call)
 {
-    enum err e = call_reply(call, call->target.message);
+    enum err e = call_reply_object(call, call->target.message);
 
     return e ? e : messages_hide_content_from_bot(call);
 }
@@ -143,9 +144,9 @@ static enum err check_edited_fields(struct call *call)
     bool more = in->content.given || message_body_embeds(in).given || in->components.given ||
                 in->attachments.given || in->allowed_mentions.given || in->poll.given == GIVEN;
 
-    if (!caller_is_author(call) && (more || count_uploads(call)))
+    if (!caller_is_author(call) && (more || count_uploaded_files(call)))
         return ERR_NOT_AUTHOR;
-    if (count_uploads(call) && !(call->target.permissions & PERMISSION(ATTACH_FILES)))
+    if (count_uploaded_files(call) && !(call->target.permissions & PERMISSION(ATTACH_FILES)))
         return ERR_MISSING_PERMISSIONS;
     return check_message_uploads(call, &call->target.message->attachments);
 }
@@ -164,7 +165,7 @@ static enum err edit_message(struct call *call)
                                    .user_id = call->caller->id,
                                    .application_id = call->caller->application_id };
     const struct message_body *in = call->body;
-    struct checked_text judged = { .channel = from.channel, .edited = true };
+    struct automod_text judged = { .channel = from.channel, .edited = true };
     enum err e = require_thread_open(call->target.channel, call->target.permissions);
 
     if (!e)
@@ -179,7 +180,7 @@ static enum err edit_message(struct call *call)
     if (!e)
         e = message_apply_automod(call, &judged, call->target.message->id);
     if (!e)
-        e = call_reply(call, call->target.message);
+        e = call_reply_object(call, call->target.message);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
@@ -252,7 +253,7 @@ static void add_id_once(struct call *call, struct list *ids, snowflake id)
     for (size_t i = 0; i < ids->count; i++)
         if (((snowflake *)ids->items)[i] == id)
             return;
-    ids_add(call->arena, ids, id);
+    id_list_add(call->arena, ids, id);
 }
 
 /* POST /channels/{channel.id}/messages/bulk-delete */
@@ -289,7 +290,7 @@ static enum err resolve_message(struct call *call)
     return message_find(call, call->target.channel->id, call_path_id(call, "message.id"), m);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "message.id",
         .field = "message_id",
@@ -459,12 +460,12 @@ const struct domain messages_domain = {
     .routes = routes,
     .world = &messages_world,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &message_purge, &account_purge, NULL },
-    .hooks = &(const struct hooks){ .member_add_emitted = send_member_join_message,
-                                    .member_admitted = send_member_join_message,
-                                    .member_banned = purge_messages_of_user,
-                                    .group_changed = send_group_change_message,
-                                    .recipient_joined = send_recipient_add_message,
-                                    .recipient_left = send_recipient_remove_message },
+    .jobs = (const struct job_kind *const[]){ &message_purge_job, &account_purge_job, NULL },
+    .hooks = &(const struct hook_listeners){ .member_add_emitted = send_member_join_message,
+                                             .member_admitted = send_member_join_message,
+                                             .member_banned = purge_messages_of_user,
+                                             .group_changed = send_group_change_message,
+                                             .recipient_joined = send_recipient_add_message,
+                                             .recipient_left = send_recipient_remove_message },
     .deletions = message_deletions,
 };

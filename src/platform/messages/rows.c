@@ -28,7 +28,7 @@ static void decode_ids(struct tx *tx, struct str json, struct list *ret)
 static struct str encode_ids(struct tx *tx, const struct list *ids)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 64 * 1024);
     schema_encode(&j, &type_ids, ids);
@@ -42,7 +42,7 @@ static void decode_mentions(struct tx *tx, struct str json, struct list *ret)
 
     decode_ids(tx, json, &ids);
     for (size_t i = 0; i < ids.count; i++) {
-        struct mention *m = list_append(tx_arena(tx), ret, sizeof *m);
+        struct mentioned_user *m = list_append(tx_arena(tx), ret, sizeof *m);
 
         m->user.id = ((snowflake *)ids.items)[i];
     }
@@ -53,7 +53,7 @@ static struct str encode_mentions(struct tx *tx, const struct list *mentions)
     struct list ids = { 0 };
 
     for (size_t i = 0; i < mentions->count; i++)
-        ids_add(tx_arena(tx), &ids, ((struct mention *)mentions->items)[i].user.id);
+        id_list_add(tx_arena(tx), &ids, ((struct mentioned_user *)mentions->items)[i].user.id);
     return encode_ids(tx, &ids);
 }
 
@@ -92,7 +92,7 @@ static void message_from_row(const struct rows *r, void *ret)
         .author_id = row_id(r, 2),
         .type = row_int(r, 3),
         .content = row_text(r, 4),
-        .timestamp = snowflake_ms(row_id(r, 0)) * 1000,
+        .timestamp = snowflake_to_ms(row_id(r, 0)) * 1000,
         .edited_timestamp = row_optional_int(r, 5),
         .tts = row_bool(r, 6),
         .mention_everyone = row_bool(r, 7),
@@ -313,8 +313,8 @@ enum err message_read_newest(struct tx *tx, snowflake channel_id, struct list *r
 static const char PINS[] = "select " MESSAGE_COLUMNS PINNED " order by id desc";
 static const char PIN_AUTHORS[] = AUTHORS_OF(PINNED);
 
-enum err message_read_pins(struct tx *tx, snowflake channel_id, struct list *ret,
-                           struct list *ret_authors)
+enum err messages_read_pinned(struct tx *tx, snowflake channel_id, struct list *ret,
+                              struct list *ret_authors)
 {
     enum err e = tx_read_list(tx, PINS, BIND(v_id(channel_id)), sizeof(struct message),
                               message_from_row, ret);

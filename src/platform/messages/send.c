@@ -26,7 +26,7 @@ static enum err check_channel_accepts_message(struct call *call, const struct ch
     if (!channel_accepts_messages(c->type))
         return channel_has_posts(c->type) ? ERR_FORUM_MESSAGE : ERR_NOT_TEXT_CHANNEL;
     if (c->type == CHANNEL_DM)
-        return check_direct_channel_writer(call->tx, c, call->caller);
+        return check_direct_channel_write(call->tx, c, call->caller);
     if (channel_is_thread(c->type) && thread && thread->locked &&
         !(call->target.permissions & PERMISSION(MANAGE_THREADS)))
         return ERR_THREAD_LOCKED;
@@ -36,7 +36,7 @@ static enum err check_channel_accepts_message(struct call *call, const struct ch
 /* --- route ------------------------------------------------------------------------------ */
 
 /* With enforce_nonce, a retried request gets the message that the first one created. */
-static enum err find_message_with_same_nonce(struct call *call, const struct message_draft *d,
+static enum err find_message_with_same_nonce(struct call *call, const struct new_message *d,
                                              struct message *ret, bool *ret_found)
 {
     const struct message_body *in = call->body;
@@ -86,7 +86,7 @@ enum err prepare_create_message(struct call *call)
 
 /* --- auto moderation -------------------------------------------------------------------- */
 
-enum err message_check_automod(struct call *call, struct checked_text *about)
+enum err message_check_automod(struct call *call, struct automod_text *about)
 {
     const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
     const struct member_access *s = call->target.member_access;
@@ -98,7 +98,7 @@ enum err message_check_automod(struct call *call, struct checked_text *about)
     return hook_message_text_check(call, about);
 }
 
-enum err message_apply_automod(struct call *call, struct checked_text *about, snowflake id)
+enum err message_apply_automod(struct call *call, struct automod_text *about, snowflake id)
 {
     if (!about->found)
         return OK;
@@ -107,7 +107,7 @@ enum err message_apply_automod(struct call *call, struct checked_text *about, sn
 }
 
 /* Returns the text that auto moderation checks: the content, and question and answers of a poll. */
-static struct str automod_text_of_draft(struct call *call, const struct message_draft *d)
+static struct str automod_text_of_draft(struct call *call, const struct new_message *d)
 {
     struct str text = d->content;
 
@@ -129,7 +129,7 @@ static enum err reply_with_created_message(struct call *call, const struct messa
         buf_add_str(&call->reply, m->shared_json);
         buf_add_lit(&call->reply, "}");
     } else {
-        e = call_reply(call, m);
+        e = call_reply_object(call, m);
     }
     return e || !quotes ? e : messages_hide_content_from_bot(call);
 }
@@ -144,14 +144,14 @@ enum err create_message(struct call *call)
                                    .may_use_stickers = true,
                                    .user_id = call->caller->id,
                                    .application_id = call->caller->application_id };
-    struct message_draft draft;
+    struct new_message draft;
     struct user author;
     struct message m;
     bool sent;
 
     enum err e = check_channel_accepts_message(call, c);
     if (!e)
-        e = message_draft_from_body(call, &from, &draft);
+        e = new_message_from_body(call, &from, &draft);
     if (!e)
         e = find_message_with_same_nonce(call, &draft, &m, &sent);
     if (e)
@@ -159,7 +159,7 @@ enum err create_message(struct call *call)
     if (sent)
         return reply_with_created_message(call, &m);
 
-    struct checked_text judged = { .channel = c, .text = automod_text_of_draft(call, &draft) };
+    struct automod_text judged = { .channel = c, .text = automod_text_of_draft(call, &draft) };
     e = message_check_automod(call, &judged);
     if (e || judged.refused)
         return e;
@@ -230,9 +230,9 @@ static enum err reply_with_cooldown(struct call *call, const struct channel *c)
     if (e || (!message && !thread))
         return e;
     if (message)
-        left.message_send_cooldown_ms = opt_int_of(message);
+        left.message_send_cooldown_ms = opt_int_given(message);
     if (thread)
-        left.thread_create_cooldown_ms = opt_int_of(thread);
+        left.thread_create_cooldown_ms = opt_int_given(thread);
     call_set_status(call, 200);
     return call_reply_as_type(call, &type_cooldown, &left);
 }
@@ -256,6 +256,6 @@ enum err trigger_typing(struct call *call)
         t.guild_id = opt_id_or_null(c->guild_id.value);
     }
     if (!e)
-        call_emit(call, EVENT_TYPING_START, to_channel_viewers(c), &typing_schema, &t);
+        call_emit(call, EVENT_TYPING_START, audience_of_channel(c), &typing_schema, &t);
     return e ? e : reply_with_cooldown(call, c);
 }

@@ -12,7 +12,7 @@ static const char SAVE_REACTIONS[] =
 static enum err update_message_reactions(struct tx *tx, const struct message *m, struct str text,
                                          int64_t reacted)
 {
-    bool any = reaction_text_skip_head(text).n > 0;
+    bool any = reaction_text_skip_first_line(text).n > 0;
     int64_t found = 0;
     enum err e = tx_exec(tx, SAVE_REACTIONS,
                          BIND(v_id(m->id), any ? v_text(text) : v_null(), v_int(reacted)), &found);
@@ -23,18 +23,18 @@ static enum err update_message_reactions(struct tx *tx, const struct message *m,
 /* Saves all reactions in the message's row; counter shards are merged or absent. */
 static enum err save_merged_reactions(struct tx *tx, const struct message *m, struct str text)
 {
-    return update_message_reactions(tx, m, text, reaction_text_state(text));
+    return update_message_reactions(tx, m, text, reaction_text_get_state(text));
 }
 
 /* Returns the reactions without one emoji (0: all remain) and without marks of the viewer. */
 static struct str reactions_text_without(struct tx *tx, const struct message *m, snowflake gone)
 {
-    struct str lines = reaction_text_skip_head(m->reactions.value);
+    struct str lines = reaction_text_skip_first_line(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_head(&out);
+    reaction_text_append_first_line(&out);
     while (reaction_line_parse_next(&lines, &line))
         if (line.id != gone)
             reaction_line_append(&out, &line);
@@ -133,12 +133,12 @@ static void change_reaction_count(struct tx *tx, struct reaction_line *line, boo
 static enum err update_count_in_message_row(struct tx *tx, const struct message *m, snowflake id,
                                             bool burst, snowflake user_id, int by)
 {
-    struct str lines = reaction_text_skip_head(m->reactions.value);
+    struct str lines = reaction_text_skip_first_line(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_head(&out);
+    reaction_text_append_first_line(&out);
     while (reaction_line_parse_next(&lines, &line)) {
         if (line.id == id)
             change_reaction_count(tx, &line, burst, user_id, by);
@@ -166,7 +166,7 @@ static const char ADD_REACTION[] =
 
 size_t count_distinct_emoji(struct str text)
 {
-    struct str lines = reaction_text_skip_head(text);
+    struct str lines = reaction_text_skip_first_line(text);
     struct reaction_line line;
     size_t count = 0;
 
@@ -225,7 +225,7 @@ enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowfla
     return e ? e : delete_merged_shards(tx, m);
 }
 
-enum err reaction_delete(struct tx *tx, const struct message *m, snowflake id)
+enum err reaction_delete_unused(struct tx *tx, const struct message *m, snowflake id)
 {
     enum err e = reactions_remove_counts(tx, m, id);
 

@@ -21,7 +21,7 @@ enum err reaction_read_users(struct tx *tx, snowflake id, bool burst, snowflake 
 
 /* Sets .reactions of messages of one channel, as the caller sees them. */
 enum err messages_fill_reactions(struct call *call, struct list *messages);
-enum err read_own_reactions(struct call *call, struct caller_reactions *own);
+enum err read_caller_reactions(struct call *call, struct caller_reactions *own);
 
 /* --- counts.c: for messages that messages_fill_reactions has filled ---------------- */
 
@@ -36,14 +36,14 @@ enum err reaction_insert(struct tx *tx, const struct message *m, const struct re
 /* Removes one emoji, or all (id 0), from the message's counts. */
 enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowflake id);
 /* Deletes an emoji that has no users. */
-enum err reaction_delete(struct tx *tx, const struct message *m, snowflake id);
+enum err reaction_delete_unused(struct tx *tx, const struct message *m, snowflake id);
 enum err reaction_shards_delete(struct tx *tx, snowflake message_id);
 
 /* --- removal.c: removal of emoji with many users -------------------------------------- */
 
 /* Removes one emoji, or all (id 0), from a message, and deletes a batch of its users; a job deletes
  * the rest. */
-enum err reactions_remove(struct call *call, const struct message *m, snowflake id);
+enum err reactions_remove_from_message(struct call *call, const struct message *m, snowflake id);
 /* Removes all reactions of a deleted message. */
 enum err reactions_delete_of_message(struct call *call, const snowflake *message_id);
 extern const struct job_kind reaction_users_delete_job;

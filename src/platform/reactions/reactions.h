@@ -18,12 +18,13 @@ bool emoji_name_parse(struct arena *arena, struct str text, struct reaction_emoj
 
 /* Resolves an emoji of a world file, which may also be the name of an emoji of the channel's guild.
  */
-struct world_importer;
-enum err world_resolve_emoji(struct world_importer *im, struct str text, snowflake channel,
-                             const struct json_path *at, struct reaction_emoji_name *ret);
+struct world_file_importer;
+enum err world_file_resolve_emoji(struct world_file_importer *im, struct str text,
+                                  snowflake channel, const struct json_path *at,
+                                  struct reaction_emoji_name *ret);
 
 extern const struct domain reactions_domain;
-extern const struct world_parts reactions_world;
+extern const struct world_file_fields reactions_world;
 
 /* Sets whether all accounts, or only premium accounts, may use burst reactions. */
 void reactions_set_burst_for_all(bool everybody_is_premium);

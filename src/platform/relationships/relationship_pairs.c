@@ -130,9 +130,9 @@ static void relationship_from_side(const struct relationship_side *s, snowflake 
     if (friend)
         ret->nickname = s->nickname;
     if (friend || incoming)
-        ret->is_spam_request = opt_bool_of(incoming && s->is_spam);
+        ret->is_spam_request = opt_bool_given(incoming && s->is_spam);
     if (friend || pending) {
-        ret->stranger_request = opt_bool_of(incoming && s->is_stranger);
+        ret->stranger_request = opt_bool_given(incoming && s->is_stranger);
         ret->origin_application_id = opt_id_or_null(s->origin_application_id);
     }
     if (pending && s->note.given == GIVEN)
@@ -156,10 +156,10 @@ static enum err emit_relationship_event(struct call *call, enum event event, sno
     call_emit(call, event, audience_of_user(owner),
               whole ? &relationship_schema : &relationship_change_schema, &r);
     if (notify)
-        emit_notification(call,
-                          s->type == RELATIONSHIP_FRIEND ? NOTIFICATION_FRIEND_ACCEPTED
-                                                         : NOTIFICATION_FRIEND_REQUEST,
-                          owner, &user);
+        emit_notification_center_item(call,
+                                      s->type == RELATIONSHIP_FRIEND ? NOTIFICATION_FRIEND_ACCEPTED
+                                                                     : NOTIFICATION_FRIEND_REQUEST,
+                                      owner, &user);
     return OK;
 }
 
@@ -181,7 +181,7 @@ static struct relationship_side side_after_change(const struct relationship_side
         .ignored = c->ignored,
         .nickname = { .given = GIVEN_NULL },
         .note = { .given = GIVEN_NULL },
-        .since = opt_int_of(clock_us()),
+        .since = opt_int_given(clock_us()),
     };
     if (c->type == RELATIONSHIP_FRIEND)
         after.origin_application_id = before->origin_application_id;
@@ -233,9 +233,9 @@ static enum err notify_block_change(struct call *call, const struct relationship
     return before != after ? hook_block_changed(call, &change) : OK;
 }
 
-enum err relationship_pair_apply(struct call *call, struct relationship_pair *b,
-                                 const struct relationship_pair_change *c,
-                                 const struct friend_request *request)
+enum err relationship_pair_apply_change(struct call *call, struct relationship_pair *b,
+                                        const struct relationship_pair_change *c,
+                                        const struct friend_request *request)
 {
     struct relationship_side mine = side_after_change(&b->mine, &c->mine, request);
     struct relationship_side theirs = side_after_change(&b->theirs, &c->theirs, request);
@@ -281,7 +281,7 @@ enum err relationship_pair_make_friends(struct call *call, struct relationship_p
         .mine = { RELATIONSHIP_FRIEND, b->mine.ignored, SIDE_EVENT_ADD, false },
         .theirs = { RELATIONSHIP_FRIEND, b->theirs.ignored, SIDE_EVENT_ADD, true },
     };
-    enum err e = relationship_pair_apply(call, b, &c, NULL);
+    enum err e = relationship_pair_apply_change(call, b, &c, NULL);
 
     if (!e)
         e = suggestion_delete(call, b->my_id, b->their_id);
@@ -340,7 +340,7 @@ enum err relationships_read(struct tx *tx, snowflake user_id, struct list *ret,
     if (e)
         return e;
     while (rows_next(&rows)) {
-        ids_add(tx_arena(tx), ret_all, row_id(&rows, PARTIAL_USER));
+        id_list_add(tx_arena(tx), ret_all, row_id(&rows, PARTIAL_USER));
         if (!row_bool(&rows, AFTER_USER))
             add_relationship_from_row(tx, &rows, ret);
     }
@@ -365,6 +365,6 @@ enum err friends_read_for_application(struct tx *tx, snowflake user_id, snowflak
         return e;
     while (rows_next(&rows))
         add_relationship_from_row(tx, &rows, ret)->has_played_game =
-            opt_bool_of(!row_is_null(&rows, AFTER_USER));
+            opt_bool_given(!row_is_null(&rows, AFTER_USER));
     return rows_end(&rows);
 }

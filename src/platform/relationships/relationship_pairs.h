@@ -56,9 +56,9 @@ struct friend_request {
 
 /* Writes the changed sides and emits their events, mine first. Clears the fields that the new type
  * does not have. request: NULL unless a new request is sent. */
-enum err relationship_pair_apply(struct call *call, struct relationship_pair *b,
-                                 const struct relationship_pair_change *c,
-                                 const struct friend_request *request);
+enum err relationship_pair_apply_change(struct call *call, struct relationship_pair *b,
+                                        const struct relationship_pair_change *c,
+                                        const struct friend_request *request);
 /* Makes both accounts friends, with my_id as the accepter, and deletes their suggestions. */
 enum err relationship_pair_make_friends(struct call *call, struct relationship_pair *b);
 

@@ -39,14 +39,14 @@ static void set_side(struct relationship_side *s, const struct world_relationshi
                      struct opt_str nickname)
 {
     if (s->type != type || r->since.given == GIVEN)
-        s->since = opt_int_of(r->since.given == GIVEN ? r->since.value : clock_us());
+        s->since = opt_int_given(r->since.given == GIVEN ? r->since.value : clock_us());
     if (nickname.given == GIVEN)
         s->nickname = nickname;
     s->type = type;
 }
 
 /* A blocked user has no relationship with the other side, except a block of its own. */
-static enum err save_relationship_pair(struct world_importer *im,
+static enum err save_relationship_pair(struct world_file_importer *im,
                                        const struct world_relationship *r, snowflake user,
                                        snowflake target)
 {
@@ -72,17 +72,17 @@ static enum err save_relationship_pair(struct world_importer *im,
     return e ? e : relationship_side_save(im->tx, target, user, &pair.theirs);
 }
 
-static enum err import_relationship(struct world_importer *im, const void *entry,
+static enum err import_relationship(struct world_file_importer *im, const void *entry,
                                     const struct json_path *at, snowflake unused)
 {
     const struct world_relationship *r = entry;
     struct json_path user_at = json_path_key(at, STR("user")),
                      target_at = json_path_key(at, STR("target"));
     snowflake user = 0, target = 0;
-    enum err e = world_resolve_reference(im, &user_naming, unused, r->user, &user_at, &user);
+    enum err e = world_file_resolve_reference(im, &user_naming, unused, r->user, &user_at, &user);
 
     if (!e)
-        e = world_resolve_reference(im, &user_naming, unused, r->target, &target_at, &target);
+        e = world_file_resolve_reference(im, &user_naming, unused, r->target, &target_at, &target);
     if (e || !user || !target)
         return e;
     if (user == target) {
@@ -104,7 +104,7 @@ static const char ALL_RELATIONSHIPS[] =
     "where r.type in (2, 4) or (r.type = 1 and r.user_id < r.target_id) "
     "order by r.user_id, r.target_id";
 
-static bool relationship_entry_from_row(struct world_exporter *ex, const struct rows *r,
+static bool relationship_entry_from_row(struct world_file_exporter *ex, const struct rows *r,
                                         void *entry)
 {
     struct world_relationship *x = entry;
@@ -116,16 +116,16 @@ static bool relationship_entry_from_row(struct world_exporter *ex, const struct 
         .type = type == 1   ? STR("friend")
                 : type == 2 ? STR("blocked")
                             : STR("request"),
-        .nickname = world_export_text(r, 3, NULL),
-        .since = world_export_int(r, 5, -1),
+        .nickname = export_nondefault_text(r, 3, NULL),
+        .since = export_nondefault_int(r, 5, -1),
     };
     if (type == 1)
-        x->target_nickname = world_export_text(r, 4, NULL);
+        x->target_nickname = export_nondefault_text(r, 4, NULL);
     (void)ex;
     return true;
 }
 
-const struct world_parts relationships_world = { (const struct world_part[]){
+const struct world_file_fields relationships_world = { (const struct world_file_field[]){
     { NULL, "relationships", &world_relationship_list, .order = 60, .import = import_relationship,
       .select = { &ALL_RELATIONSHIPS }, .read = relationship_entry_from_row },
     { 0 },

@@ -35,7 +35,7 @@ enum err reply_with_sticker(struct call *call, struct sticker *sticker)
 {
     enum err e = fill_sticker_uploaders(call, &(struct list){ sticker, 1 });
 
-    return e ? e : call_reply(call, sticker);
+    return e ? e : call_reply_object(call, sticker);
 }
 
 /* --- the audit log -------------------------------------------------------------------- */
@@ -48,9 +48,9 @@ static void audit_add_description(struct call *call, struct list *changes,
          is = now && now->description.given == GIVEN;
 
     if (was || is)
-        audit_add_values(call, changes, "description", &type_text,
-                         was ? &before->description.value : NULL,
-                         is ? &now->description.value : NULL);
+        audit_add_value(call, changes, "description", &type_text,
+                        was ? &before->description.value : NULL,
+                        is ? &now->description.value : NULL);
 }
 
 /* before is NULL for a new sticker, now is NULL for a deleted one. */
@@ -60,9 +60,9 @@ static enum err audit_record_sticker(struct call *call, enum audit_action action
     const struct sticker *any = now ? now : before;
     struct list changes = { 0 };
 
-#define ADD(key, type, member)                                                   \
-    audit_add_values(call, &changes, key, type, before ? &before->member : NULL, \
-                     now ? &now->member : NULL)
+#define ADD(key, type, member)                                                  \
+    audit_add_value(call, &changes, key, type, before ? &before->member : NULL, \
+                    now ? &now->member : NULL)
     ADD("name", &type_text, name);
     audit_add_description(call, &changes, before, now);
     ADD("tags", &type_text, tags);

@@ -15,9 +15,9 @@ enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret);
 enum err sticker_find_usable(struct tx *tx, const struct emoji_user *who, snowflake id,
                              struct sticker *ret);
 
-extern const struct world_naming sticker_naming; /* how world files name stickers */
+extern const struct world_name_lookup sticker_naming; /* how world files name stickers */
 extern const struct domain stickers_domain;
 extern const struct domain sticker_files_domain; /* routes at the root: /stickers/{file} */
-extern const struct world_parts stickers_world;
+extern const struct world_file_fields stickers_world;
 
 #endif

@@ -98,7 +98,7 @@ static enum err change_vote(struct call *call, int64_t answer_id, bool chosen)
         event.guild_id = opt_id_or_null(c->guild_id.value);
     if (!e)
         call_emit(call, chosen ? EVENT_MESSAGE_POLL_VOTE_ADD : EVENT_MESSAGE_POLL_VOTE_REMOVE,
-                  to_channel_viewers(c), &poll_vote_schema, &event);
+                  audience_of_channel(c), &poll_vote_schema, &event);
     return e;
 }
 

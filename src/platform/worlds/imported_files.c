@@ -4,9 +4,10 @@
 #include "api/files/file_rows.h"
 #include "platform/worlds/import_export.h"
 
-enum err world_import_file(struct world_importer *im, const struct world_imported_file *note)
+enum err world_import_attachment(struct world_file_importer *im,
+                                 const struct world_file_attachment *note)
 {
-    struct world_picture *p = list_append(im->arena, im->pictures, sizeof *p);
+    struct world_file_picture *p = list_append(im->arena, im->pictures, sizeof *p);
     char digest[BLOB_DIGEST_SIZE];
 
     snprintf(p->name, sizeof p->name, "%s/%llu/%.*s", note->area, (unsigned long long)note->owner,

@@ -88,7 +88,7 @@ static void collect_first_query(struct commit_group *g, unsigned i)
     work->arena = c->arena; /* the run may have switched arenas */
     c->collects = false;
     if (!c->wants_more)
-        postgres_discard_statements_of(c, work);
+        postgres_discard_queued_of_work_item(c, work);
     if (tx.failed && tx.failed != ERR_STORE_RETRY)
         abort_group_after_item(g, i, tx.failed);
 }
@@ -108,7 +108,7 @@ static void run_group_item(struct commit_group *g, unsigned i)
         g->states[i] = ITEM_WRITES;
         return;
     }
-    postgres_discard_statements_of(c, work);
+    postgres_discard_queued_of_work_item(c, work);
     if (c->must_leave)
         g->states[i] = ITEM_RUNS_ALONE;
     else if (tx.failed)
@@ -136,15 +136,15 @@ static void roll_back_writers(struct commit_group *g, struct work_item *const *w
     if (!w->conn.lost) {
         postgres_conn_run_command(&w->conn, "rollback");
         /* There is at most one such position, because statements after a failed one do not run. */
-        unreported = postgres_conn_unreported_position(&w->conn);
+        unreported = postgres_conn_unreported_log_position(&w->conn);
     }
     if (!w->conn.lost && unreported)
-        postgres_mark_position_aborted(w, unreported);
+        postgres_mark_log_position_aborted(w, unreported);
     for (unsigned i = 0; i < count; i++) {
         if (!w->conn.lost && writers[i]->position)
-            postgres_mark_position_aborted(w, writers[i]->position);
+            postgres_mark_log_position_aborted(w, writers[i]->position);
         if (writers[i]->in_commit_order)
-            commit_order_remove(&w->pool->commit_order, &w->pool->store, writers[i]);
+            commit_order_remove_work_item(&w->pool->commit_order, &w->pool->store, writers[i]);
     }
 }
 
@@ -162,7 +162,7 @@ static void commit_group_items(struct commit_group *g)
     }
     for (unsigned i = 0; i < count; i++)
         if (writers[i]->committed)
-            commit_order_add(&w->pool->commit_order, writers[i]);
+            commit_order_add_work_item(&w->pool->commit_order, writers[i]);
     enum err e = postgres_conn_commit_group(&w->conn, writers, count);
     if (!e) {
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
@@ -247,7 +247,7 @@ static void requeue_items_that_run_alone(struct commit_group *g)
         last = last ? last : first;
     }
     if (first)
-        queue_push_front(&g->worker->pool->queue, first, last);
+        work_queue_push_front(&g->worker->pool->queue, first, last);
 }
 
 static void finish_group_items(struct commit_group *g)
@@ -259,7 +259,7 @@ static void finish_group_items(struct commit_group *g)
             postgres_worker_finish_work_item(g->worker, g->works[i], g->works[i]->result);
 }
 
-void postgres_run_group(struct postgres_worker *w, struct work_item *first)
+void postgres_run_group_commit(struct postgres_worker *w, struct work_item *first)
 {
     struct commit_group g = { .worker = w };
 

@@ -70,8 +70,8 @@ void loop_reader_disconnect(struct loop_reader *r);
 /* Processes the results that have arrived. False: the connection failed. */
 bool loop_reader_process_results(struct loop_reader *r);
 /* Runs the reads again if all results have arrived. */
-void loop_reader_rerun_if_complete(struct loop_reader *r);
+void loop_reader_rerun_reads_if_complete(struct loop_reader *r);
 /* Moves all reads of the loop to the workers. */
-void loop_reader_move_to_workers(struct loop_reader *r);
+void loop_reader_move_reads_to_workers(struct loop_reader *r);
 
 #endif

@@ -27,7 +27,7 @@ static void close_connection(struct loop_reader *r)
     r->due = r->syncs_before_deallocate = r->deallocates_due = 0;
     if (r->state == READER_OPEN)
         r->state = READER_CLOSED;
-    loop_reader_move_to_workers(r);
+    loop_reader_move_reads_to_workers(r);
 }
 
 void loop_reader_disconnect(struct loop_reader *r)
@@ -71,7 +71,7 @@ static void open_connection_on_thread(uv_work_t *w)
 static void start_polling(struct loop_reader *r)
 {
     r->socket = mem_new(sizeof *r->socket);
-    if (uv_poll_init(loop_uv(r->loop), r->socket, pq.socket(r->conn.pg)) != 0) {
+    if (uv_poll_init(loop_get_uv_loop(r->loop), r->socket, pq.socket(r->conn.pg)) != 0) {
         mem_free(r->socket);
         r->socket = NULL;
         loop_reader_disconnect(r);
@@ -113,7 +113,7 @@ static void start_opening(struct loop_reader *r)
     if (!atomic_load(&r->pool->connected) || clock_monotonic_ns() < r->again_at)
         return;
     r->silences = atomic_load(&r->pool->silences);
-    if (uv_queue_work(loop_uv(r->loop), &r->opening, open_connection_on_thread,
+    if (uv_queue_work(loop_get_uv_loop(r->loop), &r->opening, open_connection_on_thread,
                       on_connection_opened) != 0)
         return;
     r->state = READER_OPENING;
@@ -155,13 +155,13 @@ void loop_reader_on_socket(struct loop_reader *r, int status, int events)
 {
     struct postgres_conn *c = &r->conn;
 
-    loop_begin_part("store_reads");
+    loop_begin_measured_part("store_reads");
     bool fine = !status && (!(events & UV_WRITABLE) || loop_reader_flush(r)) &&
                 consume_input(r, events) && loop_reader_process_results(r) &&
                 pq.status(c->pg) == CONNECTION_OK;
 
     if (fine)
-        loop_reader_rerun_if_complete(r);
+        loop_reader_rerun_reads_if_complete(r);
     else
         loop_reader_disconnect(r);
 }
@@ -186,7 +186,7 @@ static void end_reader(struct loop_reader *r)
     r->state = READER_ENDED;
     loop_remove_end_callback(&r->end);
     if (opening)
-        loop_reader_move_to_workers(r); /* on_connection_opened closes the connection */
+        loop_reader_move_reads_to_workers(r); /* on_connection_opened closes the connection */
     else
         close_connection(r);
     uv_close((uv_handle_t *)&r->before_poll, on_handle_closed);
@@ -205,8 +205,8 @@ void loop_reader_start(struct loop_reader *r, struct loop *loop)
     r->end.run = on_loop_end;
     r->queue.waiting_last = &r->queue.waiting;
     loop_add_end_callback(loop, &r->end);
-    uv_idle_init(loop_uv(loop), &r->before_poll);
-    uv_timer_init(loop_uv(loop), &r->timeout);
+    uv_idle_init(loop_get_uv_loop(loop), &r->before_poll);
+    uv_timer_init(loop_get_uv_loop(loop), &r->timeout);
     r->before_poll.data = r->timeout.data = r;
     r->references = 2;
     uv_unref((uv_handle_t *)&r->timeout);

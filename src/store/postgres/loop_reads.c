@@ -31,7 +31,7 @@ enum {
 
 static void move_read_to_workers(struct loop_reader *r, struct work_item *w)
 {
-    postgres_discard_statements_of(&r->conn, w);
+    postgres_discard_queued_of_work_item(&r->conn, w);
     postgres_queue_for_workers(r->pool, w);
 }
 
@@ -52,7 +52,7 @@ static void move_waiting_to_workers(struct loop_reader *r)
         move_read_to_workers(r, pop_waiting_read(r));
 }
 
-void loop_reader_move_to_workers(struct loop_reader *r)
+void loop_reader_move_reads_to_workers(struct loop_reader *r)
 {
     while (r->count)
         move_read_to_workers(r, r->reads[--r->count]);
@@ -90,7 +90,7 @@ static bool deallocate_statements(struct loop_reader *r)
     struct postgres_conn *c = &r->conn;
 
     c->has_too_many_statements = false;
-    postgres_free_statements(c);
+    postgres_free_prepared_statements(c);
     r->syncs_before_deallocate = r->due;
     r->deallocates_due = DEALLOCATE_RESULTS;
     return pq.sendQueryParams(c->pg, "deallocate all", 0, NULL, NULL, NULL, NULL, 0) &&
@@ -100,7 +100,8 @@ static bool deallocate_statements(struct loop_reader *r)
 static bool round_trip_is_last_for_all(const struct loop_reader *r)
 {
     for (unsigned i = 0; i < r->count; i++)
-        if (r->reads[i]->by_itself || !read_needs_at_most(r->pool, r->reads[i], r->rounds + 1))
+        if (r->reads[i]->by_itself ||
+            !read_needs_at_most_round_trips(r->pool, r->reads[i], r->rounds + 1))
             return false;
     return true;
 }
@@ -140,7 +141,7 @@ enum read_result { READ_FINISHED, READ_NEEDS_ROWS, READ_LEFT_LOOP };
 
 static void finish_read(struct loop_reader *r, struct work_item *w)
 {
-    postgres_discard_statements_of(&r->conn, w);
+    postgres_discard_queued_of_work_item(&r->conn, w);
     if (r->rounds)
         read_record_round_trips(r->pool, w, r->rounds);
     work_item_finish(&r->pool->store, w, w->result);
@@ -151,7 +152,7 @@ static enum read_result continue_or_move_read(struct loop_reader *r, struct work
     struct postgres_conn *c = &r->conn;
 
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS)
-        read_keep_off_loops(r->pool, w);
+        read_disallow_on_loop(r->pool, w);
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS || c->is_full) {
         move_read_to_workers(r, w);
         return READ_LEFT_LOOP;
@@ -160,7 +161,7 @@ static enum read_result continue_or_move_read(struct loop_reader *r, struct work
         return READ_NEEDS_ROWS;
     /* The transaction has ended, so the read restarts in another one. */
     read_record_round_trips(r->pool, w, r->rounds + 1);
-    postgres_discard_statements_of(c, w);
+    postgres_discard_queued_of_work_item(c, w);
     w->by_itself = true;
     w->next = r->queue.waiting;
     if (!r->queue.waiting)
@@ -175,7 +176,7 @@ static enum read_result continue_or_move_read(struct loop_reader *r, struct work
 static void record_slow_cpu_read(struct loop_reader *r, const struct work_item *w, int64_t took)
 {
     if (took > LONG_NS && clock_thread_cpu_ns() - r->spent_at > HEAVY_NS)
-        read_keep_off_loops(r->pool, w);
+        read_disallow_on_loop(r->pool, w);
 }
 
 /* Limits wall-clock and CPU time, because a preempted loop takes long without using CPU time. */
@@ -197,7 +198,7 @@ static enum read_result run_read(struct loop_reader *r, struct work_item *w)
     struct arena *arena = w->arena;
     int64_t began = clock_monotonic_ns();
 
-    loop_begin_part(w->name);
+    loop_begin_measured_part(w->name);
     c->wants_more = c->must_leave = c->is_full = false;
     c->arena = w->arena;
     set_time_limit(r, w, began);
@@ -239,7 +240,7 @@ static void rerun_reads(struct loop_reader *r)
 
 static void start_waiting_reads(struct loop_reader *r)
 {
-    postgres_discard_statements(&r->conn);
+    postgres_discard_queued_statements(&r->conn);
     r->rounds = 0;
     if (r->conn.has_too_many_statements && !r->deallocates_due && !deallocate_statements(r)) {
         loop_reader_disconnect(r);
@@ -288,7 +289,7 @@ static bool accept_result(struct loop_reader *r, PGresult *result)
     if (is_end ? result != NULL : !postgres_result_is_ok(result)) {
         if (is_query_error(result))
             /* the same query would also close the next connection */
-            read_keep_off_loops(r->pool, e->work);
+            read_disallow_on_loop(r->pool, e->work);
         pq.clear(result);
         return false;
     }
@@ -359,10 +360,10 @@ static void record_slow_answer(struct loop_reader *r)
 {
     if (clock_monotonic_ns() - r->asked_at > (int64_t)KEEP_OFF_LOOPS_MS * 1000000)
         for (unsigned i = 0; i < r->count; i++)
-            read_keep_off_loops(r->pool, r->reads[i]);
+            read_disallow_on_loop(r->pool, r->reads[i]);
 }
 
-void loop_reader_rerun_if_complete(struct loop_reader *r)
+void loop_reader_rerun_reads_if_complete(struct loop_reader *r)
 {
     if (!r->count || !all_results_arrived(r))
         return;
@@ -379,7 +380,7 @@ static void abandon_stuck_connection(struct loop_reader *r)
     const struct postgres_conn *c = &r->conn;
 
     if (!all_results_arrived(r))
-        read_keep_off_loops(r->pool, c->queued[r->next].work);
+        read_disallow_on_loop(r->pool, c->queued[r->next].work);
     loop_reader_disconnect(r);
 }
 

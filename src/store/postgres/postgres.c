@@ -16,7 +16,7 @@ static struct postgres *postgres_of_store(struct store *s)
 void postgres_queue_for_workers(struct postgres *p, struct work_item *w)
 {
     if (w->mode != STORE_READ || (!w->in_background && !w->measured))
-        queue_push(&p->queue, w);
+        work_queue_push(&p->queue, w);
     else if (!fair_queue_push(&p->long_reads, w))
         work_item_finish(&p->store, w, ERR_UNAVAILABLE);
 }
@@ -104,7 +104,7 @@ static void postgres_close(struct store *s)
     struct postgres *p = postgres_of_store(s);
 
     loop_readers_close(p);
-    queue_close(&p->queue);
+    work_queue_close(&p->queue);
     fair_queue_close(&p->long_reads);
     for (unsigned i = 0; i < p->count; i++) {
         if (p->workers[i].has_thread)
@@ -115,7 +115,7 @@ static void postgres_close(struct store *s)
         postgres_remove_folder_mark(p);
     blob_connections_free(p->store.blob_connections);
     blob_cache_free(p->store.cache);
-    queue_clear(&p->queue);
+    work_queue_clear(&p->queue);
     fair_queue_clear(&p->long_reads);
     commit_order_clear(&p->commit_order);
     prefetcher_clear(&p->prefetcher);
@@ -131,7 +131,7 @@ unsigned postgres_counter_shard(unsigned worker)
 {
     enum { MOST_WORKERS = 1 << 16 };
 
-    return snowflake_node() * MOST_WORKERS + worker + 1;
+    return snowflake_get_node() * MOST_WORKERS + worker + 1;
 }
 
 /* By default rwlocks prefer readers, which would starve a work item that wants the lock
@@ -151,9 +151,9 @@ static struct postgres *postgres_new(const struct store_options *o)
     struct postgres *p = mem_new(sizeof *p);
 
     p->store.engine = &postgres_engine;
-    p->store.folder = mem_dupz(o->folder);
+    p->store.folder = mem_dup_cstring(o->folder);
     p->store.lock = -1; /* no lock: nodes may share the folder */
-    p->where = mem_dupz(o->postgres);
+    p->where = mem_dup_cstring(o->postgres);
     p->store.blob_connections = o->blobs_inside ? blob_connections_new() : NULL;
     p->store.cache = o->blobs_inside ? blob_cache_new(o->blob_cache) : NULL;
     p->identity = postgres_identity_new(!o->shared);
@@ -168,7 +168,7 @@ static struct postgres *postgres_new(const struct store_options *o)
         p->workers[i].random = i + (unsigned)clock_monotonic_ns();
     }
     loop_readers_init(p, o->readers);
-    queue_init(&p->queue);
+    work_queue_init(&p->queue);
     fair_queue_init(&p->long_reads);
     commit_order_init(&p->commit_order);
     init_write_lock(&p->writing);
@@ -315,7 +315,7 @@ static enum err postgres_check_integrity(struct store *s)
     return store_run(s, STORE_READ, NULL, read_migration_count, NULL);
 }
 
-const struct engine postgres_engine = {
+const struct store_engine postgres_engine = {
     .name = "postgres",
     .open = postgres_open,
     .close = postgres_close,

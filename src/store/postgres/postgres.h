@@ -124,10 +124,10 @@ void postgres_conn_begin(struct postgres_conn *c, const char *how);
 void postgres_conn_begin_one_round_trip(struct postgres_conn *c, const char *how);
 enum err postgres_conn_commit(struct postgres_conn *c);
 /* Commits with a log row. *ret: its position, also if the commit failed; 0: unknown. */
-enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret);
+enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str body, int64_t *ret);
 /* After a failed commit and its rollback: returns a log position that the transaction got but did
  * not report. 0: none, or the connection never had a position. */
-int64_t postgres_conn_unreported_position(struct postgres_conn *c);
+int64_t postgres_conn_unreported_log_position(struct postgres_conn *c);
 /* Commits a group together with the log rows of its work items. */
 enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *const *works,
                                     unsigned count);
@@ -137,10 +137,10 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c);
 
 /* --- queries, query.c ------------------------------------------------------------------ */
 
-void postgres_free_statements(struct postgres_conn *c);
-void postgres_discard_statements(struct postgres_conn *c);
+void postgres_free_prepared_statements(struct postgres_conn *c);
+void postgres_discard_queued_statements(struct postgres_conn *c);
 /* Discards the queued statements of one work item. */
-void postgres_discard_statements_of(struct postgres_conn *c, const struct work_item *work);
+void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work);
 /* See tx_exec_deferred. */
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
                                 size_t count);
@@ -208,11 +208,11 @@ struct commit_order {
 void commit_order_init(struct commit_order *l);
 void commit_order_clear(struct commit_order *l);
 /* Call it before COMMIT is sent. */
-void commit_order_add(struct commit_order *l, struct work_item *w);
+void commit_order_add_work_item(struct commit_order *l, struct work_item *w);
 /* Removes a work item whose commit failed or is uncertain; the caller finishes it. */
-void commit_order_remove(struct commit_order *l, struct store *s, struct work_item *w);
+void commit_order_remove_work_item(struct commit_order *l, struct store *s, struct work_item *w);
 /* Marks the work item as committed; this or another thread finishes it in commit order. */
-void commit_order_finish(struct commit_order *l, struct store *s, struct work_item *w);
+void commit_order_finish_work_item(struct commit_order *l, struct store *s, struct work_item *w);
 
 /* --- workers, worker.c ---------------------------------------------------------------- */
 
@@ -236,7 +236,7 @@ struct postgres {
     bool serves; /* the process is a server, see postgres_conn_register_server */
     bool shared; /* other nodes share the database; this node has a mark in the blob folder */
     uint32_t identity;
-    struct queue queue;
+    struct work_queue queue;
     struct fair_queue long_reads; /* queue of reads that may take long */
     struct commit_order commit_order;
     struct read_statistics {
@@ -274,7 +274,7 @@ extern const char *const postgres_begin_sql[];
 bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct work_item *work);
 void postgres_worker_disconnect(struct postgres_worker *w);
 /* Marks a log position as aborted, so that other nodes do not wait for it. */
-void postgres_mark_position_aborted(struct postgres_worker *w, int64_t position);
+void postgres_mark_log_position_aborted(struct postgres_worker *w, int64_t position);
 /* Finishes a work item, in commit order if it is in the list. */
 void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_item *work,
                                       enum err e);
@@ -286,13 +286,14 @@ void *postgres_worker_thread(void *arg);
 /* --- statistics of reads, read_statistics.c -------------------------------------------- */
 
 /* Whether recent reads of this name needed at most so many round trips. */
-bool read_needs_at_most(struct postgres *p, const struct work_item *work, unsigned round_trips);
+bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *work,
+                                    unsigned round_trips);
 bool read_may_run_on_loop(struct postgres *p, const struct work_item *work);
 /* Records how many round trips a read needed, at least. */
 void read_record_round_trips(struct postgres *p, const struct work_item *work,
                              unsigned round_trips);
 /* Makes reads of this name run on the workers for a while. */
-void read_keep_off_loops(struct postgres *p, const struct work_item *work);
+void read_disallow_on_loop(struct postgres *p, const struct work_item *work);
 
 /* --- prefetched queries, prefetch.c ------------------------------------------------------ */
 
@@ -322,6 +323,6 @@ void loop_readers_close(struct postgres *p);
 /* --- group commit, group.c ------------------------------------------------------------- */
 
 /* Runs the linked work items and finishes them. */
-void postgres_run_group(struct postgres_worker *w, struct work_item *first);
+void postgres_run_group_commit(struct postgres_worker *w, struct work_item *first);
 
 #endif

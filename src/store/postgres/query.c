@@ -29,7 +29,7 @@ static enum err send_begin(struct postgres_conn *c)
     return begin ? postgres_conn_run_command(c, begin) : OK;
 }
 
-void postgres_free_statements(struct postgres_conn *c)
+void postgres_free_prepared_statements(struct postgres_conn *c)
 {
     struct postgres_statement *st;
     size_t at = 0;
@@ -45,7 +45,7 @@ static enum err deallocate_if_full(struct postgres_conn *c)
     if (c->statements.count < MAX_STATEMENTS || c->queued_count)
         return OK;
     enum err e = postgres_conn_run_command(c, "deallocate all");
-    postgres_free_statements(c);
+    postgres_free_prepared_statements(c);
     return e;
 }
 
@@ -116,7 +116,7 @@ static void queued_remove(struct postgres_conn *c, unsigned i)
     memmove(&c->queued[i], &c->queued[i + 1], (c->queued_count - i) * sizeof *c->queued);
 }
 
-void postgres_discard_statements(struct postgres_conn *c)
+void postgres_discard_queued_statements(struct postgres_conn *c)
 {
     while (c->queued_count)
         queued_remove(c, c->queued_count - 1);
@@ -134,14 +134,14 @@ static void end_prefetch(struct tx *tx)
             queued_remove(c, i);
 }
 
-void discard_prefetched(struct postgres_conn *c)
+void discard_prefetched_queries(struct postgres_conn *c)
 {
     for (unsigned i = c->queued_count; i-- > 0;)
         if (!c->queued[i].writes)
             queued_remove(c, i);
 }
 
-void postgres_discard_statements_of(struct postgres_conn *c, const struct work_item *work)
+void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work)
 {
     for (unsigned i = c->queued_count; i-- > 0;)
         if (c->queued[i].work == work)

@@ -115,7 +115,7 @@ static enum attempt_result attempt_result_of(struct postgres_worker *w, enum err
     return e == ERR_STORE_RETRY ? ATTEMPT_CONFLICT : ATTEMPT_FINISHED;
 }
 
-void postgres_mark_position_aborted(struct postgres_worker *w, int64_t position)
+void postgres_mark_log_position_aborted(struct postgres_worker *w, int64_t position)
 {
     const struct store *s = &w->pool->store;
     char sql[128];
@@ -129,14 +129,14 @@ void postgres_mark_position_aborted(struct postgres_worker *w, int64_t position)
 
 static enum err commit_with_log_row(struct postgres_worker *w, struct work_item *work)
 {
-    enum err e = postgres_conn_commit_logged(&w->conn, work->log, &work->position);
+    enum err e = postgres_conn_commit_with_log_row(&w->conn, work->log, &work->position);
 
     if (e && !w->conn.lost)
         postgres_conn_run_command(&w->conn, "rollback");
     if (e && !w->conn.lost && !work->position)
-        work->position = postgres_conn_unreported_position(&w->conn);
+        work->position = postgres_conn_unreported_log_position(&w->conn);
     if (e && !w->conn.lost && work->position)
-        postgres_mark_position_aborted(w, work->position);
+        postgres_mark_log_position_aborted(w, work->position);
     return e;
 }
 
@@ -149,10 +149,10 @@ static enum err commit_in_order(struct postgres_worker *w, struct work_item *wor
 {
     struct commit_order *order = &w->pool->commit_order;
 
-    commit_order_add(order, work);
+    commit_order_add_work_item(order, work);
     enum err e = commit_work_item(w, work);
     if (e)
-        commit_order_remove(order, &w->pool->store, work);
+        commit_order_remove_work_item(order, &w->pool->store, work);
     return e;
 }
 
@@ -180,7 +180,7 @@ const char *const postgres_begin_sql[] = {
 
 static void begin_transaction(struct postgres_worker *w, const struct work_item *work)
 {
-    if (read_needs_at_most(w->pool, work, 1))
+    if (read_needs_at_most_round_trips(w->pool, work, 1))
         postgres_conn_begin_one_round_trip(&w->conn, postgres_begin_sql[work->mode]);
     else
         postgres_conn_begin(&w->conn, postgres_begin_sql[work->mode]);
@@ -321,7 +321,7 @@ static void check_idle_connection(struct postgres_worker *w)
 void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_item *work, enum err e)
 {
     if (work->in_commit_order)
-        commit_order_finish(&w->pool->commit_order, &w->pool->store, work);
+        commit_order_finish_work_item(&w->pool->commit_order, &w->pool->store, work);
     else
         work_item_finish(&w->pool->store, work, e);
 }
@@ -332,13 +332,13 @@ static struct work_item *pop_work(struct postgres_worker *w)
 
     return w->runs_long_reads
                ? fair_queue_pop(&w->pool->long_reads, w->runs_longest_reads, timeout_ms)
-               : queue_pop_group(&w->pool->queue, POSTGRES_GROUP_MAX, timeout_ms);
+               : work_queue_pop_commit_group(&w->pool->queue, POSTGRES_GROUP_MAX, timeout_ms);
 }
 
 static bool worker_must_stop(struct postgres_worker *w)
 {
     return w->runs_long_reads ? fair_queue_is_closed(&w->pool->long_reads)
-                              : queue_is_closed(&w->pool->queue);
+                              : work_queue_is_closed(&w->pool->queue);
 }
 
 void *postgres_worker_thread(void *arg)
@@ -351,7 +351,7 @@ void *postgres_worker_thread(void *arg)
         if (work && w->runs_long_reads)
             run_long_read(w, work);
         else if (work && work->next)
-            postgres_run_group(w, work);
+            postgres_run_group_commit(w, work);
         else if (work)
             postgres_worker_finish_work_item(w, work, postgres_worker_run_work_item(w, work));
         else if (worker_must_stop(w))

@@ -70,7 +70,7 @@ static enum err insert_friend(struct tx *tx, const struct seed_options *o, int64
     return relationship_side_save(
         tx, seed_user_id(o, account), seed_user_id(o, friend),
         &(struct relationship_side){ .type = RELATIONSHIP_FRIEND,
-                                     .since = opt_int_of(seed_joined_at(o, -1, later)) });
+                                     .since = opt_int_given(seed_joined_at(o, -1, later)) });
 }
 
 /* Writes all friends of one account: first those with lower, then those with higher numbers. */
@@ -83,10 +83,10 @@ static enum err insert_friends(struct tx *tx, const struct seed_options *o,
         *at = (struct seed_position){ PHASE_GUILDS, 0, 0, at->rows };
         return OK;
     }
-    for (int64_t d = seed_longest_friend_range(o); d > 0 && !e; d--)
-        if (seed_friend_range(o, at->i - d) >= d)
+    for (int64_t d = seed_max_following_friends(o); d > 0 && !e; d--)
+        if (seed_count_following_friends(o, at->i - d) >= d)
             e = insert_friend(tx, o, at->i, at->i - d, at);
-    for (int64_t d = 1; d <= seed_friend_range(o, at->i) && !e; d++)
+    for (int64_t d = 1; d <= seed_count_following_friends(o, at->i) && !e; d++)
         e = insert_friend(tx, o, at->i, at->i + d, at);
     at->i++;
     return e;
@@ -136,7 +136,7 @@ static enum err insert_channel(struct tx *tx, const struct seed_options *o, int6
                                              .guild_id = opt_id_or_null(seed_guild_id(o, guild)),
                                              .type = voice ? CHANNEL_VOICE : CHANNEL_TEXT,
                                              .name = opt_str_or_null(str_of(name)),
-                                             .position = opt_int_of(channel),
+                                             .position = opt_int_given(channel),
                                              .last_message_id = opt_id_or_null(last) });
 }
 
@@ -222,7 +222,7 @@ static enum err insert_reaction(struct tx *tx, const struct seed_options *o, int
     enum err e = reaction_insert_row(tx, m->id, &line, &displayed);
 
     if (!m->reactions.n)
-        reaction_text_append_head(&m->reactions);
+        reaction_text_append_first_line(&m->reactions);
     reaction_line_append(&m->reactions, &line);
     for (int64_t i = 0; !e && i < count; i++)
         e = reaction_add_user(tx, &about, line.id, false,
@@ -313,9 +313,8 @@ static int64_t estimate_row_count(const struct seed_options *o)
            o->reactions;
 }
 
-enum err write_seed_world(struct store *store, const struct seed_options *o,
-                          void (*report_progress)(void *arg, int64_t done, int64_t total),
-                          void *arg)
+enum err write_seed_data(struct store *store, const struct seed_options *o,
+                         void (*report_progress)(void *arg, int64_t done, int64_t total), void *arg)
 {
     struct seed_state s = { .o = o };
     int64_t total = estimate_row_count(o);

@@ -113,7 +113,7 @@ enum err read_visible_stages(struct tx *tx, struct gateway_guild *ret)
         return e;
     while (rows_next(&rows)) {
         stage_from_row(&rows, &s);
-        if (channels_contain(&ret->channels, s.channel_id))
+        if (channel_list_contains_id(&ret->channels, s.channel_id))
             *(struct stage_instance *)list_append(tx_arena(tx), &ret->stage_instances, sizeof s) =
                 s;
     }
@@ -134,7 +134,7 @@ static void stage_emit(struct call *call, enum event event, const struct stage_i
               &stage_instance_schema, s);
 }
 
-enum err stage_close(struct call *call, snowflake channel_id)
+enum err stage_instance_close(struct call *call, snowflake channel_id)
 {
     struct stage_instance s;
     enum err e = stage_find(call->tx, channel_id, &s);
@@ -186,7 +186,7 @@ static enum err stage_open_for_event(struct call *call, struct scheduled_event_s
 
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? ERR_EVENT_STAGE : e;
-    e = stage_close(call, s.channel_id);
+    e = stage_instance_close(call, s.channel_id);
     if (!e)
         e = stage_insert(call->tx, &s, (struct opt_int){ 0 });
     if (!e)
@@ -200,7 +200,7 @@ static enum err stage_open_for_event(struct call *call, struct scheduled_event_s
 
 static enum err stage_close_for_event(struct call *call, const struct scheduled_event_stage *about)
 {
-    return stage_close(call, about->event->channel_id.value);
+    return stage_instance_close(call, about->event->channel_id.value);
 }
 
 /* Writes a system message to the stage's channel. */
@@ -282,7 +282,7 @@ static enum err open_stage(struct call *call)
         return e;
     stage_emit(call, EVENT_STAGE_INSTANCE_CREATE, &s);
     e = send_stage_message(call, MESSAGE_STAGE_START, &s);
-    return e ? e : call_reply(call, &s);
+    return e ? e : call_reply_object(call, &s);
 }
 
 /* GET /stage-instances/{channel.id} */
@@ -291,7 +291,7 @@ static enum err get_stage(struct call *call)
     struct stage_instance s;
     enum err e = stage_find(call->tx, call->target.channel->id, &s);
 
-    return e ? e : call_reply(call, &s);
+    return e ? e : call_reply_object(call, &s);
 }
 
 /* PATCH /stage-instances/{channel.id} */
@@ -319,7 +319,7 @@ static enum err modify_stage(struct call *call)
     stage_emit(call, EVENT_STAGE_INSTANCE_UPDATE, &s);
     if (new_topic)
         e = send_stage_message(call, MESSAGE_STAGE_TOPIC, &s);
-    return e ? e : call_reply(call, &s);
+    return e ? e : call_reply_object(call, &s);
 }
 
 /* DELETE /stage-instances/{channel.id} */
@@ -329,7 +329,7 @@ static enum err close_stage(struct call *call)
     enum err e = stage_find(call->tx, call->target.channel->id, &s);
 
     if (!e)
-        e = stage_close(call, s.channel_id);
+        e = stage_instance_close(call, s.channel_id);
     if (!e)
         e = audit_record_object(call, s.guild_id, AUDIT_STAGE_DELETE, s.id, audited_stage, &s,
                                 NULL);
@@ -394,7 +394,7 @@ const struct domain stages_domain = {
     .routes = routes,
     .world = &stages_world,
     .jobs = jobs,
-    .hooks = &(const struct hooks){ .voice_left = stage_on_voice_leave,
-                                    .scheduled_event_started = stage_open_for_event,
-                                    .scheduled_event_ended = stage_close_for_event },
+    .hooks = &(const struct hook_listeners){ .voice_left = stage_on_voice_leave,
+                                             .scheduled_event_started = stage_open_for_event,
+                                             .scheduled_event_ended = stage_close_for_event },
 };

@@ -18,7 +18,7 @@ static const struct field private_fields[] = {
     MAYBE(struct world_private, name, type_world_name),
     MAYBE(struct world_private, owner, type_world_ref),
     MAYBE(struct world_private, people, type_world_refs),
-    WORLD_PART("messages"),
+    WORLD_FILE_FIELD("messages"),
     { 0 },
 };
 
@@ -26,7 +26,7 @@ WORLD_OBJECT(private, private_fields, NULL);
 
 /* --- direct channels ------------------------------------------------------------------ */
 
-static enum err import_direct_channel(struct world_importer *im, const void *entry,
+static enum err import_direct_channel(struct world_file_importer *im, const void *entry,
                                       const struct json_path *at, snowflake id)
 {
     const struct world_private *p = entry;
@@ -34,7 +34,8 @@ static enum err import_direct_channel(struct world_importer *im, const void *ent
     unsigned before = im->form->problems;
     struct list people = { 0 };
     snowflake known;
-    enum err e = world_resolve_references(im, &user_naming, 0, &p->people, at, "people", &people);
+    enum err e =
+        world_file_resolve_references(im, &user_naming, 0, &p->people, at, "people", &people);
 
     if (e || im->form->problems != before)
         return e;
@@ -51,7 +52,7 @@ static enum err import_direct_channel(struct world_importer *im, const void *ent
     id = known ? known : p->id.given == GIVEN ? p->id.value : snowflake_new();
     if (!known)
         e = direct_channel_insert(im->tx, id, who[0], who[1], false);
-    return e ? e : world_import_parts(im, "private", entry, at, id);
+    return e ? e : world_import_fields(im, "private", entry, at, id);
 }
 
 /* --- groups --------------------------------------------------------------------------- */
@@ -60,7 +61,7 @@ static const char GROUP_BY_ID[] = "select id from channels where id = $1 and typ
 static const char GROUP_BY_NAME[] =
     "select id from channels where name = $1 and owner_id = $2 and type = 3 order by id limit 1";
 
-static enum err find_imported_group(struct world_importer *im, const struct world_private *p,
+static enum err find_imported_group(struct world_file_importer *im, const struct world_private *p,
                                     snowflake owner, snowflake *ret)
 {
     struct rows row;
@@ -76,17 +77,19 @@ static enum err find_imported_group(struct world_importer *im, const struct worl
     return e;
 }
 
-static enum err import_group(struct world_importer *im, const void *entry,
+static enum err import_group(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake id)
 {
     const struct world_private *p = entry;
     unsigned before = im->form->problems;
     struct list people = { 0 };
     snowflake owner = 0;
-    enum err e = world_resolve_references(im, &user_naming, 0, &p->people, at, "people", &people);
+    enum err e =
+        world_file_resolve_references(im, &user_naming, 0, &p->people, at, "people", &people);
 
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &p->owner, at, "owner", &owner);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &p->owner, at, "owner",
+                                                  &owner);
     if (!owner || (p->id.given != GIVEN && p->name.given != GIVEN))
         form_add_error(im->form, at, "WORLD_GROUP", "a group needs an owner, and a name or an id");
     if (e || im->form->problems != before)
@@ -95,7 +98,7 @@ static enum err import_group(struct world_importer *im, const void *entry,
     if (e)
         return e;
     count(im, COUNT_CHANNELS, !id);
-    ids_add(im->arena, &people, owner);
+    id_list_add(im->arena, &people, owner);
     if (!id) {
         id = p->id.given == GIVEN ? p->id.value : snowflake_new();
         e = channel_insert(im->tx, &(struct channel){ .id = id,
@@ -105,7 +108,7 @@ static enum err import_group(struct world_importer *im, const void *entry,
     }
     if (!e)
         e = recipients_insert(im->tx, id, &people, false);
-    return e ? e : world_import_parts(im, "private", entry, at, id);
+    return e ? e : world_import_fields(im, "private", entry, at, id);
 }
 
 /* --- export ----------------------------------------------------------------------------- */
@@ -124,27 +127,27 @@ static enum err export_recipients(struct tx *tx, snowflake channel, struct opt_l
     if (e)
         return e;
     while (rows_next(&r))
-        *(struct str *)world_export_list_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
+        *(struct str *)export_add_list_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
     return rows_end(&r);
 }
 
 /* type: direct channels or groups. */
-static enum err export_private_channels(struct world_exporter *ex, int64_t type,
+static enum err export_private_channels(struct world_file_exporter *ex, int64_t type,
                                         struct opt_list *ret)
 {
-    size_t size = world_entry_size(ex->format, "private");
+    size_t size = world_file_entry_size(ex->format, "private");
     struct rows r;
     enum err e = tx_query(ex->tx, PRIVATE_CHANNELS, BIND(v_int(type)), &r);
 
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_private *p = world_entry_add(ex, "private", ret);
+        struct world_private *p = world_file_entry_add(ex, "private", ret);
 
         *p = (struct world_private){
             .id = { GIVEN, row_id(&r, 0) },
-            .name = world_export_text(&r, 1, NULL),
-            .owner = world_export_text(&r, 2, NULL),
+            .name = export_nondefault_text(&r, 1, NULL),
+            .owner = export_nondefault_text(&r, 2, NULL),
         };
     }
     e = rows_end(&r);
@@ -155,22 +158,22 @@ static enum err export_private_channels(struct world_exporter *ex, int64_t type,
         ex->channel = p->id.value;
         e = export_recipients(ex->tx, p->id.value, &p->people);
         if (!e)
-            e = world_export_parts(ex, "private", ex->channel, entry, 1);
+            e = world_export_fields(ex, "private", ex->channel, entry, 1);
     }
     return e;
 }
 
-static enum err export_direct_channels(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_direct_channels(struct world_file_exporter *ex, struct opt_list *ret)
 {
     return export_private_channels(ex, CHANNEL_DM, ret);
 }
 
-static enum err export_groups(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_groups(struct world_file_exporter *ex, struct opt_list *ret)
 {
     return export_private_channels(ex, CHANNEL_GROUP, ret);
 }
 
-const struct world_parts private_channels_world = { (const struct world_part[]){
+const struct world_file_fields private_channels_world = { (const struct world_file_field[]){
     { NULL, "directs", &world_private_list, "private", 70, .import = import_direct_channel,
       .export = export_direct_channels },
     { NULL, "groups", &world_private_list, "private", 80, .import = import_group,

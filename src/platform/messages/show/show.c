@@ -182,7 +182,7 @@ static enum err read_message_details(struct call *call, struct user_cache *peopl
     if (m->cached_json.p)
         return e; /* the other fields are in the precomputed JSON */
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
-        struct mention *mention = &((struct mention *)m->mentions.items)[i];
+        struct mentioned_user *mention = &((struct mentioned_user *)m->mentions.items)[i];
         const struct user *u;
 
         e = read_user_cached(call, people, mention->user.id, &u);
@@ -306,7 +306,7 @@ enum err message_add_event_fields(struct call *call, const struct channel *c, st
 {
     enum err e = OK;
 
-    m->channel_type = opt_int_of(c->type);
+    m->channel_type = opt_int_given(c->type);
     if (m->poll)
         m->poll = poll_without_viewer_votes(call->arena, m->poll);
     if (m->thread && m->thread->member) {
@@ -323,7 +323,7 @@ enum err message_add_event_fields(struct call *call, const struct channel *c, st
     if (!m->member && m->webhook_id.given != GIVEN)
         e = read_member_if_any(call, guild_id, m->author_id, &m->member);
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
-        struct mention *mention = &((struct mention *)m->mentions.items)[i];
+        struct mentioned_user *mention = &((struct mentioned_user *)m->mentions.items)[i];
 
         e = read_member_if_any(call, guild_id, mention->user.id, &mention->member);
     }
