@@ -21,7 +21,7 @@ static int print_help_if_requested(const struct program_command *c, char **words
 
 static int report_unknown_command(const char *name)
 {
-    const char *meant = find_similar_command(name);
+    const char *meant = find_similar_command_name(name);
     char problem[256];
 
     if (!meant)
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     struct arena *arena = arena_new();
     char **rest = arena_array(arena, char *, (size_t)argc + 1);
     status = 2;
-    if (read_command_settings(c, arena, argv + (argc > 1), &settings, rest, &problem)) {
+    if (read_settings_of_command(c, arena, argv + (argc > 1), &settings, rest, &problem)) {
         guildhall_init(&settings.config);
         status = c->run(&settings, rest);
     } else {

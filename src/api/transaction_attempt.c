@@ -23,8 +23,8 @@ static enum err resolve_path_parameters(struct call_context *run)
     return OK;
 }
 
-/* Runs all checks before the handler: resolvers of the path, permissions, route->admit; then
- * returns the decoding error of the body, if any. */
+/* Runs all checks before the handler: resolvers of the path, permissions, route->admit. Then
+ * returns the decoding error of the body, or OK. */
 static enum err check_call_access(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -62,7 +62,7 @@ void call_attempt_reset(struct call_context *run)
 }
 
 /* Fails if the response, its headers or an arena allocation exceeded its limit. Called inside the
- * transaction, which is then rolled back. */
+ * transaction, so that the transaction is rolled back. */
 static enum err check_response_fits(const struct call_context *run)
 {
     const struct call *call = &run->call;
@@ -76,7 +76,7 @@ static enum err check_response_fits(const struct call_context *run)
     return response_too_large ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
 }
 
-/* Returns the effects of the call that other nodes must apply. */
+/* Returns the effects of the call that other nodes must apply, as an entry of the event log. */
 static struct log_entry log_entry_from_effects(const struct call_effects *effects)
 {
     return (struct log_entry){ .announced = effects->announced,

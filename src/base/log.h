@@ -8,7 +8,8 @@
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_OFF };
 
-/* Sets the file, the minimum level and whether lines are JSON. Call before threads start. */
+/* Sets the output file, the minimum level, and whether lines are JSON. Call before threads
+ * start. */
 void log_init(int fd, enum log_level least, int json);
 enum log_level log_level(void);
 /* Returns the level of that name, or LOG_INFO if the name is unknown. */

@@ -31,7 +31,7 @@ const struct option_row restore_option_rows[] = {
     { 0 },
 };
 
-/* Prints a report to out: stderr if the backup itself goes to standard output. */
+/* Prints a report to `out`, which is stderr if the backup itself goes to standard output. */
 static void print_backup_report(FILE *out, const char *verb, const struct backup_report *r)
 {
     fprintf(out, "%s %lld files, %lld bytes%s\n", verb, (long long)r->files, (long long)r->bytes,
@@ -46,7 +46,7 @@ static void print_backup_report(FILE *out, const char *verb, const struct backup
 
 static int check_database_and_files(const struct config *config)
 {
-    struct file_report files;
+    struct blob_check_report files;
     struct store *store;
 
     lower_process_priority();
@@ -91,7 +91,7 @@ int tool_check(const struct command_settings *s, char **arguments)
 int tool_backup(const struct command_settings *s, char **arguments)
 {
     struct backup_options options = { .path = arguments[0],
-                                      .keys = snapshot_keys,
+                                      .keys = snapshot_key_files,
                                       .replace = s->backup_force,
                                       .max_files = s->backup_keep,
                                       .even_if_damaged = s->even_if_damaged };
@@ -133,7 +133,7 @@ int tool_restore(const struct command_settings *s, char **arguments)
         return print_usage_error(
             "restore NAME (a snapshot), or restore FILE|- --data DIR (a backup)");
     buf_init(&out, 1024 * 1024);
-    bool runs = control_request(s->config.data, "operate snapshot\trestored", &out) == OK;
+    bool runs = control_send_request(s->config.data, "operate snapshot\trestored", &out) == OK;
     buf_clear(&out);
     return runs ? snapshot_restore(s, arguments[0]) : restore_backup_file(s, arguments[0]);
 }

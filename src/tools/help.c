@@ -11,7 +11,7 @@ static void append_command_help(struct buf *out, const struct program_command *c
     char call[64];
 
     snprintf(call, sizeof call, "%s %s", c->name, c->arguments);
-    append_help_line(out, call, c->help);
+    options_append_help_entry(out, call, c->help);
     buf_add_char(out, '\n');
 }
 
@@ -36,7 +36,7 @@ static void append_verbs_help(struct buf *out, const char *noun)
             buf_add_lit(out, "\nVerbs\n");
         first = false;
         snprintf(call, sizeof call, "%s %s", row->verb, row->arguments ? row->arguments : "");
-        append_help_line(out, call, row->help);
+        options_append_help_entry(out, call, row->help);
         buf_add_char(out, '\n');
     }
 }
@@ -57,7 +57,7 @@ static int print_help_of_all_commands(void)
             options_append_help(c->options, &out);
         }
     }
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
 }
 
@@ -73,7 +73,7 @@ int print_command_help(const struct program_command *c, bool all)
         buf_add_lit(&out, "\nOptions of this command; also as GUILDHALL_NAME in the environment\n");
         options_append_help(c->options, &out);
     }
-    /* Print the server's options only for serve and demo; other commands need few of them. */
+    /* Print the server's options only for serve and demo; other commands use few of them. */
     if (all || c->run == tool_serve || c->run == tool_demo)
         append_server_options_help(&out);
     else
@@ -82,7 +82,7 @@ int print_command_help(const struct program_command *c, bool all)
             "\nUse --data DIR or --store URL to select the server. For all options: guildhall %s "
             "--help-all\n",
             c->name);
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
 }
 

@@ -198,6 +198,6 @@ int tool_manual(const struct command_settings *s, char **arguments)
         append_configuration_markdown(&out);
     else
         append_program_manual(&out);
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
 }

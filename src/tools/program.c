@@ -6,7 +6,7 @@
 
 #include "server/guildhall.h"
 
-void print_and_free(struct buf *out)
+void print_and_free_buf(struct buf *out)
 {
     fwrite(out->p, 1, out->n, stdout);
     buf_clear(out);
@@ -25,7 +25,7 @@ static int print_openapi(const struct command_settings *s, char **arguments)
     json_indent(buf_str(&text), &out);
     buf_add_char(&out, '\n');
     buf_clear(&text);
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
 }
 
@@ -36,7 +36,7 @@ static int print_reference(const struct command_settings *s, char **arguments)
     (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
     api_write_reference(guildhall_domains, &out);
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
 }
 
@@ -47,7 +47,7 @@ static int print_sample_config(const struct command_settings *s, char **argument
     (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
     options_append_sample_file(config_option_rows, &config_option_source, &out);
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
 }
 
@@ -93,6 +93,8 @@ const struct program_command program_commands[] = {
       operator_command_option_rows },
     { "ban", "VERB …", "Banned address ranges: list, add, lift", tool_operator_command,
       operator_command_option_rows },
+    { "announcement", "VERB …", "Announcement to everybody: show, set, clear",
+      tool_operator_command, operator_command_option_rows },
     { "stats", "",
       "Print the numbers of accounts, guilds, messages and files of the running server",
       tool_operator_command, operator_command_option_rows },
@@ -150,7 +152,7 @@ const struct program_command *program_find_command(const char *name)
     return NULL;
 }
 
-const char *find_similar_command(const char *name)
+const char *find_similar_command_name(const char *name)
 {
     struct option_row names[64] = { 0 };
     const struct option_row *lists[] = { names, NULL };

@@ -5,6 +5,7 @@ import { RowList } from "../list.js";
 import { clock, pretty } from "../operator.js";
 import { health } from "./workbench-health.js";
 import { interactions } from "./workbench-interactions.js";
+import { moderation } from "./workbench-moderation.js";
 import { sessions, trouble } from "./workbench-operator.js";
 import { reference } from "./workbench-reference.js";
 import { traffic } from "./workbench-traffic.js";
@@ -18,6 +19,7 @@ const TABS = [
   ["sessions", t("Sessions"), sessions],
   ["events", t("Events"), events],
   ["trouble", t("Clock and simulated errors"), trouble],
+  ["moderation", t("Moderation"), moderation],
   ["world", t("World"), world],
   ["health", t("Health"), health],
   ["reference", t("Reference"), reference],

@@ -8,21 +8,21 @@ static bool path_contains_twice(struct str target, const char *word)
 
     if (!first)
         return false;
-    /* The slash that ends the first match may begin the second. */
-    struct str rest = str_skip(target, (size_t)(first - target.p) + strlen(word) - 1);
+    /* The slash at the end of the first match may be the start of the second. */
+    struct str rest = str_skip_bytes(target, (size_t)(first - target.p) + strlen(word) - 1);
     return memmem(rest.p, rest.n, word, strlen(word)) != NULL;
 }
 
 static bool path_has_version(struct str target)
 {
-    struct str rest = str_skip(target, 5), version = str_cut(&rest, '/');
+    struct str rest = str_skip_bytes(target, 5), version = str_cut(&rest, '/');
 
     return version.n >= 2 && version.p[0] == 'v' && version.p[1] >= '0' && version.p[1] <= '9';
 }
 
 static const char *hint_for_unknown_path(struct str target)
 {
-    if (!str_starts(target, STR("/api/")) && !str_is(target, "/api"))
+    if (!str_starts_with(target, STR("/api/")) && !str_is(target, "/api"))
         return "no such route: paths begin with /api/v10; is /api missing in the base URL?";
     if (path_contains_twice(target, "/api/"))
         return "no such route: the path contains /api twice; does your library add it itself?";

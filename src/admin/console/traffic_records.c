@@ -8,8 +8,8 @@
 #include "admin/console/redact.h"
 
 enum {
-    RECORDS_EXAMINED_MAX = 1000, /* records read per page */
-    PAGE_MAX_BYTES = 512 * 1024, /* approximate limit of a page */
+    RECORDS_EXAMINED_MAX = 1000, /* records examined per page */
+    PAGE_MAX_BYTES = 512 * 1024, /* approximate maximum of a page, in bytes */
 };
 
 static const char *const record_kind_names[] = {
@@ -23,7 +23,7 @@ const char *traffic_view_kind_name(const struct traffic_view *s)
     return record_kind_names[s->r.kind];
 }
 
-/* Formats a session number as READY does: the beginning of a session id. */
+/* Formats a session number like the start of the session_id in READY. */
 void format_session_number(uint64_t number, char out[SESSION_NUMBER_HEX + 1])
 {
     unsigned char bytes[8];
@@ -75,7 +75,7 @@ static struct str redacted_target(struct arena *arena, struct str text, const ch
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_target(text, location, &out);
+    redact_request_target(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 
@@ -84,11 +84,11 @@ static struct str redacted_problem(struct arena *arena, struct str text, const c
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_problem(text, location, &out);
+    redact_error_text(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 
-/* Shows only reply headers that the API sets; other headers describe the transport. */
+/* Copies only reply headers that the API sets; other headers describe the transport. */
 static void fill_redacted_headers(struct traffic_view *s, const struct buf *room,
                                   struct arena *arena)
 {
@@ -128,7 +128,7 @@ static bool str_contains(struct str s, struct str part)
     return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
 }
 
-/* Returns whether the record is a call or a rejected attempt. */
+/* Returns whether the record is a call or a refused request. */
 static bool record_is_request(const struct traffic_record *r)
 {
     return r->kind == TRAFFIC_CALL || r->kind == TRAFFIC_REFUSED;
@@ -207,10 +207,10 @@ struct page_reader {
     struct traffic_page *page;
     struct cached_username *names;
     struct buf room;
-    bool counts; /* count only; texts are skipped unless the filter searches them */
+    bool counts; /* count records only; texts are skipped unless the filter searches them */
 };
 
-/* *ret: whether the record matches the filter. */
+/* Reads a record; *ret says whether it matches the filter. */
 static enum err read_matching_record(struct page_reader *p, uint64_t number, struct traffic_view *s,
                                      bool *ret)
 {
@@ -234,7 +234,7 @@ static enum err read_matching_record(struct page_reader *p, uint64_t number, str
     return OK;
 }
 
-/* Finds the first record of a page that ends with the newest one. */
+/* Finds the first record of a page that ends with the newest record. */
 static enum err find_page_start(struct page_reader *p, uint64_t oldest, uint64_t *ret)
 {
     uint64_t at = p->page->newest;
@@ -258,7 +258,7 @@ static enum err read_traffic_page(struct page_reader *p, uint64_t at,
                                   void (*show)(const struct traffic_view *s, void *arg), void *arg)
 {
     struct traffic_page *page = p->page;
-    size_t used = arena_used(tx_arena(p->tx));
+    size_t used = arena_used_bytes(tx_arena(p->tx));
     int64_t found = 0;
 
     for (int looked = 0; at <= page->newest && looked < RECORDS_EXAMINED_MAX; looked++, at++) {
@@ -273,7 +273,7 @@ static enum err read_traffic_page(struct page_reader *p, uint64_t at,
             show(&s, arg);
         if (fits && ++found == page->limit)
             break;
-        if (arena_used(tx_arena(p->tx)) - used > PAGE_MAX_BYTES)
+        if (arena_used_bytes(tx_arena(p->tx)) - used > PAGE_MAX_BYTES)
             break;
     }
     return OK;
@@ -287,7 +287,7 @@ enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t, struct t
     enum err e = OK;
 
     buf_init(&p.room, TRAFFIC_TEXTS * TRAFFIC_MAX_TEXT + 1);
-    traffic_read_range(t, &oldest, &page->newest);
+    traffic_read_number_range(t, &oldest, &page->newest);
     at = page->after + 1 > oldest ? page->after + 1 : oldest;
     page->lost = oldest > page->after + 1 && !page->from_end ? oldest - page->after - 1 : 0;
     page->last = page->after < page->newest ? page->after : page->newest;
@@ -304,7 +304,7 @@ enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t, struct t
 static void append_record_to_page(const struct traffic_view *s, void *arg)
 {
     struct buf *out = arg;
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     if (out->n)
         buf_add_char(out, ',');

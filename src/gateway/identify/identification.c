@@ -12,7 +12,7 @@
 
 enum { SHARDS_MAX = 16384 };
 
-/* Application flags that allow a privileged intent: the full and the limited flag. */
+/* Application flags that allow each privileged intent: the full flag and the limited flag. */
 static const struct {
     unsigned intent;
     int64_t flags;
@@ -32,7 +32,7 @@ static bool parse_shard(struct str raw, struct arena *arena, int64_t shard[2])
     if (json_peek_kind(&r) != JSON_ARRAY)
         return false;
     for (json_enter_container(&r); json_next_item(&r); count++)
-        if (count == 2 || !json_skip_value(&r, &item) || !json_parse_raw_int(item, &shard[count]))
+        if (count == 2 || !json_skip_value(&r, &item) || !json_parse_int_text(item, &shard[count]))
             return false;
     return count == 2 && shard[1] >= 1 && shard[1] <= SHARDS_MAX && shard[0] >= 0 &&
            shard[0] < shard[1];
@@ -43,7 +43,7 @@ static bool json_value_is_given(struct str raw)
     return raw.p && !str_is(raw, "null");
 }
 
-/* Stores "os|browser|device", for lists of sessions. */
+/* Stores the client's "os|browser|device", for lists of sessions. */
 static void store_client_name(struct identification *i, const struct client_properties *c)
 {
     struct str parts[] = { c->os, c->browser, c->device };
@@ -64,12 +64,13 @@ static void store_client_name(struct identification *i, const struct client_prop
     }
 }
 
-void parse_identification(struct identification *i, struct arena *arena, const struct identify *d)
+void parse_identification(struct identification *i, struct arena *arena,
+                          const struct identify_message *d)
 {
     i->has_shard = json_value_is_given(d->shard);
     i->bad_shard = i->has_shard && !parse_shard(d->shard, arena, i->shard);
     i->has_intents = json_value_is_given(d->intents);
-    i->bad_intents = i->has_intents && (!json_parse_raw_int(d->intents, &i->intents) ||
+    i->bad_intents = i->has_intents && (!json_parse_int_text(d->intents, &i->intents) ||
                                         i->intents < 0 || i->intents >> INTENT_BITS);
     i->compress = d->compress.given == GIVEN && d->compress.value;
     i->large_threshold = d->large_threshold.given == GIVEN ? d->large_threshold.value : 0;
@@ -95,7 +96,7 @@ static int gateway_version_of_socket(const struct identification *i)
     return i->authentication.socket->dialect->version;
 }
 
-/* Before version 8 there are no intents: a bot receives all events that its application may
+/* Before API version 8 there are no intents: a bot receives all events that its application may
  * have. Before version 10 the application's flag alone decides about message content. */
 uint32_t identification_intents(const struct identification *i)
 {
@@ -110,7 +111,7 @@ uint32_t identification_intents(const struct identification *i)
         intents = allowed & ((1u << INTENT_BITS) - 1);
     else if (gateway_version_of_socket(i) < VERSION_WITH_CONTENT_INTENT)
         intents |= INTENT(MESSAGE_CONTENT) & allowed;
-    /* Libraries also set intents that only users may have; these are removed. */
+    /* Remove intents that only users may have, because libraries set them for bots, too. */
     return intents & ~INTENTS_USER_ONLY;
 }
 

@@ -39,13 +39,13 @@ static void record_opcode_message(struct gateway_socket *p, enum traffic_kind ki
     add_traffic_record(p, &r, texts);
 }
 
-void record_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d)
+void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d)
 {
     if (traffic_is_recorded(traffic_ring(p)))
         record_opcode_message(p, kind, op, d);
 }
 
-/* A separate function, so that the record is prepared only while recording is on. */
+/* A separate function prepares the record, so that it runs only while recording is on. */
 static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                     unsigned form)
 {
@@ -53,18 +53,19 @@ static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, stru
     struct str texts[TRAFFIC_TEXTS] = { 0 };
 
     /* The payload is recorded as JSON, whatever encoding the socket uses. */
-    texts[TRAFFIC_REPLY] = gateway_event_bytes(n, form & PAYLOAD_WITHOUT_CONTENT,
-                                               p->gateway_loop->packer, p->gateway_loop->arena);
+    texts[TRAFFIC_REPLY] = gateway_event_payload_in_form(
+        n, form & PAYLOAD_WITHOUT_CONTENT, p->gateway_loop->packer, p->gateway_loop->arena);
     add_traffic_record(p, &r, texts);
 }
 
-void record_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n, unsigned form)
+void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
+                             unsigned form)
 {
     if (traffic_is_recorded(traffic_ring(p)))
         record_dispatched_event(p, seq, n, form);
 }
 
-void record_close(struct gateway_socket *p, int code, const char *reason)
+void record_traffic_close(struct gateway_socket *p, int code, const char *reason)
 {
     struct traffic_record r = { .kind = TRAFFIC_CLOSED, .status = code };
     struct str texts[TRAFFIC_TEXTS] = { [TRAFFIC_PROBLEM] = str_of(reason) };

@@ -7,11 +7,11 @@
 
 struct gateway_socket;
 
-/* Records a message that is not a dispatch, or a new socket; d is JSON. No effect while
- * recording is off. */
-void record_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d);
-void record_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
-                     unsigned form);
-void record_close(struct gateway_socket *p, int code, const char *reason);
+/* Records a message other than a dispatch, or a new socket; d is JSON. No effect while recording is
+ * off. */
+void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d);
+void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
+                             unsigned form);
+void record_traffic_close(struct gateway_socket *p, int code, const char *reason);
 
 #endif

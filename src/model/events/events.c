@@ -28,7 +28,7 @@ enum event event_find_by_name(struct str name)
     return EVENT_NONE;
 }
 
-const char *event_doc(enum event e)
+const char *event_description(enum event e)
 {
     return infos[e].doc;
 }

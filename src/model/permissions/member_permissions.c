@@ -142,8 +142,6 @@ uint64_t permissions_in_thread(const struct permission_input *input, const struc
     return limit_permissions_to_thread(thread->type, thread->member, permissions);
 }
 
-/* --- access of a member in a guild ----------------------------------------------------- */
-
 struct permission_input permission_input_of_member(const struct guild *g, const struct member *m)
 {
     const struct opt_int *until = &m->communication_disabled_until;

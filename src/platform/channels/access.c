@@ -9,7 +9,8 @@
 #define TARGET(call, member) \
     ((call)->target.member = arena_alloc((call)->arena, sizeof *(call)->target.member))
 
-/* Computes all permissions, including those withheld until the account has a second factor. */
+/* Computes the permissions in a channel, including those withheld until the account has a second
+ * factor. */
 static enum err channel_permissions_with_withheld(struct tx *tx, const struct member_access *s,
                                                   const struct channel *c, uint64_t *ret)
 {
@@ -54,11 +55,11 @@ static void set_target_permissions(struct call_path_objects *t, uint64_t all)
     t->member_access->withheld_here = all & t->member_access->withheld;
 }
 
-/* Resolves {guild.id}: the guild exists and the caller is a member. */
+/* Resolves {guild.id} to a guild of which the caller is a member. */
 static enum err resolve_guild(struct call *call)
 {
     snowflake id = call_path_id(call, "guild.id");
-    bool open = call->route->auth & AUTH_OPEN; /* without authentication: no permissions */
+    bool open = call->route->auth & AUTH_OPEN; /* no caller, no permissions */
 
     enum err e = guild_find(call->tx, id, TARGET(call, guild));
     if (!e && open)
@@ -100,7 +101,8 @@ enum err resolve_channel_by_id(struct call *call, snowflake id)
     if (!e)
         e = member_access_find(call->tx, c->guild_id.value, call->caller->id,
                                TARGET(call, member_access));
-    /* A channel of a guild that is being deleted: threads are not marked as deleted themselves. */
+    /* The channel is a thread of a guild that is being deleted; such threads are not marked as
+     * deleted. */
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
@@ -118,7 +120,7 @@ static enum err resolve_channel(struct call *call)
     return resolve_channel_by_id(call, call_path_id(call, "channel.id"));
 }
 
-/* Resolves {role.id}: a role of the guild in the path. */
+/* Resolves {role.id} to a role of the guild in the path. */
 static enum err resolve_role(struct call *call)
 {
     return role_find(call->tx, call->target.guild->id, call_path_id(call, "role.id"),
@@ -135,7 +137,7 @@ static bool route_adds_member(const struct route *r)
            strcmp(r->path + n - (sizeof end - 1), end) == 0;
 }
 
-/* Resolves {member.id}: a member of the guild in the path, with its account. */
+/* Resolves {member.id} to a member of the guild in the path, and the member's account. */
 static enum err resolve_member(struct call *call)
 {
     if (route_adds_member(call->route))
@@ -146,9 +148,9 @@ static enum err resolve_member(struct call *call)
     return e ? e : member_read_user(call->tx, m);
 }
 
-/* Checks the permissions that a route needs, in the channel of the path or else in its guild. A
- * permission to act on a role also requires that the member is above that role. Restricted members
- * (member_is_restricted) may not call routes that other members would notice. */
+/* Checks the permissions that a route needs, in the channel of the path or else in its guild. If
+ * the path has a role, the caller must rank above the role. Restricted members
+ * (member_is_restricted) may not call routes with effects that other members see. */
 static enum err check_route_permissions(struct call *call, uint64_t needs)
 {
     const struct call_path_objects *t = &call->target;

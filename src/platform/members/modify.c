@@ -100,7 +100,7 @@ static bool opt_str_eq(struct opt_str a, struct opt_str b)
     return given == other && (!given || str_eq(a.value, b.value));
 }
 
-/* Copies changed fields to m, returns true if any changed; an empty nick removes the nickname. */
+/* Applies a patch to m. Returns true if a field changed. An empty nick removes the nickname. */
 static bool apply_member_patch(const struct member_patch *in, struct member *m)
 {
     const struct opt_int *until = &in->communication_disabled_until;
@@ -145,7 +145,7 @@ static bool is_same_id_set(const struct list *a, const struct list *b)
 enum err member_check_nick(struct call *call, struct member *m, bool *ret_refused)
 {
     const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
-    struct checked_nickname about = { .member = m,
+    struct automod_nickname about = { .member = m,
                                       .version = call->target.member_access->automod_version,
                                       .trusted = call->target.permissions & trusted ||
                                                  (m->user && m->user->bot.value) };
@@ -155,7 +155,7 @@ enum err member_check_nick(struct call *call, struct member *m, bool *ret_refuse
     return e;
 }
 
-/* Fields of a member that the audit log records; roles have their own entries. */
+/* Fields of a member that the audit log records. Changes of roles get entries of their own. */
 static const struct field audited_member[] = {
     { FIELD(struct member, nick), .type = &type_text },
     { FIELD(struct member, mute), .type = &type_bool },
@@ -201,10 +201,8 @@ enum err modify_member(struct call *call)
     order.silenced = before.mute != m->mute || before.deaf != m->deaf;
     if (!e && of_voice)
         e = hook_voice_moderation_apply(call, &order);
-    return e ? e : call_reply(call, m);
+    return e ? e : call_reply_object(call, m);
 }
-
-/* --- single role ------------------------------------------------------------------------ */
 
 static enum err add_or_remove_role(struct call *call, bool give)
 {
@@ -220,9 +218,9 @@ static enum err add_or_remove_role(struct call *call, bool give)
         return e;
     for (size_t i = 0; i < m->roles.count; i++)
         if (ids[i] != role->id)
-            ids_add(call->arena, &roles, ids[i]);
+            id_list_add(call->arena, &roles, ids[i]);
     if (give)
-        ids_add(call->arena, &roles, role->id);
+        id_list_add(call->arena, &roles, role->id);
     const struct list before = m->roles;
 
     m->roles = roles;

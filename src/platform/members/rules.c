@@ -26,7 +26,7 @@ struct list ids_without_duplicates(struct arena *arena, const struct list *ids)
 
     for (size_t i = 0; i < ids->count; i++)
         if (!id_list_contains(&distinct, items[i]))
-            ids_add(arena, &distinct, items[i]);
+            id_list_add(arena, &distinct, items[i]);
     return distinct;
 }
 

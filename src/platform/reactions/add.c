@@ -28,7 +28,7 @@ enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret)
 
 bool find_reaction_of_message(const struct call *call, struct str key, struct reaction_line *ret)
 {
-    struct str lines = reaction_text_skip_head(call->target.message->reactions.value);
+    struct str lines = reaction_text_skip_first_line(call->target.message->reactions.value);
 
     while (reaction_line_parse_next(&lines, ret))
         if (str_eq(ret->key, key)) {
@@ -137,7 +137,7 @@ static enum err emit_reaction_add(struct call *call, const struct reaction_emoji
         event.member = &member;
     }
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_ADD, to_channel_viewers(call->target.channel),
+        call_emit(call, EVENT_MESSAGE_REACTION_ADD, audience_of_channel(call->target.channel),
                   &reaction_added_schema, &event);
     return e;
 }

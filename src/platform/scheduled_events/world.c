@@ -43,7 +43,7 @@ static const struct field event_exception_fields[] = {
     { 0 },
 };
 
-/* Checks that the original start time has a snowflake, which is the id of the occurrence. */
+/* Checks that the original start time can be a snowflake, which is the id of the occurrence. */
 static void check_event_exception(struct form *form, const struct json_path *here,
                                   const void *object)
 {
@@ -97,7 +97,7 @@ const struct world_name_lookup event_naming =
     WORLD_NAME_LOOKUP("event", "scheduled_events", "guild_id");
 static const char TYPE_OF_CHANNEL[] = "select type from channels where id = $1";
 
-/* Sets the entity type by the type of the channel, or by the location. */
+/* Sets the entity type by the type of the channel, or to external if the event has a location. */
 static enum err set_event_location(struct world_file_importer *im, const struct world_event *in,
                                    snowflake channel, const struct json_path *at,
                                    struct scheduled_event *ret)
@@ -184,7 +184,7 @@ static enum err save_imported_event(struct world_file_importer *im, const struct
     e = scheduled_event_insert(im->tx, event);
     if (!e)
         e = import_event_subscribers(im, users, event->id);
-    /* The job checks whether the event is due. */
+    /* The event's job checks whether the event must start or end. */
     return e ? e
              : insert_job_row(im->tx, "scheduled-event", event->id,
                               open ? event->scheduled_start_time : clock_us(), STR(""));
