@@ -1,4 +1,4 @@
-/* call.c - the functions of call.h: parameters, replies, events, limits, revocations. */
+/* call.c - the functions of call.h: path parameters, responses, events, limits, revocations. */
 #include "api/internal.h"
 
 #include <assert.h>
@@ -255,7 +255,8 @@ enum err call_add_field_error(struct call *call, const char *field, const char *
     return ERR_INVALID_FORM_BODY;
 }
 
-/* Adds the members of a private thread to the event, because the gateway does not know them. */
+/* Adds the members of a private thread to the audience of the event, because the gateway does not
+ * know them. */
 static void add_private_thread_members(struct call *call, struct emitted_event *a)
 {
     struct list members = { 0 };
@@ -272,8 +273,8 @@ static void add_announcement(struct call *call, struct emitted_event made)
     struct call_effects *effects = &call_get_context(call)->effects;
 
     *a = made;
-    /* Read the members now, so that a user who leaves later in this call still receives the
-     * event. */
+    /* Read the members of the private channel now, so that a user who leaves later in this call
+     * still receives the event. */
     if (a->to.kind == AUDIENCE_CHANNEL && call->api->read_private_members &&
         !effects->announce_error)
         effects->announce_error =
@@ -339,7 +340,7 @@ static uint64_t limit_resource_key(const struct rate_limit *limit, struct str ke
     return limit->shared ? hash_str(key) : 0;
 }
 
-/* Returns the entry of this limit and key, else a free entry, else NULL. */
+/* Returns the entry of this limit and key, or a free entry, or NULL if all are in use. */
 static struct call_limit_count *find_limit_count(struct call *call, const struct rate_limit *limit,
                                                  uint64_t key)
 {
@@ -399,7 +400,7 @@ enum err call_replace_route_limit(struct call *call, const struct rate_limit *li
     run->limit_result.of = limit;
     if (!run->limit_result.allowed)
         return ERR_RATE_LIMITED;
-    /* Replace the headers of the route's limit; the call has no other headers yet. */
+    /* Replace the headers of the route's limit, which are the only headers so far. */
     buf_reset(&run->response.headers);
     write_rate_limit_headers(&run->limit_result, limit, &run->response.headers);
     return OK;

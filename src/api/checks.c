@@ -1,7 +1,7 @@
 /* checks.c - the checks of a call before the first transaction.
  *
- * In this order for every route: rate limit, banned address, kind of caller, scope, path syntax,
- * body. All but the last need no body and are done before a long body is received. */
+ * The order is the same for every route: rate limit, banned address, kind of caller, scope, path
+ * syntax, body. All checks but the last need no body and run before a long body is received. */
 #include "api/internal.h"
 
 #include "base/hash.h"
@@ -12,8 +12,8 @@ static uint64_t caller_address_hash(const struct call_context *run)
     return run->call.exchange->address;
 }
 
-/* Returns a hash of the path's major parameters (guild, channel, webhook and its token), each of
- * which has its own rate-limit bucket. */
+/* Returns a hash of the path's major parameters (guild, channel, webhook and its token). Each value
+ * has its own rate-limit bucket. */
 static uint64_t hash_major_parameters(const struct call_context *run)
 {
     uint64_t major = 0;
@@ -23,14 +23,14 @@ static uint64_t hash_major_parameters(const struct call_context *run)
             snowflake id;
             struct str text = run->match.params[i];
 
-            /* Parse the id, so that leading zeros do not give another bucket. */
+            /* Parse the id, so that leading zeros do not lead to another bucket. */
             major = hash_u64(major) ^ (snowflake_parse(text, &id) ? id : hash_str(text));
         }
     return major;
 }
 
-/* Returns the rate-limit key of a caller. OAuth2 apps are counted separately from the account
- * itself. */
+/* Returns the rate-limit key of a caller. OAuth2 apps are counted separately from the account that
+ * authorised them. */
 static uint64_t rate_limit_key_of_caller(const struct caller *c)
 {
     return c->kind == CALLER_BEARER ? hash_u64(c->id ^ hash_u64(c->application_id)) : c->id;
@@ -80,7 +80,7 @@ static enum err check_rate_limits(struct call_context *run)
     return OK;
 }
 
-/* Refuses banned addresses, except on service routes: probes and /metrics serve the operator. */
+/* Refuses banned addresses, except on service routes, which the operator needs. */
 static enum err check_address_ban(const struct call *call)
 {
     bool banned = !call->route->service &&
@@ -175,8 +175,8 @@ static struct str find_body_text(const struct call *call)
 
 enum { LONGEST_PARTS = 1024 * 1024 };
 
-/* Returns the parts without a filename as one JSON object of strings; of parts with the same name
- * the first counts. */
+/* Returns the parts without a filename as one JSON object of strings. If several parts have the
+ * same name, the first counts. */
 static struct str parts_to_json(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
@@ -276,8 +276,8 @@ static enum err decode_body(struct call *call)
     return schema_decode(r->body, text, &call->form, (void **)&call->body);
 }
 
-/* Decodes query and body. The error is stored in call->decoded, because an unknown or invisible
- * object of the path is reported before it. */
+/* Decodes query and body. An error is stored in call->decoded, because the error of an unknown or
+ * invisible object of the path has precedence. */
 void call_decode_input(struct call *call)
 {
     const struct route *r = call->route;
@@ -315,7 +315,7 @@ enum err check_request_body(struct call_context *run)
     struct call *call = &run->call;
     enum err e = OK;
 
-    /* If the path has no object that could be unknown or forbidden, report the error now. */
+    /* If the path has no object that could be unknown or forbidden, report the body's error now. */
     if (call->decoded && run->match.count == 0 && !call->route->needs)
         return call->decoded;
     if (call->route->prepare && !call->decoded)

@@ -39,7 +39,7 @@ static void send_response(struct call_context *run, int status, struct str type)
     if (run->began)
         record_call_traffic(run, now, status, type,
                             type.p && !head.gzipped && file < 0 ? body : STR(""));
-    /* http_respond compresses short bodies itself, so a body that it will compress is not long. */
+    /* http_respond compresses short bodies itself, so a body that it compresses is not long. */
     bool is_long = body.n >= HTTP_LONG_TEXT_BYTES &&
                    (body.n > HTTP_GZIP_MAX_BYTES || head.gzipped || head.no_gzip ||
                     !http_accepts_content_coding(x->request->accept_encoding, STR("gzip")));
@@ -94,13 +94,14 @@ static void on_response_compressed(uv_work_t *w, int status)
 {
     struct call_context *run = container_of(w, struct call_context, compute);
 
-    (void)status; /* If the compression fails, the response is sent uncompressed. */
+    (void)status; /* if the compression fails, the body is sent uncompressed */
     loop_begin_measured_part(run->call.route->name);
     send_success_response(run);
 }
 
-/* True if the body is too long to be compressed on the loop: bodies up to 8 MiB are compressed on
- * the pool; longer ones are sent uncompressed, so that one caller does not occupy the pool. */
+/* Returns true if the body is too long to be compressed on the loop. Bodies up to 8 MiB are
+ * compressed on the thread pool; longer ones are sent uncompressed, so that one caller does not
+ * occupy the pool. */
 static bool should_compress_on_pool(const struct call_context *run)
 {
     const struct call *call = &run->call;
@@ -111,7 +112,7 @@ static bool should_compress_on_pool(const struct call_context *run)
            http_accepts_content_coding(call->exchange->request->accept_encoding, STR("gzip"));
 }
 
-/* Copies a shared body into the call if it will be compressed on the pool. */
+/* Copies a shared text into the call if it will be compressed on the thread pool. */
 static void copy_shared_body(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -135,7 +136,7 @@ static void convert_body_to_old_version(struct call_context *run)
 
     if (run->response.borrowed.p || run->response.type.p || run->response.file >= 0 || !body.n)
         return;
-    /* The longest growth is that of "deny":"0", from 10 bytes to 23. */
+    /* The greatest growth is that of "deny":"0", from 10 bytes to 23. */
     buf_init(&out, (size_t)3 * CALL_MAX_REPLY);
     encode_for_old_api(body, &out);
     buf_clear(&call->reply);

@@ -23,8 +23,8 @@ static enum err resolve_path_parameters(struct call_context *run)
     return OK;
 }
 
-/* Runs all checks before the handler: resolvers of the path, permissions, route->admit; then
- * returns the decoding error of the body, if any. */
+/* Runs all checks before the handler: resolvers of the path, permissions, route->admit. Then
+ * returns the decoding error of the body, or OK. */
 static enum err check_call_access(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -64,7 +64,7 @@ void call_attempt_reset(struct call_context *run)
 }
 
 /* Fails if the response, its headers or an arena allocation exceeded its limit. Called inside the
- * transaction, which is then rolled back. */
+ * transaction, so that the transaction is rolled back. */
 static enum err check_response_fits(const struct call_context *run)
 {
     const struct call *call = &run->call;
@@ -78,36 +78,12 @@ static enum err check_response_fits(const struct call_context *run)
     return response_too_large ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
 }
 
-/* Returns the effects of the call that other nodes must apply. */
+/* Returns the effects of the call that other nodes must apply, as an entry of the event log. */
 static struct log_entry log_entry_from_effects(const struct call_effects *effects)
 {
     return (struct log_entry){ .announced = effects->announced,
                                .revocations = effects->revocations,
                                .voices = effects->voice_changes };
-}
-
-bool call_queries_were_prefetched(const struct call *call)
-{
-    return call_get_context(call)->work.prefetch;
-}
-
-void call_attempt_prefetch(struct work_item *w, struct tx *tx)
-{
-    struct call *call = &container_of(w, struct call_context, work)->call;
-
-    call->tx = tx;
-    if (!call->decoded)
-        call->route->prefetch(call);
-    call->tx = NULL;
-}
-
-/* Runs route->prefetch before the path is resolved. The calls of an APPEND route are prefetched for
- * the whole batch (call_attempt_prefetch), or not at all. */
-static enum err prefetch_handler_queries(struct call *call)
-{
-    bool already_prefetched = call->decoded || route_store_mode(call->route) == ROUTE_STORE_APPEND;
-
-    return call->route->prefetch && !already_prefetched ? call->route->prefetch(call) : OK;
 }
 
 enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
@@ -140,9 +116,7 @@ enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
             e = call->read(call);
         break;
     default:
-        e = prefetch_handler_queries(call);
-        if (!e)
-            e = check_call_access(run);
+        e = check_call_access(run);
         if (!e)
             e = call->route->handle(call);
         if (!e && run->effects.blobs)

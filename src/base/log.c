@@ -24,8 +24,8 @@ static struct {
     int journal;   /* whether fd is systemd's journal, where each line starts with a priority */
 } out = { .fd = STDERR_FILENO, .least = LOG_INFO };
 
-/* JOURNAL_STREAM is the device and inode of the stream that systemd opened. Compare it with fd,
- * because a child process that writes elsewhere inherits the variable. */
+/* JOURNAL_STREAM contains device and inode of the stream that systemd opened. Compare them with
+ * those of fd, because a child process inherits the variable even if it writes elsewhere. */
 static int is_systemd_journal(int fd)
 {
     const char *stream = getenv("JOURNAL_STREAM");

@@ -1,16 +1,15 @@
-/* callback.c - the callback: an app's first response to an interaction.
- *
- * A callback is validated before the interaction is acknowledged, in the same transaction: a
- * rejected callback can be sent again, and of two valid ones the first succeeds. */
+/* callback.c - the callback: an app's first response to an interaction. A callback is validated
+ * before the interaction is acknowledged, in the same transaction. A rejected callback can
+ * therefore be sent again, and of two valid callbacks the first succeeds. */
 #include "interactions/responses.h"
 
 #include "base/clock.h"
 
-/* Result of a callback. */
+/* The result of a callback, for the reply. */
 struct callback_outcome {
     struct message message;
     bool has_message;
-    struct str instance; /* activity instance; p == NULL: none */
+    struct str instance; /* activity instance; p is NULL if none was launched */
 };
 
 /* --- permitted callback types --------------------------------------------------------- */
@@ -73,7 +72,7 @@ static enum err acknowledge_and_emit_success(struct call *call, struct interacti
     return e;
 }
 
-/* Applies callback type 4 (a message) or 5 (a deferred, empty message). */
+/* Applies callback type 4 (a message) or 5 (a deferred message without content). */
 static enum err apply_message_callback(struct call *call, struct interaction *it,
                                        struct interaction_response *r,
                                        const struct interaction_callback *in,
@@ -102,7 +101,7 @@ static enum err apply_message_callback(struct call *call, struct interaction *it
     return e;
 }
 
-/* Applies callback types 6 and 7, which edit the component's message. */
+/* Applies callback types 6 and 7, which edit the message of the component. */
 static enum err apply_update_callback(struct call *call, struct interaction *it,
                                       struct interaction_response *r,
                                       const struct interaction_callback *in,
@@ -259,7 +258,7 @@ enum err prepare_callback(struct call *call)
     enum err e =
         prepare_nested_message(call, message_of_callback(in), &data_path, check_callback_uploads);
 
-    /* Files of other callback types are checked but not stored. */
+    /* Files of other callback types are validated but not stored. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)
         call->compute = NULL;
     return e;

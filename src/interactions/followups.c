@@ -1,6 +1,5 @@
-/* followups.c - follow-up messages of an app: /webhooks/{application.id}/{token}.
- *
- * The token is the only credential and is valid for 15 minutes. */
+/* followups.c - follow-up messages of an app: /webhooks/{application.id}/{token}. The interaction
+ * token is the only credential and is valid for 15 minutes. */
 #include "interactions/responses.h"
 
 #include "base/clock.h"
@@ -9,7 +8,8 @@ enum { MOST_BY_USER = 5 };
 
 /* --- path ----------------------------------------------------------------------------- */
 
-/* Resolves {interaction.token}, which must belong to this app, be acknowledged and not expired. */
+/* Resolves {interaction.token}. The interaction must belong to this app and be acknowledged, and
+ * the token must not have expired. */
 enum err resolve_follow_up_token(struct call *call)
 {
     snowflake id = interaction_id_from_token(call, call_path_text(call, "interaction.token"));
@@ -39,7 +39,7 @@ static enum err parse_message_parameter(struct call *call, snowflake *ret)
     return call_parse_path_id(call, "response.message.id", ret);
 }
 
-/* Resolves {response.message.id}, a message that this interaction created, or its @original. */
+/* Resolves {response.message.id}: a message that this interaction created, or @original. */
 enum err resolve_response_message(struct call *call)
 {
     const struct interaction *it = call->target.interaction;
@@ -66,8 +66,8 @@ enum err prepare_follow_up(struct call *call)
     return prepare_message(call, check_follow_up_uploads);
 }
 
-/* Reads the deferred message (callback type 5) that has no content yet; *ret_found: there is
- * one. */
+/* Reads the deferred message (callback type 5) if it has no content yet. *ret_found is true in that
+ * case. */
 static enum err read_deferred_message(struct call *call, const struct interaction *it,
                                       struct message *ret, bool *ret_found)
 {
@@ -79,8 +79,8 @@ static enum err read_deferred_message(struct call *call, const struct interactio
     return e == ERR_UNKNOWN_MESSAGE ? OK : e;
 }
 
-/* Counts a follow-up. An app that is installed only on the user's account may send MOST_BY_USER of
- * them. */
+/* Counts a follow-up. An app that is installed only on the user's account may send MOST_BY_USER
+ * follow-ups. */
 static enum err count_and_limit_follow_up(struct call *call, struct interaction *it,
                                           const struct interaction_response *r)
 {
@@ -99,7 +99,7 @@ enum err create_follow_up(struct call *call)
     struct message m;
     bool is_deferred;
 
-    /* An autocomplete interaction has no message responses. */
+    /* An autocomplete interaction cannot have messages as responses. */
     if (it->type == INTERACTION_AUTOCOMPLETE)
         return ERR_UNKNOWN_WEBHOOK;
     enum err e = read_response_context(call, it, call->body, &r);
@@ -109,7 +109,7 @@ enum err create_follow_up(struct call *call)
         return e;
     if (is_deferred) {
         e = update_response_message(call, &r, &m);
-        /* If the message is still loading after the edit, it got no content. */
+        /* If the message has the flag LOADING after the edit, it got no content. */
         if (!e && m.flags & MESSAGE_LOADING)
             e = ERR_EMPTY_MESSAGE;
         return e ? e : call_reply_object(call, &m);

@@ -1,6 +1,5 @@
-/* responses.c - messages that answer interactions.
- *
- * A response is sent like a webhook's with the app's id; the app needs no permission to send it. */
+/* responses.c - messages with which apps respond to interactions. A response is sent like a webhook
+ * message with the app's id; the app needs no permission to send it. */
 #include "interactions/responses.h"
 
 #include "base/clock.h"
@@ -17,7 +16,7 @@ static const struct allowed_mentions default_allowed_mentions = {
     .parse = { GIVEN, { mention_users_only, 1 } },
 };
 
-/* Reads @everyone's permissions, for an app whose bot is not a member. */
+/* Reads the permissions of @everyone, for an app whose bot is not a member. */
 static enum err read_everyone_permissions(struct call *call, const struct channel *c, uint64_t *ret)
 {
     snowflake guild_id = c->guild_id.value;
@@ -49,7 +48,7 @@ static enum err read_app_permissions(struct call *call, const struct interaction
     return e == ERR_UNKNOWN_MEMBER ? read_everyone_permissions(call, c, ret) : e;
 }
 
-/* Returns true if the message has mentions or TTS: only these need permissions. */
+/* Returns whether the message has mentions or TTS, because only these need permissions. */
 static bool permissions_are_needed(const struct message_body *in)
 {
     return in && ((in->content.value.n && memchr(in->content.value.p, '@', in->content.value.n)) ||
@@ -73,7 +72,7 @@ enum err read_response_context(struct call *call, const struct interaction *it,
     if (e)
         return e;
     ret->by_user_only = is_installed_only_on_user(it->owners);
-    /* An app may use any emoji of its bot in a response. */
+    /* In a response an app may use all emoji that its bot can use. */
     ret->from = (struct message_sender){ .channel = &ret->channel,
                                          .perms = permission_bits | PERMISSION(USE_EXTERNAL_EMOJIS),
                                          .may_use_embeds = true,
@@ -98,7 +97,8 @@ static bool is_nonempty_json_array(struct str json)
     return json.p && !str_is(json, "[]");
 }
 
-/* Makes the response ephemeral if one side has blocked the other since the command. */
+/* Makes the response ephemeral if the user or the bot has blocked the other since the command was
+ * sent. */
 static enum err force_ephemeral_if_blocked(struct call *call, struct interaction_response *r)
 {
     bool barred;
@@ -110,7 +110,7 @@ static enum err force_ephemeral_if_blocked(struct call *call, struct interaction
 }
 
 /* Decides whether the response must be ephemeral. An app that is installed only on the user's
- * account has no more permissions than the user. */
+ * account does not have more permissions than the user. */
 static enum err check_forced_ephemeral(struct call *call, struct interaction_response *r,
                                        const struct new_message *draft)
 {
@@ -164,7 +164,8 @@ static void set_message_reference(struct call *call, const struct interaction_re
 }
 
 /* Sets the message type. The first response to a command has the command's type; follow-ups and
- * responses to components are replies. A modal is answered like the interaction that opened it. */
+ * responses to components are replies. A response to a modal has the type that a response to the
+ * opening interaction would have. */
 static void set_message_type(struct call *call, const struct interaction_response *r,
                              struct new_message *d)
 {
@@ -207,8 +208,8 @@ enum err build_response_message(struct call *call, const struct interaction_resp
     const struct message_body *in = message_send_state_of(call)->in;
     struct message_sender from = r->from;
 
-    /* Missing permissions do not refuse a response: files and polls are always allowed, and
-     * complete_response_message drops tts. */
+    /* A response is not refused for missing permissions: files and polls are always allowed, and
+     * complete_response_message removes tts. */
     from.perms |= PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(SEND_POLLS);
     enum err e = new_message_from_body(call, &from, ret);
     if (!e && in->flags.given == GIVEN)
@@ -267,8 +268,8 @@ static bool names_earlier_upload(const struct list *attachments)
     return false;
 }
 
-/* Checks that an edit adds only what the user may post: a deferred message is already public when
- * its content arrives, and cannot become ephemeral. */
+/* Checks that an edit adds only content that the user may post, because a deferred message is
+ * already public when its content arrives and cannot become ephemeral. */
 static enum err check_edit_permissions(struct call *call, const struct interaction_response *r,
                                        const struct message *m)
 {
@@ -306,7 +307,7 @@ enum err update_response_message(struct call *call, const struct interaction_res
     bool barred = false;
     enum err e = OK;
 
-    /* After one side has blocked the other, a deferred message is not filled in. */
+    /* If the user or the bot has blocked the other, a deferred message gets no content. */
     if (!r->it->guild_id && !m->ephemeral_for && m->flags & MESSAGE_LOADING)
         e = direct_channel_write_is_refused(call->tx, &r->channel, r->user.id, &barred);
     if (e || barred)

@@ -1,4 +1,4 @@
-/* domains.c - the list of all domains (modules of the API). */
+/* domains.c - the list of all resource folders (struct domain: routes, hooks, jobs). */
 #include "commands/commands.h"
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
@@ -42,7 +42,7 @@
 #include "voice/voice.h"
 #include "admin/console/workbench.h"
 
-/* Order of the reference, and order in which hooks and deletion rules run. */
+/* The order is that of the reference, and that in which hooks and deletion rules run. */
 /* clang-format off */
 const struct domain *const guildhall_domains[] = {
     &access_domain,
@@ -132,6 +132,7 @@ const struct domain *const guildhall_domains[] = {
     &console_snapshots_domain,
     &console_worlds_domain,
     &console_health_domain,
+    &console_commands_domain,
     NULL,
 };
 /* clang-format on */

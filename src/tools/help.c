@@ -86,7 +86,7 @@ int print_command_help(const struct program_command *c, bool all)
         buf_add_lit(&out, "\nOptions of this command; also as GUILDHALL_NAME in the environment\n");
         options_append_help(c->options, &out);
     }
-    /* Print the server's options only for serve and demo; other commands need few of them. */
+    /* Print the server's options only for serve and demo; other commands use few of them. */
     if (all || c->run == tool_serve || c->run == tool_demo)
         append_server_options_help(&out);
     else

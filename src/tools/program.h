@@ -15,7 +15,7 @@ struct program_command {
 /* The list ends with a row without a name. */
 extern const struct program_command program_commands[];
 
-/* Returns NULL if there is no such command; --help, -h and --version are commands, too. */
+/* Returns NULL if there is no such command. --help, -h and --version are commands, too. */
 const struct program_command *program_find_command(const char *name);
 
 /* Returns the most similar command name, for error messages; NULL if none is similar. */
@@ -31,12 +31,11 @@ int tool_help(const struct command_settings *s, char **arguments);
 int tool_manual(const struct command_settings *s, char **arguments);
 int tool_completion(const struct command_settings *s, char **arguments);
 
-/* Reads arguments, environment and configuration file. ret->commands must be set: the environment
- * may contain options of other commands. rest: the remaining arguments; at most as many as argv. */
+/* Reads arguments, environment and configuration file. ret->commands must be set, because the
+ * environment may contain options of other commands. `rest` gets the remaining arguments. */
 bool read_settings_of_command(const struct program_command *c, struct arena *arena, char **argv,
                               struct command_settings *ret, char **rest, const char **ret_problem);
 
-/* Writes the buffer to standard output and frees it. */
 void print_and_free_buf(struct buf *out);
 
 #endif

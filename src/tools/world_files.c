@@ -39,7 +39,7 @@ bool read_file_or_stdin(const char *path, struct buf *out)
     return ok;
 }
 
-/* Prints ADA_TOKEN='…' for a shell; without "Bot ", which libraries add themselves. */
+/* Prints ADA_TOKEN='…' for a shell, without "Bot ", which libraries add themselves. */
 static void print_token_variables(const struct world_file_import_report *report)
 {
     const struct imported_account_token *tokens = report->tokens.items;
@@ -123,7 +123,7 @@ int tool_import(const struct command_settings *s, char **arguments)
     return status;
 }
 
-/* Writes a file of mode 0600, because it contains password hashes. */
+/* Writes a file with mode 0600, because it contains password hashes. */
 static bool write_private_file(const char *path, struct str text)
 {
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : STDOUT_FILENO;

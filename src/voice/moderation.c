@@ -80,7 +80,7 @@ enum err apply_voice_moderation(struct call *call, const struct voice_moderation
     struct voice_state s;
     struct channel to;
 
-    /* Roles or a timeout in the same request may have changed the state since the check. */
+    /* Roles or a timeout in the same request may have changed the voice state since the check. */
     enum err e = voice_state_find(call->tx, m->guild_id, m->user_id, &s);
     if (e)
         return e;

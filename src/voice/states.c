@@ -53,7 +53,7 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 /* --- GET ------------------------------------------------------------------------------ */
 
-/* A state in a channel that the caller cannot view is reported as unknown. */
+/* A voice state in a channel that the caller cannot view is reported as unknown. */
 static enum err check_can_view(struct call *call, const struct voice_state *s)
 {
     enum err e = s->user_id == call->caller->id
@@ -95,7 +95,7 @@ static enum err get_voice_state(struct call *call)
 
 /* --- PATCH ---------------------------------------------------------------------------- */
 
-/* Resolves the stage whose id is in the body. A participant may act even without VIEW_CHANNEL. */
+/* Resolves the stage channel in the body. A participant may act even without VIEW_CHANNEL. */
 static enum err resolve_stage_channel(struct call *call, snowflake channel_id, bool there)
 {
     enum err e = resolve_channel_by_id(call, channel_id);
@@ -107,7 +107,7 @@ static enum err resolve_stage_channel(struct call *call, snowflake channel_id, b
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Finds a user's state on that stage. */
+/* Finds a user's voice state on the stage. */
 static enum err find_state_on_stage(struct call *call, snowflake user_id, struct voice_state *ret)
 {
     enum err e = voice_state_find(call->tx, call->target.guild->id, user_id, ret);

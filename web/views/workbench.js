@@ -5,6 +5,7 @@ import { RowList } from "../list.js";
 import { clock, pretty } from "../operator.js";
 import { health } from "./workbench-health.js";
 import { interactions } from "./workbench-interactions.js";
+import { moderation } from "./workbench-moderation.js";
 import { sessions, trouble } from "./workbench-operator.js";
 import { reference } from "./workbench-reference.js";
 import { traffic } from "./workbench-traffic.js";
@@ -21,6 +22,7 @@ const TABS = [
   ["why", t("Why?"), why],
   ["errors", t("Errors"), errors],
   ["trouble", t("Clock and simulated errors"), trouble],
+  ["moderation", t("Moderation"), moderation],
   ["world", t("World"), world],
   ["health", t("Health"), health],
   ["reference", t("Reference"), reference],

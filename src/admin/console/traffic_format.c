@@ -56,7 +56,7 @@ static void write_call_json(const struct traffic_view *s, struct json_writer *j)
     const struct traffic_record *r = &s->r;
 
     json_write_name(j, "ms");
-    int64_t us = r->took_ns / 1000; /* rounds to three decimal places */
+    int64_t us = r->took_ns / 1000; /* the result has three decimal places of milliseconds */
     json_write_real(j, (double)us / 1000);
     write_text_json(j, "method", str_of(http_method_name(r->method)));
     write_text_json(j, "path", s->target);
@@ -130,7 +130,7 @@ static void append_username(const struct traffic_view *s, struct buf *out)
     buf_printf(out, "%-12s ", who);
 }
 
-/* Truncates the text at a character boundary. */
+/* Truncates the reason of a rejected call at a character boundary. */
 static struct str truncate_problem(struct str problem)
 {
     size_t n = problem.n < PROBLEM_MAX_BYTES ? problem.n : PROBLEM_MAX_BYTES;
@@ -196,7 +196,7 @@ void append_traffic_record_line(const struct traffic_view *s, struct buf *out)
     buf_add_char(out, '\n');
 }
 
-/* Adds the text line to the JSON, for readers who need no details. */
+/* Adds the record as a line of text to the JSON, for readers who need no details. */
 static void write_line_json(const struct traffic_view *s, struct json_writer *j)
 {
     struct buf line;

@@ -8,8 +8,8 @@
 #include "admin/console/redact.h"
 
 enum {
-    RECORDS_EXAMINED_MAX = 1000, /* records read per page */
-    PAGE_MAX_BYTES = 512 * 1024, /* approximate limit of a page */
+    RECORDS_EXAMINED_MAX = 1000, /* records examined per page */
+    PAGE_MAX_BYTES = 512 * 1024, /* approximate maximum of a page, in bytes */
 };
 
 static const char *const record_kind_names[] = {
@@ -23,7 +23,7 @@ const char *traffic_view_kind_name(const struct traffic_view *s)
     return record_kind_names[s->r.kind];
 }
 
-/* Formats a session number as READY does: the beginning of a session id. */
+/* Formats a session number like the start of the session_id in READY. */
 void format_session_number(uint64_t number, char out[SESSION_NUMBER_HEX + 1])
 {
     unsigned char bytes[8];
@@ -117,7 +117,7 @@ static struct str redacted_problem(struct arena *arena, struct str text, const c
     return buf_move_to_arena(&out, arena);
 }
 
-/* Shows only reply headers that the API sets; other headers describe the transport. */
+/* Copies only reply headers that the API sets; other headers describe the transport. */
 static void fill_redacted_headers(struct traffic_view *s, const struct buf *room,
                                   struct arena *arena)
 {
@@ -157,7 +157,7 @@ static bool str_contains(struct str s, struct str part)
     return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
 }
 
-/* Returns whether the record is a call or a rejected attempt. */
+/* Returns whether the record is a call or a refused request. */
 static bool record_is_request(const struct traffic_record *r)
 {
     return r->kind == TRAFFIC_CALL || r->kind == TRAFFIC_REFUSED;
@@ -237,10 +237,10 @@ struct page_reader {
     struct cached_username *names;
     struct cached_bot *bots;
     struct buf room;
-    bool counts; /* count only; texts are skipped unless the filter searches them */
+    bool counts; /* count records only; texts are skipped unless the filter searches them */
 };
 
-/* *ret: whether the record matches the filter. */
+/* Reads a record; *ret says whether it matches the filter. */
 static enum err read_matching_record(struct page_reader *p, uint64_t number, struct traffic_view *s,
                                      bool *ret)
 {
@@ -266,7 +266,7 @@ static enum err read_matching_record(struct page_reader *p, uint64_t number, str
     return OK;
 }
 
-/* Finds the first record of a page that ends with the newest one. */
+/* Finds the first record of a page that ends with the newest record. */
 static enum err find_page_start(struct page_reader *p, uint64_t oldest, uint64_t *ret)
 {
     uint64_t at = p->page->newest;

@@ -13,7 +13,7 @@ static const struct type type_number = { .kind = KIND_INT, .min = 0, .max = INT6
 static const struct type type_page = { .kind = KIND_INT, .min = 1, .max = 200 };
 static const struct type type_any = { .kind = KIND_RAW };
 static const struct field traffic_query_fields[] = {
-    /* Only in the live feed. */
+    /* only in messages of the live feed */
     { FIELD(struct traffic_query, key), .type = &type_word, .flags = OPTIONAL },
     { FIELD(struct traffic_query, kind), .type = &type_word, .flags = OPTIONAL,
       .doc = "request, frame, or one of call, opened, received, sent, closed, delivered, refused" },

@@ -13,7 +13,7 @@ static bool is_text_content_type(struct str type)
            http_media_type_is(type, STR("application/x-www-form-urlencoded"));
 }
 
-/* Returns the text of the request body; of a multipart body only the JSON, without uploaded
+/* Returns the text of the request body; for a multipart body only the JSON, without uploaded
  * files. */
 static struct str recorded_request_body(const struct http_exchange *x)
 {
@@ -54,7 +54,7 @@ static bool is_console_route(const struct route *r)
     return r && r->service && strncmp(r->path, "/console", strlen("/console")) == 0;
 }
 
-/* Returns true for pages of the web client and their files, of which one visit requests dozens. */
+/* Returns true for pages of the web client and their files; one visit requests dozens. */
 static bool is_web_page_request(const struct call_context *run)
 {
     enum http_method method = run->call.exchange->request->method;
@@ -62,7 +62,7 @@ static bool is_web_page_request(const struct call_context *run)
     return !run->call.route && !run->refused && (method == HTTP_GET || method == HTTP_HEAD);
 }
 
-/* Returns all header lines, which are contiguous in memory; the last one is without CRLF. */
+/* Returns all header lines, which are contiguous in memory; the last line has no CRLF. */
 static struct str request_header_lines(const struct http_request *r)
 {
     if (!r->header_count)
@@ -147,8 +147,8 @@ static struct str describe_refusal(int status)
     return STR("the server refused the request");
 }
 
-/* Returns the request target if the bytes begin like a request line. Other bytes may be a misplaced
- * secret or a TLS handshake, and are not recorded. */
+/* Returns the request target if the bytes begin like a request line. Other bytes may be a secret or
+ * a TLS handshake and are not recorded. */
 static struct str parse_target_of_bytes(struct str bytes)
 {
     struct str line = str_cut(&bytes, '\r');

@@ -12,7 +12,7 @@
 
 enum { SHARDS_MAX = 16384 };
 
-/* Application flags that allow a privileged intent: the full and the limited flag. */
+/* Application flags that allow each privileged intent: the full flag and the limited flag. */
 static const struct {
     unsigned intent;
     int64_t flags;
@@ -43,7 +43,7 @@ static bool json_value_is_given(struct str raw)
     return raw.p && !str_is(raw, "null");
 }
 
-/* Stores "os|browser|device", for lists of sessions. */
+/* Stores the client's "os|browser|device", for lists of sessions. */
 static void store_client_name(struct identification *i, const struct client_properties *c)
 {
     struct str parts[] = { c->os, c->browser, c->device };
@@ -96,7 +96,7 @@ static int gateway_version_of_socket(const struct identification *i)
     return i->authentication.socket->dialect->version;
 }
 
-/* Before version 8 there are no intents: a bot receives all events that its application may
+/* Before API version 8 there are no intents: a bot receives all events that its application may
  * have. Before version 10 the application's flag alone decides about message content. */
 uint32_t identification_intents(const struct identification *i)
 {
@@ -111,7 +111,7 @@ uint32_t identification_intents(const struct identification *i)
         intents = allowed & ((1u << INTENT_BITS) - 1);
     else if (gateway_version_of_socket(i) < VERSION_WITH_CONTENT_INTENT)
         intents |= INTENT(MESSAGE_CONTENT) & allowed;
-    /* Libraries also set intents that only users may have; these are removed. */
+    /* Remove intents that only users may have, because libraries set them for bots, too. */
     return intents & ~INTENTS_USER_ONLY;
 }
 

@@ -1,4 +1,4 @@
-/* identify.c - handles IDENTIFY: checks in a fixed order, creates the session, then READY. */
+/* identify.c - handles IDENTIFY: checks in a fixed order, creates the session, then sends READY. */
 #include "base/mem.h"
 #include "gateway/identify/identification.h"
 #include "gateway/presence/directory.h"
@@ -66,11 +66,11 @@ static enum err insert_session_start(struct session_store_read *l, struct tx *tx
 
 static void on_session_start_written(struct session_store_read *l, enum err e)
 {
-    (void)e; /* a start that was not stored counts until the process ends */
+    (void)e; /* if the start was not stored, it counts until the process ends */
     mem_free(container_of(l, struct session_start_write, store_write));
 }
 
-/* Stores the session start in the background; the session does not wait. */
+/* Stores the session start in the background; the session does not wait for it. */
 static void store_session_start(struct gateway_loop *h, snowflake bot_id)
 {
     struct session_start_write *n = mem_new(sizeof *n);

@@ -127,7 +127,7 @@ void gateway_socket_on_drained(struct websocket *ws)
 void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
 {
     uncount_unauthenticated_socket(p);
-    /* Cancel a long dispatch of the socket's former session. */
+    /* Cancel a long dispatch of the session that the socket had before. */
     if (p->encoding && !p->lent) {
         background_encoding_cancel(p->encoding);
         p->encoding = NULL;
@@ -141,7 +141,7 @@ void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
     deadline_restart(p->gateway_loop->timers.overdue, &p->deadline);
 }
 
-/* After op 9 the client may identify again on the same socket. */
+/* The socket stays open: after op 9 the client may identify again on it. */
 void gateway_socket_unset_session(struct gateway_socket *p)
 {
     p->state = SOCKET_UNAUTHENTICATED;
@@ -293,7 +293,7 @@ static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
             return;
         }
     } else if (unidentified && !(row && row->flags & OP_BEFORE_IDENTIFY)) {
-        /* Between IDENTIFY and READY other opcodes are ignored. */
+        /* Between IDENTIFY and READY other opcodes are ignored instead of refused. */
         if (p->state == SOCKET_UNAUTHENTICATED)
             gateway_socket_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
         return;
@@ -319,7 +319,7 @@ void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, stru
 
     if (p->closing)
         return;
-    /* A client that sends a message is ready to receive HELLO: do not wait for HELLO_MS. */
+    /* A client that sends a message is ready to receive HELLO, so do not wait for HELLO_MS. */
     if (!p->hello_sent)
         send_hello(p);
     if (p->closing)

@@ -8,8 +8,8 @@
 struct caller;
 struct gateway_socket;
 
-/* Records a message that is not a dispatch, or a new socket; d is JSON. No effect while
- * recording is off. */
+/* Records a message other than a dispatch, or a new socket; d is JSON. No effect while recording is
+ * off. */
 void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d);
 void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                              unsigned form);

@@ -263,8 +263,6 @@ uint64_t permissions_in_thread_traced(const struct permission_input *input,
     return limited;
 }
 
-/* --- access of a member in a guild ----------------------------------------------------- */
-
 struct permission_input permission_input_of_member(const struct guild *g, const struct member *m)
 {
     const struct opt_int *until = &m->communication_disabled_until;

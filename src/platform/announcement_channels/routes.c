@@ -9,7 +9,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- publishing ----------------------------------------------------------------------- */
+/* --- publishing a message ------------------------------------------------------------ */
 
 static enum err check_publish_permission(struct call *call)
 {
@@ -44,8 +44,6 @@ static enum err crosspost_message(struct call *call)
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- following ------------------------------------------------------------------------ */
-
 struct follow_channel_body {
     snowflake webhook_channel_id;
 };
@@ -77,7 +75,8 @@ static const struct schema followed_schema = {
 static const struct type follow_body = { .kind = KIND_OBJECT, .schema = &follow_schema };
 static const struct type followed_reply = { .kind = KIND_OBJECT, .schema = &followed_schema };
 
-/* Resolves the following channel for the caller; call->target is restored afterwards. */
+/* Resolves the channel that follows, with the caller's permissions there, without a change of
+ * call->target. */
 static enum err resolve_following_channel(struct call *call, snowflake id,
                                           struct call_path_objects *ret)
 {
@@ -113,7 +112,7 @@ static enum err find_follower_webhook(struct call *call, snowflake source, snowf
     return e;
 }
 
-/* Creates the system message about the follow in the following channel. */
+/* Creates the system message CHANNEL_FOLLOW_ADD in the channel that follows. */
 static enum err create_follow_message(struct call *call, const struct channel *to, struct str name)
 {
     const struct channel *from = call->target.channel;
@@ -182,8 +181,6 @@ static enum err follow_channel(struct call *call)
         e = create_follower_webhook(call, to.channel, &out.webhook_id);
     return e ? e : call_reply_object(call, &out);
 }
-
-/* --- route table ---------------------------------------------------------------------- */
 
 static const struct rate_limit publishing = {
     .name = "crosspost", .count = 10, .window_s = 3600, .shared = true

@@ -1,7 +1,8 @@
-/* access.c - path resolvers and access levels (reader, developer, owner) of applications. */
+/* access.c - path resolvers of applications, and access levels of users (reader, developer,
+ * owner). */
 #include "platform/applications/internal.h"
 
-/* Resolves {application.id} to an existing application. The route's .admit checks access. */
+/* Resolves {application.id}. Does not check access: the function in the route's .admit does. */
 enum err resolve_application(struct call *call)
 {
     struct application *a = call->target.application = arena_alloc(call->arena, sizeof *a);

@@ -6,9 +6,9 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- checks that need the store ------------------------------------------------------- */
+/* --- checks of a rule that read the store -------------------------------------------- */
 
-/* Limit on the number of rules per trigger type in a guild. */
+/* Returns the maximum number of rules with this trigger type in a guild. */
 static int64_t max_rules_of_type(int64_t trigger)
 {
     return trigger == AUTOMOD_KEYWORD ? 6 : 1;
@@ -117,8 +117,6 @@ void automod_emit_rule_event(struct call *call, enum event event, const struct a
               &automod_rule_schema, r);
 }
 
-/* --- handlers ------------------------------------------------------------------------- */
-
 static enum err list_auto_moderation_rules(struct call *call)
 {
     struct list rules;
@@ -203,8 +201,6 @@ static enum err delete_auto_moderation_rule(struct call *call)
         automod_emit_rule_event(call, EVENT_AUTO_MODERATION_RULE_DELETE, &rule);
     return e;
 }
-
-/* --- route table ---------------------------------------------------------------------- */
 
 static const struct path_resolver resolvers[] = {
     { .name = "rule.id", .field = "rule_id", .doc = "A rule of the guild." },

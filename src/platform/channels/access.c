@@ -10,7 +10,8 @@
 #define TARGET(call, member) \
     ((call)->target.member = arena_alloc((call)->arena, sizeof *(call)->target.member))
 
-/* Computes all permissions, including those withheld until the account has a second factor. */
+/* Computes the permissions in a channel, including those withheld until the account has a second
+ * factor. */
 static enum err channel_permissions_with_withheld(struct tx *tx, const struct member_access *s,
                                                   const struct channel *c,
                                                   struct permission_trace *trace, uint64_t *ret)
@@ -75,14 +76,12 @@ static void set_target_permissions(struct call_path_objects *t, uint64_t all)
     t->member_access->withheld_here = all & t->member_access->withheld;
 }
 
-/* Resolves {guild.id}: the guild exists and the caller is a member. */
+/* Resolves {guild.id} to a guild of which the caller is a member. */
 static enum err resolve_guild(struct call *call)
 {
     snowflake id = call_path_id(call, "guild.id");
-    bool open = call->route->auth & AUTH_OPEN; /* without authentication: no permissions */
+    bool open = call->route->auth & AUTH_OPEN; /* no caller, no permissions */
 
-    if (!open)
-        member_access_prefetch(call->tx, id, call->caller->id);
     enum err e = guild_find(call->tx, id, TARGET(call, guild));
     if (!e && open)
         return OK;
@@ -109,14 +108,9 @@ static enum err resolve_private_channel(struct call *call, const struct channel 
     return e;
 }
 
-/* said: true if the route has already issued every prefetch that it could. */
-static enum err read_channel_and_permissions(struct call *call, snowflake id,
-                                             bool prefetched_by_route)
+enum err resolve_channel_by_id(struct call *call, snowflake id)
 {
     struct channel *c = TARGET(call, channel);
-    bool prefetched =
-        tx_needs_round_trips(call->tx) &&
-        (prefetched_by_route ? channel_guild_is_cached(id) : channel_access_prefetch(call, id));
     uint64_t perms;
     enum err e = channel_find_without_overwrites(call->tx, id, c);
 
@@ -124,13 +118,12 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
         return e;
     if (channel_is_private(c->type))
         return resolve_private_channel(call, c);
-    if (!prefetched || !channel_prefetch_used_right_guild(c))
-        channel_prefetch_guild_queries(call, c);
     e = channel_read_overwrites(call->tx, c);
     if (!e)
         e = member_access_find(call->tx, c->guild_id.value, call->caller->id,
                                TARGET(call, member_access));
-    /* A channel of a guild that is being deleted: threads are not marked as deleted themselves. */
+    /* The channel is a thread of a guild that is being deleted; such threads are not marked as
+     * deleted. */
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
@@ -143,19 +136,13 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
     return e;
 }
 
-enum err resolve_channel_by_id(struct call *call, snowflake id)
-{
-    return read_channel_and_permissions(call, id, false);
-}
-
 /* Resolves {channel.id}: the channel exists and the caller may view it. */
 static enum err resolve_channel(struct call *call)
 {
-    return read_channel_and_permissions(call, call_path_id(call, "channel.id"),
-                                        call_queries_were_prefetched(call));
+    return resolve_channel_by_id(call, call_path_id(call, "channel.id"));
 }
 
-/* Resolves {role.id}: a role of the guild in the path. */
+/* Resolves {role.id} to a role of the guild in the path. */
 static enum err resolve_role(struct call *call)
 {
     return role_find(call->tx, call->target.guild->id, call_path_id(call, "role.id"),
@@ -172,7 +159,7 @@ static bool route_adds_member(const struct route *r)
            strcmp(r->path + n - (sizeof end - 1), end) == 0;
 }
 
-/* Resolves {member.id}: a member of the guild in the path, with its account. */
+/* Resolves {member.id} to a member of the guild in the path, and the member's account. */
 static enum err resolve_member(struct call *call)
 {
     if (route_adds_member(call->route))
@@ -183,9 +170,9 @@ static enum err resolve_member(struct call *call)
     return e ? e : member_read_user(call->tx, m);
 }
 
-/* Checks the permissions that a route needs, in the channel of the path or else in its guild. A
- * permission to act on a role also requires that the member is above that role. Restricted members
- * (member_is_restricted) may not call routes that other members would notice. */
+/* Checks the permissions that a route needs, in the channel of the path or else in its guild. If
+ * the path has a role, the caller must rank above the role. Restricted members
+ * (member_is_restricted) may not call routes with effects that other members see. */
 static enum err check_route_permissions(struct call *call, uint64_t needs)
 {
     const struct call_path_objects *t = &call->target;

@@ -6,7 +6,8 @@
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 
-/* Every viewer is notified of a rename, so a channel allows two per 10 minutes, of all callers. */
+/* A rename emits an event to every viewer, so a channel can be renamed twice per 10 minutes, by all
+ * callers together. */
 static const struct rate_limit limit_rename = {
     .name = "channel-rename", .count = 2, .window_s = 600, .shared = true
 };
@@ -23,7 +24,7 @@ enum err get_channel(struct call *call)
     return e ? e : call_reply_object(call, c);
 }
 
-/* --- PATCH ---------------------------------------------------------------------------- */
+/* --- PATCH /channels/{channel.id} ---------------------------------------------------- */
 
 static enum err store_group_icon(struct call *call)
 {
@@ -192,9 +193,9 @@ enum err modify_channel(struct call *call)
     return channel_is_thread(c->type) ? hook_thread_edited(call, c) : modify_guild_channel(call);
 }
 
-/* --- DELETE --------------------------------------------------------------------------- */
+/* --- DELETE /channels/{channel.id} --------------------------------------------------- */
 
-/* Channels of a deleted category remain without one; threads are deleted with their channel. */
+/* Channels of a deleted category get no category; threads are deleted with their parent channel. */
 static enum err detach_children(struct call *call, const struct channel *c)
 {
     struct list children, freed = { 0 };
@@ -226,7 +227,7 @@ static const char CLEAR_GUILD_REFERENCES[] =
     "where id = $1 and (afk_channel_id = $2 or system_channel_id = $2 or rules_channel_id = $2 "
     "or public_updates_channel_id = $2 or safety_alerts_channel_id = $2)";
 
-/* Clears references of the guild (system channel, AFK channel …) to the deleted channel. */
+/* Clears the guild's settings (system channel, AFK channel …) that name the deleted channel. */
 static enum err clear_guild_references(struct call *call, const struct channel *c)
 {
     struct guild guild;

@@ -30,7 +30,7 @@ enum err list_guild_channels(struct call *call)
 
 /* --- POST /guilds/{guild.id}/channels ------------------------------------------------- */
 
-/* Uses the overwrites of the body, or a copy of those of the category. */
+/* Sets the overwrites of a new channel: those of the body, or else those of its category. */
 static enum err choose_initial_overwrites(struct call *call, const struct channel_edit *in,
                                           struct channel *c)
 {
@@ -96,10 +96,10 @@ enum err create_guild_channel(struct call *call)
 
 /* --- PATCH /guilds/{guild.id}/channels ------------------------------------------------ */
 
-/* Results of the moves of a request so far. */
+/* Results of the channel moves of a request so far. */
 struct channel_moves {
     struct list moved, synchronized; /* snowflakes */
-    size_t overwrites; /* overwrites compared or written for copy_category_overwrites */
+    size_t overwrites;               /* number of overwrites that were compared or written so far */
 };
 
 /* Copies the category's overwrites to a channel that has already been moved into the category. */
@@ -168,8 +168,8 @@ static enum err move_guild_channel(struct call *call, const struct json_path *he
     return e;
 }
 
-/* Channels with new overwrites are emitted at once, because their visibility changes; channels that
- * only moved can be emitted in steps. */
+/* Emits channels with new overwrites in this transaction, because their viewers change; a job can
+ * emit channels that only moved. */
 static enum err emit_channel_moves(struct call *call, const struct channel_moves *all)
 {
     const snowflake *locked = all->synchronized.items, *moved = all->moved.items;
@@ -189,7 +189,7 @@ enum err move_guild_channels(struct call *call)
     const struct list *moves = call->body;
     struct channel_moves all = { 0 };
 
-    /* Report every invalid entry, not only the first. */
+    /* Form errors are reported for every invalid entry, not only for the first. */
     for (size_t i = 0; i < moves->count; i++) {
         struct json_path here = json_path_index(NULL, i);
         enum err e = move_guild_channel(call, &here, (struct channel_move *)moves->items + i, &all);

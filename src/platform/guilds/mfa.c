@@ -1,4 +1,4 @@
-/* mfa.c - POST /guilds/{guild.id}/mfa: whether moderators need a second factor. */
+/* mfa.c - POST /guilds/{guild.id}/mfa: sets whether moderators need a second factor. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
@@ -26,7 +26,8 @@ static const struct schema level_schema = {
 };
 static const struct type type_level_change = { .kind = KIND_OBJECT, .schema = &level_schema };
 
-/* Only an owner with a second factor may change the level; others could not change it back. */
+/* Only an owner with a second factor may change the guild's MFA level; an owner without one could
+ * not change it back. */
 static enum err require_owner_with_mfa(struct call *call)
 {
     struct user owner;

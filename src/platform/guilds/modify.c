@@ -4,7 +4,7 @@
 #include "api/hooks.h"
 #include "base/mem.h"
 
-/* Pictures of a guild: offset in the body, offset in the guild, storage area. */
+/* Pictures of a guild: offset in struct guild_patch, offset in struct guild, storage area. */
 static const struct {
     size_t in, out;
     const char *area;
@@ -39,7 +39,7 @@ static const struct {
 #undef CHANNEL
 };
 
-/* Features that this route can switch on and off. */
+/* Guild features that this route can add and remove. */
 static const char *const changeable[] = {
     "COMMUNITY",
     "DISCOVERABLE",
@@ -50,7 +50,7 @@ static const char *const changeable[] = {
 #define MEMBER_AT(type, object, offset) ((type *)((char *)(object) + (offset)))
 #define INPUT_AT(type, object, offset)  ((const type *)((const char *)(object) + (offset)))
 
-/* --- pictures ------------------------------------------------------------------------- */
+/* --- storing pictures of a guild ----------------------------------------------------- */
 
 static enum err store_guild_pictures(struct call *call)
 {
@@ -98,8 +98,6 @@ static enum err apply_guild_pictures(struct call *call, struct guild *g)
     return e;
 }
 
-/* --- channels ------------------------------------------------------------------------- */
-
 static const char TYPE_OF_CHANNEL[] =
     "select type from channels where id = $1 and guild_id = $2 and type >= 0";
 
@@ -140,7 +138,7 @@ static enum err apply_named_channels(struct call *call, struct guild *g)
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* --- features ------------------------------------------------------------------------- */
+/* --- guild features ------------------------------------------------------------------ */
 
 static bool is_changeable_feature(struct str name)
 {
@@ -160,8 +158,8 @@ static bool list_has_feature(const struct list *names, const char *feature)
     return false;
 }
 
-/* Features that this route cannot change remain; the others are those of the body. The feature list
- * is stored as a JSON array of plain names. */
+/* Returns the features of the body and those stored ones that this route cannot change. The list is
+ * a JSON array of names that need no escapes. */
 static struct str merge_features(struct arena *arena, struct str old, const struct list *wanted)
 {
     struct buf out;
@@ -183,8 +181,6 @@ static struct str merge_features(struct arena *arena, struct str old, const stru
     json_end_array(&j);
     return buf_move_to_arena(&out, arena);
 }
-
-/* --- the rest ------------------------------------------------------------------------- */
 
 static void apply_optional_int(int64_t *field, struct opt_int in, int64_t otherwise)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 struct role_order {
-    struct role *roles; /* without @everyone, lowest first */
+    struct role *roles; /* all roles except @everyone, lowest first */
     size_t count;
     const struct role **ranked; /* roles in the new order */
 };
@@ -17,7 +17,7 @@ static const struct role_position *find_requested_position(const struct list *po
 {
     const struct role_position *all = positions->items;
 
-    /* If a role is named twice, the last entry counts. */
+    /* If the body has a role twice, the last entry counts. */
     for (size_t i = positions->count; i-- > 0;)
         if (all[i].id == id && all[i].position.given == GIVEN)
             return &all[i];
@@ -32,7 +32,7 @@ static const struct role *find_role_in_order(const struct role_order *o, snowfla
     return NULL;
 }
 
-/* Every id must name a role; @everyone cannot be moved. */
+/* Every id in the body must be that of a role, and not of @everyone, which cannot be moved. */
 static enum err check_role_positions(const struct role_order *o, const struct list *positions,
                                      snowflake guild_id)
 {
@@ -50,7 +50,7 @@ static enum err check_role_positions(const struct role_order *o, const struct li
 struct requested_role_move {
     const struct role *role;
     int64_t position;
-    size_t rank; /* previous rank of the role: breaks ties */
+    size_t rank; /* index in the previous order, which decides between equal positions */
 };
 
 static int compare_moves(const void *a, const void *b)

@@ -3,7 +3,6 @@
 
 #include "api/hooks.h"
 
-/* Result of the stage that stores the icon of a role. */
 struct stored_role_icon {
     snowflake id; /* id of the role */
     struct opt_str icon;
@@ -14,7 +13,8 @@ static bool is_everyone_role(const struct role *r)
     return r->id == r->guild_id;
 }
 
-/* Callers cannot grant permissions that they do not have. Owners and administrators have all. */
+/* A caller cannot grant permissions that the caller does not have. Owners and administrators have
+ * all. */
 static enum err check_granted_permissions(const struct call *call, uint64_t granted)
 {
     return granted & ~call->target.member_access->permissions ? call_rank_error(call) : OK;
@@ -49,8 +49,6 @@ static void emit_role_event(struct call *call, enum event event, const struct ro
     call_emit(call, event, audience_of_guild(r->guild_id), &guild_role_event_schema, &e);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 static enum err list_roles(struct call *call)
 {
     struct list roles;
@@ -76,8 +74,6 @@ static const struct field audited_role[] = {
     { FIELD(struct role, unicode_emoji), .type = &type_text },
     { 0 },
 };
-
-/* --- create ----------------------------------------------------------------------------- */
 
 static enum err prepare_create_role(struct call *call)
 {
@@ -127,8 +123,6 @@ static enum err create_role(struct call *call)
     return call_reply_object(call, &role);
 }
 
-/* --- modify ----------------------------------------------------------------------------- */
-
 static enum err prepare_modify_role(struct call *call)
 {
     return prepare_role_icon(call, call_path_id(call, "role.id"));
@@ -170,8 +164,6 @@ static enum err modify_role(struct call *call)
     return e ? e : call_reply_object(call, &role);
 }
 
-/* --- delete ----------------------------------------------------------------------------- */
-
 static enum err delete_role(struct call *call)
 {
     const struct role *role = call->target.role;
@@ -187,8 +179,6 @@ static enum err delete_role(struct call *call)
     return e ? e
              : hook_permissions_changed(call, &(struct permission_change){ role->guild_id, NULL });
 }
-
-/* --- routes ----------------------------------------------------------------------------- */
 
 static const struct route routes[] = {
     {

@@ -5,11 +5,6 @@
 #include "gateway/gateway.h"
 #include "platform/guilds/deletion.h"
 
-static enum err prefetch_guild_of_path(struct call *call)
-{
-    return guild_prefetch_all_lists(call, call_path_id(call, "guild.id"));
-}
-
 static enum err get_guild(struct call *call)
 {
     const struct guild_query *in = call->query;
@@ -57,7 +52,6 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &guild_query_schema,
         .reply = &type_guild,
-        .prefetch = prefetch_guild_of_path,
         .handle = get_guild,
     },
     {

@@ -43,8 +43,7 @@ enum err prepare_modify_current_member(struct call *call)
 
     call_pass_data(call, "stored_pictures", sizeof(struct stored_pictures));
     if (in->avatar.given || in->banner.given) {
-        call->read =
-            check_current_member_patch; /* checks first: nothing is stored without permission */
+        call->read = check_current_member_patch; /* runs before the pictures are stored */
         call->compute = store_member_pictures;
     }
     return OK;

@@ -101,7 +101,7 @@ static bool opt_str_eq(struct opt_str a, struct opt_str b)
     return given == other && (!given || str_eq(a.value, b.value));
 }
 
-/* Copies changed fields to m, returns true if any changed; an empty nick removes the nickname. */
+/* Applies a patch to m. Returns true if a field changed. An empty nick removes the nickname. */
 static bool apply_member_patch(const struct member_patch *in, struct member *m)
 {
     const struct opt_int *until = &in->communication_disabled_until;
@@ -156,7 +156,7 @@ enum err member_check_nick(struct call *call, struct member *m, bool *ret_refuse
     return e;
 }
 
-/* Fields of a member that the audit log records; roles have their own entries. */
+/* Fields of a member that the audit log records. Changes of roles get entries of their own. */
 static const struct field audited_member[] = {
     { FIELD(struct member, nick), .type = &type_text },
     { FIELD(struct member, mute), .type = &type_bool },
@@ -204,8 +204,6 @@ enum err modify_member(struct call *call)
         e = hook_voice_moderation_apply(call, &order);
     return e ? e : call_reply_object(call, m);
 }
-
-/* --- single role ------------------------------------------------------------------------ */
 
 static enum err add_or_remove_role(struct call *call, bool give)
 {

@@ -20,7 +20,8 @@ static enum err get_current_member(struct call *call)
     return e ? e : call_reply_object(call, m);
 }
 
-/* GET /users/@me/guilds/{guild.id}/member: the caller's member, for apps with a user's token. */
+/* GET /users/@me/guilds/{guild.id}/member: the caller's member object, for apps with a bearer
+ * token. */
 static enum err get_current_member_by_token(struct call *call)
 {
     return call->target.member_access ? get_current_member(call) : ERR_UNKNOWN_GUILD;

@@ -1,15 +1,15 @@
-/* draft_from_body.c - builds a message from a request body, for users, bots and webhooks. */
+/* draft_from_body.c - builds a new message from a request body, for users, bots and webhooks. */
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
 #include "model/permissions/permissions.h"
 #include "platform/message_parts/column_json.h"
 
-/* Flags that a sender may set. */
+/* Message flags that a sender may set. */
 static const int64_t SENDER_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_SUPPRESS_NOTIFICATIONS |
                                     MESSAGE_IS_VOICE_MESSAGE | MESSAGE_IS_COMPONENTS_V2;
 
-/* --- files, before the transaction ---------------------------------------------------- */
+/* --- storing files before the transaction -------------------------------------------- */
 
 static enum err store_uploads(struct call *call)
 {
@@ -63,9 +63,8 @@ static const struct allowed_mentions *effective_allowed_mentions(const struct me
     return in->allowed_mentions.value ? in->allowed_mentions.value : from->allowed;
 }
 
-/* --- new message ------------------------------------------------------------------------ */
-
-/* Resolves the message to reply to: it must exist in this channel and not be a system message. */
+/* Resolves the message to which the new message replies. The message must be in this channel and
+ * not be a system message. */
 static enum err resolve_reply(struct call *call, const struct message_sender *from,
                               const struct message_reference_in_body *in, struct new_message *draft,
                               snowflake *ret_author)
@@ -87,7 +86,8 @@ static enum err resolve_reply(struct call *call, const struct message_sender *fr
         return message_refuse_field(call, "message_reference", "REPLIES_UNKNOWN_MESSAGE",
                                     "Unknown message");
     }
-    /* Replies to a join message are allowed, because clients offer to wave at new members. */
+    /* Replies to a join message are allowed, because clients have a button that greets new
+     * members. */
     if (message_is_system(m.type) && m.type != MESSAGE_USER_JOIN)
         return message_refuse_field(call, "message_reference",
                                     "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE",
@@ -112,7 +112,7 @@ static bool draft_is_empty(const struct new_message *d)
            d->sticker_items.given != GIVEN && d->snapshot.given != GIVEN;
 }
 
-/* Copies the fields of the body; absent fields leave the draft unchanged. */
+/* Copies the fields of the body to the new message; absent fields change nothing. */
 static void copy_body_fields(struct call *call, const struct message_sender *from,
                              struct new_message *d)
 {
@@ -152,7 +152,8 @@ static enum err poll_of_body(struct call *call, const struct message_sender *fro
     return e;
 }
 
-/* Stores names and formats of stickers with the message, so that showing it reads no stickers. */
+/* Copies names and formats of the stickers to the new message, so that reading the message later
+ * does not read stickers. */
 static enum err stickers_of_body(struct call *call, const struct message_sender *from,
                                  struct opt_str *ret)
 {
@@ -255,9 +256,8 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
     return OK;
 }
 
-/* --- edit ------------------------------------------------------------------------------- */
-
-/* Retains listed attachments and adds uploaded ones. Absent list: retains all; null: none. */
+/* Retains the attachments that the body lists and adds uploaded ones. If the body has no list, all
+ * are retained; if the list is null, none. */
 static enum err merge_attachments(struct call *call, const struct message_sender *from,
                                   struct message *m)
 {
@@ -363,7 +363,8 @@ static enum err check_components_v2_content(struct call *call, const struct mess
                                 "The message has text or embeds, too.");
 }
 
-/* Refuses to edit an existing poll; only a deferred interaction reply can still become a poll. */
+/* Refuses to change the content of a message with a poll. Only the edit of a deferred interaction
+ * response may add a poll. */
 static enum err add_poll_by_edit(struct call *call, const struct message_sender *from,
                                  struct message *m, bool content_changes)
 {

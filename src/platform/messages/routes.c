@@ -9,8 +9,6 @@
 
 enum { BULK_DAYS = 14, BULK_LEAST = 2, BULK_MOST = 100 };
 
-/* --- read ------------------------------------------------------------------------------- */
-
 struct page_query {
     struct opt_id around, before, after;
     int64_t limit;
@@ -57,14 +55,6 @@ static struct message_page requested_page(const struct call *call)
     return (struct message_page){ q->before.value, q->after.value, q->around.value, q->limit };
 }
 
-static enum err prefetch_messages(struct call *call)
-{
-    struct message_page page = requested_page(call);
-
-    message_page_prefetch(call->tx, call_path_id(call, "channel.id"), &page);
-    return OK;
-}
-
 /* GET /channels/{channel.id}/messages: newest first; empty without READ_MESSAGE_HISTORY. */
 static enum err list_messages(struct call *call)
 {
@@ -93,7 +83,7 @@ static enum err get_message(struct call *call)
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- greetings ------------------------------------------------------------------------ */
+/* --- POST /channels/{channel.id}/greet ----------------------------------------------- */
 
 static const struct type type_one_sticker = {
     .kind = KIND_ARRAY, .min = 1, .max = 1, .of = &type_id, .doc = "A sticker of a sticker pack"
@@ -120,9 +110,8 @@ static enum err send_greeting(struct call *call)
     return ERR_INVALID_STICKER;
 }
 
-/* --- edit ------------------------------------------------------------------------------- */
-
-/* A bot is the author of its interaction replies; their webhook id is the application id. */
+/* True for the author. A bot is the author of its interaction replies, whose webhook id is the id
+ * of its app. */
 static bool caller_is_author(const struct call *call)
 {
     const struct message *m = call->target.message;
@@ -132,7 +121,7 @@ static bool caller_is_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* Allows moderators too; check_edited_fields then limits them to the flags. */
+/* Moderators pass, too; check_edited_fields then allows them to change only the flags. */
 static enum err check_edit_permission(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);
@@ -192,8 +181,6 @@ static enum err edit_message(struct call *call)
         e = call_reply_object(call, call->target.message);
     return e ? e : messages_hide_content_from_bot(call);
 }
-
-/* --- delete ----------------------------------------------------------------------------- */
 
 static enum err check_delete_permission(struct call *call)
 {
@@ -289,9 +276,7 @@ static enum err bulk_delete_messages(struct call *call)
                                     &options, (struct list){ 0 });
 }
 
-/* --- routes ----------------------------------------------------------------------------- */
-
-/* Resolves {message.id}: a message of the channel in the path. */
+/* Resolves {message.id} to a message of the channel in the path. */
 static enum err resolve_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
@@ -309,7 +294,7 @@ static const struct path_resolver resolvers[] = {
     { 0 },
 };
 
-/* Routes that pin and unpin, used for an old and a new path. */
+/* Fields of the routes that pin and unpin, for the old and the new paths. */
 /* clang-format off */
 #define PIN_ROUTES(path_, pin_, unpin_)                                                            \
     {                                                                                              \
@@ -346,7 +331,6 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &page_query,
         .reply = &type_messages,
-        .prefetch = prefetch_messages,
         .handle = list_messages,
     },
     {
@@ -373,7 +357,6 @@ static const struct route routes[] = {
             (const enum event[]){ EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, AUTOMOD_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_create_message,
-        .prefetch = prefetch_create_message,
         .admit = check_send_permission,
         .handle = create_message,
     },
@@ -449,7 +432,7 @@ static const struct route routes[] = {
         .handle = list_pins,
     },
     PIN_ROUTES("/channels/{channel.id}/pins/{message.id}", "pin_message", "unpin_message"),
-    /* The newer paths of the three pin routes. */
+    /* Routes of pins with the newer paths. */
     {
         .method = GET,
         .path = "/channels/{channel.id}/messages/pins",

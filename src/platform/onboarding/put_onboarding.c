@@ -11,7 +11,7 @@
 struct onboarding_change_state {
     struct onboarding before, now;
     struct guild_roles_and_channels positions;
-    struct list emojis; /* struct emoji: all emojis of the guild */
+    struct list emojis; /* all emojis of the guild (struct emoji) */
     struct member_access standing;
     uint64_t everyone; /* permissions of @everyone */
     struct str prompts, channels, reply;
@@ -117,7 +117,8 @@ static bool prompt_has_option(const struct onboarding_prompt *p, snowflake id)
     return false;
 }
 
-/* Returns a known and unused id, else a new one: clients send arbitrary ids for new objects. */
+/* Returns the id in the body if it is stored and unused, else a new id, because clients send
+ * arbitrary ids for new objects. */
 static snowflake choose_object_id(struct call *call, struct list *seen, snowflake id, bool known)
 {
     snowflake settled = known && !id_list_contains(seen, id) ? id : snowflake_new();
@@ -255,7 +256,7 @@ static void add_audit_entry(struct call *call, struct onboarding_change_state *w
         (struct onboarding_audit_entry){ .action = action, .target = target };
 }
 
-/* Adds the audit entry of a new prompt with all fields, which client libraries need. */
+/* Adds the audit log entry of a new prompt with all fields, because client libraries need them. */
 static void add_prompt_create_entry(struct call *call, struct onboarding_change_state *w,
                                     const struct onboarding_prompt *p)
 {

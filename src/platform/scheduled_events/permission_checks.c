@@ -3,7 +3,7 @@
 #include "platform/members/members.h"
 #include "platform/scheduled_events/internal.h"
 
-/* Reads the caller's permissions in the event's channel; without a channel, in the guild. */
+/* Reads the caller's permissions in the event's channel, or in the guild if there is no channel. */
 static enum err read_event_permissions(struct call *call, const struct scheduled_event *e,
                                        uint64_t *ret)
 {
@@ -42,7 +42,7 @@ static uint64_t permissions_of_event_type(const struct scheduled_event *e)
     }
 }
 
-/* Only MANAGE_CHANNELS can be withheld because the caller has no second factor. */
+/* A missing second factor (MFA) can withhold only MANAGE_CHANNELS. */
 static enum err lacks_manage_channels_error(struct call *call, const struct scheduled_event *e)
 {
     struct channel c;

@@ -4,7 +4,8 @@
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
-/* Readable channels, other channels, and channels in which the caller sees all private threads. */
+/* Lists of channels that the caller can read, that he cannot read, and in which he can see all
+ * private threads. */
 struct searchable_channels {
     struct list open, unreadable, thread_managed; /* snowflakes */
     bool reads;                                   /* the caller can read at least one channel */
@@ -46,8 +47,8 @@ static const char PRIVATE_THREADS[] =
     "select t.thread_id from thread_members t join channels c on c.id = t.thread_id "
     "where t.user_id = $1 and t.guild_id = $2 and c.type = 12 order by t.thread_id desc limit 500";
 
-/* The index still contains messages of channels that are being deleted, and the guild of those
- * channels is unknown. Beyond 500 channels, message_find_public skips their messages. */
+/* The index still has messages of channels that are being deleted, and the guild of those channels
+ * is unknown. With more than 500 such channels, message_find_public skips their messages. */
 static const char BEING_DELETED[] =
     "select key from jobs where kind = 'channel-leftovers' order by key limit 500";
 
@@ -97,7 +98,8 @@ enum err search_terms_add_guild_channels(struct call *call, const struct search_
         return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     search_term_filter_add_term(call->arena, search_terms_add_filter(call->arena, t),
                                 search_term_of_id(call->arena, 'g', guild_id));
-    /* Both lists express the same filter, so the shorter one is used. */
+    /* The filter either excludes the unreadable channels or requires one of the readable channels:
+     * the shorter list is used. */
     bool by_shut = p.unreadable.count <= p.open.count;
     if (!by_shut || p.unreadable.count) {
         struct search_term_filter *g = search_terms_add_filter(call->arena, t);

@@ -50,7 +50,7 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
                                  audit_thread_changes(call, NULL, ret));
     if (e)
         return e;
-    /* The creator receives THREAD_CREATE, too, and becomes a member after this event. */
+    /* The creator also receives THREAD_CREATE and becomes a member after this event. */
     struct audience to = audience_of_channel(ret);
     to.starter_id = plan->owner_id;
     ret->newly_created = opt_bool_given(true);
@@ -69,7 +69,7 @@ static enum err check_parent_type(const struct channel *parent)
                                                                                 : ERR_CHANNEL_TYPE;
 }
 
-/* Announcement channels allow only announcement threads; other channels do not allow them. */
+/* Announcement channels allow only announcement threads; other channels allow none. */
 static enum err check_thread_type(struct call *call, const struct channel *parent, int64_t type)
 {
     bool event_list = type == CHANNEL_ANNOUNCEMENT_THREAD;
@@ -88,7 +88,7 @@ static enum err check_create_permission(const struct call *call, int64_t type)
     return call->target.permissions & needs ? OK : call_missing_permissions_error(call, needs);
 }
 
-/* Adds the caller, who has already received THREAD_CREATE, so no second one is emitted. */
+/* Adds the caller, who has already received THREAD_CREATE, so the event is not emitted again. */
 enum err add_thread_creator(struct call *call, struct channel *thread)
 {
     snowflake me = call->caller->id;
@@ -100,7 +100,7 @@ enum err add_thread_creator(struct call *call, struct channel *thread)
     return e ? e : thread_read_viewer_membership(call->tx, me, thread);
 }
 
-/* Creates the system message about a public thread in its parent channel, with the thread's id. */
+/* Creates the system message about a new public thread in its parent, with the thread's id. */
 static enum err create_thread_created_message(struct call *call, const struct channel *parent,
                                               const struct channel *thread)
 {
@@ -154,7 +154,8 @@ static enum err create_channel_thread(struct call *call)
     return e ? e : call_reply_object(call, &c);
 }
 
-/* Only forum posts have a message. The type of the channel is checked later, in a transaction. */
+/* Only forum posts have a message in the body. The channel's type is checked later, in a
+ * transaction. */
 enum err prepare_create_thread(struct call *call)
 {
     const struct thread_create_body *in = call->body;
@@ -183,7 +184,8 @@ static enum err check_message_can_have_thread(struct call *call, const struct me
 
     if (!message_can_have_thread(m))
         return ERR_SYSTEM_MESSAGE;
-    /* A channel with the id of the message is its thread, even if the message is deleted. */
+    /* A channel with the id of the message is the message's thread, even if the message was
+     * deleted. */
     enum err e = channel_find(call->tx, m->id, &there);
     return e == ERR_UNKNOWN_CHANNEL ? OK : e ? e : ERR_THREAD_EXISTS;
 }

@@ -1,9 +1,9 @@
-/* lists.c - lists threads of a guild or a channel that the caller may view. */
+/* lists.c - lists the threads of a guild or channel that the caller can view. */
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
 
-/* Replies with threads. `threads` has one entry more than `limit` if a further page exists. */
+/* Replies with threads. `threads` has more than `limit` entries if there is a further page. */
 static enum err reply_with_threads(struct call *call, struct list *threads, int64_t limit)
 {
     struct thread_list_reply out = { .threads = *threads };
@@ -93,7 +93,7 @@ enum err list_channel_threads(struct call *call)
 
 /* --- archived threads ----------------------------------------------------------------- */
 
-/* Reads and sends archived threads. page->limit is one more than the page size, for has_more. */
+/* Reads archived threads and replies. page->limit is the page size plus one, for has_more. */
 static enum err reply_with_page(struct call *call, const struct thread_list_query *page)
 {
     struct list threads;
@@ -173,7 +173,7 @@ enum err audit_add_threads(struct call *call, struct audit_log_objects *log)
         struct channel thread, parent;
 
         e = channel_find(call->tx, id[i], &thread);
-        if (!e) /* Archived threads have no deletion mark while their channel is being deleted. */
+        if (!e) /* archived threads are not marked while their channel is being deleted */
             e = channel_find(call->tx, thread.parent_id.value, &parent);
         if (!e)
             audit_log_append_object(call->arena, &log->threads, &type_channel, &thread);

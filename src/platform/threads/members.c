@@ -9,7 +9,7 @@ static const int64_t NOTIFICATIONS =
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Adds the guild member, if the user has not left the guild. */
+/* Sets .member of the thread member, if the user is still in the guild. */
 static enum err add_guild_member_if_any(struct call *call, struct thread_member *m)
 {
     enum err e = thread_member_add_guild_member(call, call->target.channel->guild_id.value, m);

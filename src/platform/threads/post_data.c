@@ -1,4 +1,4 @@
-/* post_data.c - POST …/post-data: reads authors and first messages of several forum posts. */
+/* post_data.c - POST …/post-data: authors and first messages of several forum posts. */
 #include "platform/threads/internal.h"
 
 #include "platform/accounts/users.h"

@@ -1,4 +1,4 @@
-/* posts.c - posts: threads of forum and media channels, with a first message and tags. */
+/* posts.c - forum posts: threads of forum and media channels, with a first message and tags. */
 #include "platform/threads/internal.h"
 
 /* --- tags ----------------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ enum err forum_post_create_and_emit(struct call *call, struct new_thread *plan,
                                     struct new_message *draft, struct channel *ret,
                                     struct message *ret_message)
 {
-    /* A post has the id of its first message. */
+    /* A forum post has the id of its first message. */
     plan->id = snowflake_new();
     plan->begun = true;
     plan->type = CHANNEL_THREAD;
@@ -105,7 +105,7 @@ enum err prepare_create_forum_post(struct call *call, const struct thread_create
     return prepare_nested_message(call, in->message.value, here, check_post_files);
 }
 
-/* POST /channels/{channel.id}/threads of a forum */
+/* POST /channels/{channel.id}/threads, if the channel is a forum */
 enum err create_post_in_forum(struct call *call)
 {
     const struct thread_create_body *in = call->body;

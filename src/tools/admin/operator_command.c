@@ -1,4 +1,4 @@
-/* operator_command.c - `guildhall user`, `guild`, `app` and so on: operator commands for a running
+/* operator_command.c - `guildhall user`, `guild`, `app`, …: operator commands for a running
  * server. */
 #include <stddef.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ static void print_safe_text(struct str cell)
     }
 }
 
-/* State of a table: the maximum width of each column so far, and whether the header was printed. */
+/* Layout of a printed table: maximum width of each column so far, and whether it has a header. */
 struct table_layout {
     int widths[MAX_REPLY_COLUMNS];
     bool begun;
@@ -212,7 +212,7 @@ int send_operator_command_or_fail(const struct command_settings *s,
                         : status;
 }
 
-/* Sends a command; returns the exit status; -1: no server. Lists set ret_rows and the last id. */
+/* Sends a command; returns the exit status, or -1 if no server runs. Lists set ret_rows. */
 static int send_and_print_command(const struct command_settings *s, const char *request,
                                   struct table_layout *list, int64_t *ret_rows, char last[32])
 {
@@ -279,7 +279,7 @@ static int confirm_irreversible_command(const struct command_settings *s,
     return 2;
 }
 
-/* Reads a line from standard input; a terminal does not echo it. */
+/* Reads a line from standard input without echo. */
 static bool read_secret(char *out, size_t size)
 {
     struct termios before, quiet;
@@ -319,7 +319,7 @@ static int print_operator_usage(const char *noun)
     return 2;
 }
 
-/* Checks the arguments. NULL if they are valid, "" if their number is wrong, else the problem. */
+/* Checks the arguments. Returns NULL if valid, "" if their number is wrong, else the problem. */
 static const char *check_arguments(const struct operator_command_row *row, char **words)
 {
     int count = 0;
@@ -361,7 +361,7 @@ static const char *format_operator_request(const struct operator_command_row *ro
                : "the password must not contain a tab and must not be longer than 255 characters";
 }
 
-/* Runs an operator command and returns the exit status; -1: no server runs. */
+/* Runs an operator command and returns the exit status, or -1 if no server runs. */
 static int run_operator_command(const struct command_settings *s, const char *noun,
                                 char **arguments)
 {
@@ -386,7 +386,7 @@ static int run_operator_command(const struct command_settings *s, const char *no
                    : send_and_print_command(s, request, NULL, &rows, last);
 }
 
-/* Runs an operator command. `user add` also works while no server runs, for the first account. */
+/* Runs an operator command. `user add` also works without a server, for the first account. */
 int tool_operator_command(const struct command_settings *s, char **arguments)
 {
     const char *noun = s->argv[0];

@@ -18,7 +18,7 @@ const struct option_row sessions_option_rows[] = {
     { 0 },
 };
 
-/* A gateway session or voice connection. */
+/* A row of the list: a gateway session or a voice connection. */
 struct session_entry {
     snowflake user_id, channel_id;
     struct str name, address, transport, client, mode;
@@ -136,7 +136,7 @@ static int send_session_command(const struct command_settings *s, const char *ve
     return status == 404 ? 2 : status > 1 ? 3 : status;
 }
 
-/* Retains the JSON lines. Each server's reply begins with "ok", or "error" and a sentence. */
+/* Removes all but JSON lines: each server's reply begins with "ok", or "error" and a sentence. */
 static void extract_json_lines(struct buf *out)
 {
     struct str all = buf_str(out);
@@ -145,9 +145,9 @@ static void extract_json_lines(struct buf *out)
     while (all.n) {
         struct str line = str_cut(&all, '\n');
 
-        if (str_starts(line, STR("error ")))
-            fprintf(stderr, "guildhall: %.*s\n", STR_ARGS(str_skip(line, 10)));
-        if (!str_starts(line, STR("{")))
+        if (str_starts_with(line, STR("error ")))
+            fprintf(stderr, "guildhall: %.*s\n", STR_ARGS(str_skip_bytes(line, 10)));
+        if (!str_starts_with(line, STR("{")))
             continue;
         memmove(out->p + out->n, line.p, line.n);
         out->n += line.n;
@@ -169,8 +169,8 @@ int tool_sessions(const struct command_settings *s, char **arguments)
         return print_usage_error("sessions, sessions voice, or "
                                  "sessions drop|reconnect|invalidate|resumable NAME|ID");
     buf_init(&out, SIZE_MAX);
-    enum err e = control_request_all(s->config.data,
-                                     voice ? "operate sessions\tvoice" : "operate sessions", &out);
+    enum err e = control_send_request_to_all(
+        s->config.data, voice ? "operate sessions\tvoice" : "operate sessions", &out);
     extract_json_lines(&out);
     if (e)
         print_server_unreachable(s->config.data, e);

@@ -163,8 +163,8 @@ static const struct schema ready_schema = { .size = sizeof(struct hello_or_ready
 static const struct type type_hello = { .kind = KIND_OBJECT, .schema = &hello_schema };
 static const struct type type_ready = { .kind = KIND_OBJECT, .schema = &ready_schema };
 
-/* READY of a user in very large guilds may exceed the JSON reader's limit of values; only the
- * arrival of READY matters. */
+/* Returns whether the event is READY, without parsing it: READY of a user in very large guilds may
+ * exceed the JSON reader's limit of values. */
 static bool is_ready_event(struct str text)
 {
     return memmem(text.p, text.n < 200 ? text.n : 200, "\"READY\"", 7) != NULL;

@@ -93,7 +93,7 @@ enum err find_custom_call_sound(struct call *call, struct effect_sound *ret)
     return find_guild_sound(call, chosen->sound_id, ret);
 }
 
-/* A sound of another guild must be requested with that guild's id. */
+/* The request for a sound of another guild must have the id of that guild. */
 static enum err check_source_guild(struct call *call, snowflake id, snowflake source)
 {
     struct soundboard_sound s;

@@ -10,10 +10,10 @@
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
 
-/* Per account, because each requested URL occupies a row and a job for one day. */
+/* Maximum number per account, because each requested URL occupies a row and a job for one day. */
 enum { MOST_OPEN_UPLOADS = 100 };
 
-/* --- request URLs ----------------------------------------------------------------------- */
+/* --- requesting upload URLs ---------------------------------------------------------- */
 
 /* Returns a random UUID (version 4), the format that clients expect. */
 static struct str new_upload_key(struct arena *arena)
@@ -92,7 +92,7 @@ static enum err create_attachments(struct call *call)
     return e ? e : call_reply_object(call, &out);
 }
 
-/* --- upload bytes ----------------------------------------------------------------------- */
+/* --- PUT /uploads: uploading the bytes ----------------------------------------------- */
 
 static struct str token_of_query(const struct call *call)
 {
@@ -107,7 +107,7 @@ static struct str token_of_query(const struct call *call)
     return token;
 }
 
-/* Reads the upload of the path. The secret token of the URL is the only credential. */
+/* Reads the upload that the path names. The secret token in the URL is the only credential. */
 static enum err read_upload_of_path(struct call *call, struct cloud_upload *ret)
 {
     struct str token = token_of_query(call);
@@ -128,7 +128,8 @@ struct received_upload {
     struct attachment stored;
 };
 
-/* Runs before the body is received and before the handler: refuses bytes for an invalid URL. */
+/* Refuses an upload to an invalid URL. Runs before the body is received and again before the
+ * handler. */
 static enum err check_upload_url(struct call *call)
 {
     const struct http_request *r = call->exchange->request;
@@ -144,7 +145,8 @@ static enum err check_upload_url(struct call *call)
     return e;
 }
 
-/* Compares the body's length with the announced one; for a chunked body it is known only now. */
+/* Compares the length of the body with the declared size. The length of a chunked body is not known
+ * earlier. */
 static enum err check_upload_length(struct call *call)
 {
     const struct received_upload *sent = call_passed_data(call, "received_upload");
@@ -186,9 +188,9 @@ static enum err put_upload(struct call *call)
     return cloud_upload_update_file(call->tx, &u);
 }
 
-/* --- attach to a message ---------------------------------------------------------------- */
+/* --- attaching an upload to a message ------------------------------------------------ */
 
-/* Returns the key of "key/filename". */
+/* Returns the key in an uploaded_filename, which has the form "key/filename". */
 static struct str key_of_uploaded_filename(struct str uploaded_filename)
 {
     return str_cut(&uploaded_filename, '/');
@@ -225,7 +227,7 @@ static enum err consume_upload(struct call *call, const struct attachment_in_bod
     return OK;
 }
 
-/* Copies the list of uploaded files instead of changing it, because the handler may be retried. */
+/* Appends to a copy of the list of uploaded files, because the handler may be retried. */
 enum err uploads_consume_named_in_body(struct call *call, snowflake owner_id, struct list *ret)
 {
     const struct message_send_state *sending = message_send_state_of(call);
@@ -245,7 +247,7 @@ enum err uploads_consume_named_in_body(struct call *call, snowflake owner_id, st
                : e;
 }
 
-/* --- without a message ---------------------------------------------------------------- */
+/* --- files that are served without a message ----------------------------------------- */
 
 static struct opt_int int_or_null(struct opt_int v)
 {
@@ -272,7 +274,7 @@ enum err attachment_publish_temporarily(struct call *call, snowflake target_id,
     return e ? e : schedule_upload_expiry(call, &u);
 }
 
-/* --- deletion and expiry ---------------------------------------------------------------- */
+/* --- deletion of unused uploads ------------------------------------------------------ */
 
 static enum err delete_upload_and_file(struct call *call, const struct cloud_upload *u)
 {
@@ -300,7 +302,7 @@ static enum err delete_upload(struct call *call)
     return delete_upload_by_key(call, call_path_text(call, "upload.key"));
 }
 
-/* DELETE /attachments/{upload.key}, with the slash as %2F */
+/* DELETE /attachments/{upload.key}, where {upload.key} is key%2Ffilename. */
 static enum err delete_upload_by_escaped_name(struct call *call)
 {
     return delete_upload_by_key(call, key_of_uploaded_filename(call_path_text(call, "upload.key")));
@@ -320,8 +322,6 @@ const struct job_kind cloud_upload_expiry_job = {
     .doc = "Deletes an uploaded file that no message used within a day.",
     .run = run_upload_expiry,
 };
-
-/* --- routes ----------------------------------------------------------------------------- */
 
 static const struct path_resolver resolvers[] = {
     { .name = "upload.key",
