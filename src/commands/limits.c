@@ -1,4 +1,4 @@
-/* limits.c - limits of commands per scope, and of new commands per day. */
+/* limits.c - maximum of commands per guild or globally, and of new commands per day. */
 #include "base/clock.h"
 #include "commands/internal.h"
 
@@ -35,7 +35,7 @@ enum err check_command_count_limit(struct tx *tx, snowflake application_id, snow
     return row_int(&row, 0) < max_commands_of_type(type) ? OK : max_commands_error(type);
 }
 
-/* Deletes ids that are older than a day and no longer count; an id contains its creation time. */
+/* Deletes ids older than a day, which no longer count. An id contains its creation time. */
 static const char DELETE_OLD_CREATES[] =
     "delete from command_creates where application_id = $1 and guild_id = $2 and id <= $3";
 static const char COUNT_CREATES[] =
@@ -43,8 +43,8 @@ static const char COUNT_CREATES[] =
 static const char INSERT_CREATE[] =
     "insert into command_creates (application_id, guild_id, id) values ($1, $2, $3)";
 
-enum err record_command_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                const snowflake *ids, size_t count)
+enum err record_created_commands(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                 const snowflake *ids, size_t count)
 {
     snowflake yesterday = snowflake_from_ms(clock_ms() - DAY_MS);
     struct value application = v_id(application_id), guild = v_id(guild_id);

@@ -62,7 +62,7 @@ static const struct type bot_address_reply = { .kind = KIND_OBJECT, .schema = &b
 /* GET /gateway */
 static enum err get_gateway(struct call *call)
 {
-    return call_reply(call, &(struct gateway_address){ api_base_url(call, "ws") });
+    return call_reply_object(call, &(struct gateway_address){ api_base_url(call, "ws") });
 }
 
 static const char COUNT_GUILDS[] = "select count(*) from members m join guilds g on "
@@ -91,13 +91,13 @@ static enum err get_bot_gateway(struct call *call)
     e = gateway_source.starts(call->tx, call->caller->id, clock_ms() / DAY_MS, &used);
     if (e)
         return e;
-    /* The store may lack starts that are not written yet; this process may lack starts before a
-     * restart. */
+    /* The store may lack session starts that are not written yet; this process may lack starts
+     * before a restart. */
     if (GATEWAY_STARTS_A_DAY - used < limit.remaining)
         limit.remaining = used < GATEWAY_STARTS_A_DAY ? GATEWAY_STARTS_A_DAY - used : 0;
     if (guilds > GUILDS_PER_SHARD)
         out.shards = (guilds + GUILDS_PER_SHARD - 1) / GUILDS_PER_SHARD;
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 static const struct route routes[] = {
@@ -127,5 +127,5 @@ const struct domain gateway_addresses_domain = {
     .name = "Gateway",
     .doc = "The WebSocket API that delivers events.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .member_joined = emit_guild_create_to_new_member },
+    .hooks = &(const struct hook_listeners){ .member_joined = emit_guild_create_to_new_member },
 };

@@ -1,4 +1,4 @@
-/* rows.c - SQL for interactions. */
+/* rows.c - SQL of interactions. */
 #include "interactions/internal.h"
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 
 int64_t interaction_creation_time(const struct interaction *it)
 {
-    return snowflake_ms(it->id) * 1000;
+    return snowflake_to_ms(it->id) * 1000;
 }
 
 static void interaction_from_row(const struct rows *r, void *ret)
@@ -90,7 +90,7 @@ static const char ACKNOWLEDGE[] =
     "modal = $5 where id = $1 and state = 0";
 
 enum err acknowledge_interaction(struct call *call, struct interaction *it,
-                                 const struct acknowledgement *a)
+                                 const struct interaction_acknowledgement *a)
 {
     int64_t changed;
 

@@ -34,7 +34,7 @@ static int parse_quality_value(struct str parameters)
 
     if (!q.n)
         return 1000;
-    if (!str_starts(q, STR("q=")) || q.n < 3 || (q.p[2] != '0' && q.p[2] != '1'))
+    if (!str_starts_with(q, STR("q=")) || q.n < 3 || (q.p[2] != '0' && q.p[2] != '1'))
         return 0;
     if (q.p[2] == '1')
         return 1000;

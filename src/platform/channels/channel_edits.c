@@ -130,7 +130,7 @@ void channel_edit_apply(const struct channel_edit *in, struct channel *c)
     channel_omit_inapplicable_fields(c);
 }
 
-/* --- overwrites ----------------------------------------------------------------------- */
+/* --- permission overwrites ----------------------------------------------------------- */
 
 static bool is_same_overwrite(const struct overwrite *a, const struct overwrite *b)
 {
@@ -153,7 +153,7 @@ static enum err check_overwrite_target(struct call *call, const struct overwrite
     return e || found ? e : ERR_UNKNOWN_MEMBER;
 }
 
-enum err overwrites_infer_types(struct call *call, const struct list *wanted)
+enum err channel_overwrites_infer_types(struct call *call, const struct list *wanted)
 {
     struct overwrite *o = wanted->items;
     struct role role;
@@ -169,7 +169,7 @@ enum err overwrites_infer_types(struct call *call, const struct list *wanted)
     return OK;
 }
 
-/* Unchanged overwrites need no permission. */
+/* Overwrites that do not change need no permission. */
 enum err check_overwrites_permission(struct call *call, const struct list *wanted,
                                      const struct list *before, uint64_t own)
 {
@@ -178,10 +178,10 @@ enum err check_overwrites_permission(struct call *call, const struct list *wante
     if (wanted->count > MAX_OVERWRITES)
         return ERR_MAX_OVERWRITES;
     for (size_t i = 0; i < wanted->count; i++) {
-        if (is_same_overwrite(&o[i], overwrite_find(before, o[i].id)))
+        if (is_same_overwrite(&o[i], overwrite_list_find(before, o[i].id)))
             continue;
         if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
-            return ERR_MISSING_PERMISSIONS;
+            return call_rank_error(call);
         enum err e = check_overwrite_target(call, &o[i]);
         if (e)
             return e;
@@ -193,8 +193,8 @@ static const char COUNT_OVERWRITES[] =
     "select count(*) from overwrites where channel_id in (select id from channels where "
     "guild_id = $1)";
 
-/* The count is skipped if the channel has so few overwrites that 500 channels of this size cannot
- * exceed the guild's limit. */
+/* Skips the count if the channel has so few overwrites that 500 such channels cannot exceed the
+ * guild's limit. */
 enum err check_guild_overwrite_limit(struct call *call, snowflake guild_id, size_t of_channel,
                                      int64_t coming)
 {

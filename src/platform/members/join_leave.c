@@ -20,7 +20,8 @@ enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id)
     return e || row_int(&row, 0) < MOST_GUILDS ? e : ERR_MAX_GUILDS;
 }
 
-/* Checks users who are not bots: not banned, and not in the maximum number of guilds. */
+/* Returns an error if the user is banned or in the maximum number of guilds. Not called for
+ * bots. */
 static enum err check_user_may_join(struct tx *tx, const struct joining_member *n)
 {
     struct rows row;
@@ -32,7 +33,8 @@ static enum err check_user_may_join(struct tx *tx, const struct joining_member *
     return check_guild_limit_of_user(tx, n->user_id);
 }
 
-/* Users start as pending if the guild has membership screening, unless added with roles. */
+/* Returns true if the new member is pending: the guild has membership screening, the user is not a
+ * bot, and the member gets no roles. */
 static bool new_member_is_screened(const struct joining_member *n, const struct user *user,
                                    struct str features)
 {
@@ -42,7 +44,8 @@ static bool new_member_is_screened(const struct joining_member *n, const struct 
            guild_has_feature(&g, "MEMBER_VERIFICATION_GATE_ENABLED");
 }
 
-/* Takes a row of MEMBERS_OF_GUILD; true if the guild has paused joins, also for a time. */
+/* Returns true if the guild has disabled joins, permanently or until a time. row is a row of
+ * MEMBERS_OF_GUILD. */
 static bool guild_has_paused_joins(const struct rows *row)
 {
     const struct guild g = { .features = row_text(row, 1) };
@@ -126,7 +129,7 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
 {
     struct user user;
     struct guild_user_event removed = { .guild_id = guild_id, .user = &user };
-    struct guild_ref guild = { guild_id };
+    struct guild_delete_event guild = { guild_id };
     bool done = false;
     struct member_leave leave = { guild_id, &user, &done };
 
@@ -140,7 +143,8 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
         return e;
     call_emit(call, EVENT_GUILD_MEMBER_REMOVE, audience_of_guild(guild_id),
               &guild_user_event_schema, &removed);
-    call_emit(call, EVENT_GUILD_DELETE, audience_of_user(user_id), &guild_ref_schema, &guild);
+    call_emit(call, EVENT_GUILD_DELETE, audience_of_user(user_id), &guild_delete_event_schema,
+              &guild);
     return hook_member_left(call, &leave);
 }
 

@@ -45,7 +45,7 @@ static enum err remove_file_from_message(struct call *call, const struct file_us
     enum err e = channel_find(call->tx, use->channel_id, &channel);
 
     if (!e)
-        e = message_find_ephemeral(call, use->channel_id, use->message_id, &m);
+        e = message_find_even_ephemeral(call, use->channel_id, use->message_id, &m);
     if (e)
         return e;
     struct message less = m;
@@ -57,8 +57,8 @@ static enum err remove_file_from_message(struct call *call, const struct file_us
 
 static const char FIND_FILE[] = "select file_id from attachments where id = $1";
 
-enum err message_remove_file_everywhere(struct call *call, snowflake attachment_id,
-                                        int64_t *ret_messages, bool *ret_more)
+enum err attachment_remove_from_all_messages(struct call *call, snowflake attachment_id,
+                                             int64_t *ret_messages, bool *ret_more)
 {
     struct rows row;
     struct list uses = { 0 };

@@ -120,7 +120,7 @@ static enum err get_welcome_screen(struct call *call)
         e = call_missing_permissions_error(call, PERMISSION(MANAGE_GUILD));
     if (!e)
         e = remove_deleted_channels(call->tx, guild_id, &row.screen);
-    return e ? e : call_reply(call, &row.screen);
+    return e ? e : call_reply_object(call, &row.screen);
 }
 
 static enum err resolve_channel_emoji(struct call *call, struct welcome_channel *c,
@@ -205,7 +205,7 @@ static enum err modify_welcome_screen(struct call *call)
         e = guild_set_feature(call, guild_id, "WELCOME_SCREEN_ENABLED", row.enabled);
     if (!e)
         e = remove_deleted_channels(call->tx, guild_id, &row.screen);
-    return e ? e : call_reply(call, &row.screen);
+    return e ? e : call_reply_object(call, &row.screen);
 }
 
 static const struct route routes[] = {

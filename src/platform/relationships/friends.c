@@ -12,7 +12,7 @@ enum { MOST_FRIENDS = 1000 };
 static const char FIND_TYPE[] =
     "select type from relationships where user_id = $1 and target_id = $2";
 
-enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret)
+enum err relationship_type_read(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -77,7 +77,7 @@ static struct list copy_ids(struct arena *arena, const struct list *ids)
     const snowflake *id = ids->items;
 
     for (size_t i = 0; i < ids->count; i++)
-        ids_add(arena, &own, id[i]);
+        id_list_add(arena, &own, id[i]);
     return own;
 }
 

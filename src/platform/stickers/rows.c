@@ -32,11 +32,6 @@ enum err guild_stickers_read(struct tx *tx, snowflake guild_id, struct list *ret
                         sticker_from_row, ret);
 }
 
-void guild_stickers_prefetch(struct tx *tx, snowflake guild_id)
-{
-    tx_prefetch(tx, STICKERS_OF_GUILD, BIND(v_id(guild_id)));
-}
-
 enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret)
 {
     struct rows row;

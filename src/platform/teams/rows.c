@@ -68,7 +68,7 @@ enum err teams_read_of_user(struct tx *tx, snowflake user_id, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        ids_add(tx_arena(tx), &ids, row_id(&rows, 0));
+        id_list_add(tx_arena(tx), &ids, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; i < ids.count && !e; i++)
         e = team_find(tx, ((snowflake *)ids.items)[i],
