@@ -142,6 +142,12 @@ export async function messageMenu(app, channel, m, at) {
         icon: "wrench",
         run: () => dialog(t("Message"), () => h("pre.json", { tabindex: 0 }, JSON.stringify(m, null, 2))),
       },
+      !own && {
+        label: t("Report message"),
+        icon: "hand",
+        danger: true,
+        run: () => import("./report-message.js").then(({ reportMessage }) => reportMessage(app, channel, m)),
+      },
       (own || manage) && {
         label: t("Delete"),
         icon: "trash",

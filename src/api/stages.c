@@ -1,6 +1,6 @@
 /* stages.c - moves a call through the stages of enum call_stage (call.h), from request to response.
  *
- * Checks run in the order of the stages, so all routes return errors in the same order. */
+ * Checks run in the order of the stages, so all routes report errors in the same order. */
 #include "api/internal.h"
 
 #include <assert.h>
@@ -40,8 +40,8 @@ enum err call_restart_at_read(struct call *call)
     return ERR_STORE_RETRY;
 }
 
-/* Returns the call to the READ stage after a conflict. If many calls conflict, one of them commits
- * in each round. */
+/* Returns the call to the READ stage after a conflict. If many calls conflict, each round commits
+ * one of them. */
 static bool restart_at_read(struct call_context *run)
 {
     enum { MOST_LOOKS = 8 };
@@ -85,7 +85,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
     struct call *call = &run->call;
 
     loop_begin_measured_part(call->route->name);
-    /* Remove the headers that the failed stage has added. */
+    /* If the stage failed, remove the headers that it has added. */
     if (e)
         buf_truncate(&run->response.headers, run->header_bytes_before);
     switch (run->stage) {
@@ -110,7 +110,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
         break;
     default:
         /* After ERR_UNAVAILABLE the commit may still have happened (store.h), so evict the revoked
-         * credentials: the next call reads them again. */
+         * credentials from the cache; the next call reads them from the store. */
         for (struct revocation_record *f = e == ERR_UNAVAILABLE ? run->effects.revocations : NULL;
              f; f = f->next)
             api_apply_revocation(call->api, f);
@@ -259,8 +259,8 @@ static void start_compute_stage(struct call_context *run)
                   on_compute_finished);
 }
 
-/* Lets the body be received after the head was accepted. The connection may close before the body
- * has arrived, without a callback, so the call holds nothing but its arena until then. */
+/* Accepts the body after the head was checked. The connection may close before the body has
+ * arrived, without a callback, so the call must not own anything but its arena until then. */
 static void allow_body(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -274,8 +274,8 @@ static void allow_body(struct call_context *run)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* Checks the caller and the head. The head is checked once; the credential is checked again when
- * the body has arrived, because it may have been revoked meanwhile. */
+/* Checks the credential and the head. The head is checked once; the credential is checked again
+ * when the body has arrived, because it may have been revoked meanwhile. */
 static enum err check_caller_and_head(struct call_context *run)
 {
     const struct caller *c = run->call.caller;
@@ -334,8 +334,6 @@ static bool try_before_decode(struct call_context *run)
         submit_transaction(run, STAGE_KNOWN_BODY, STORE_READ);
     return e || call->read;
 }
-
-/* --- from stage to stage -------------------------------------------------------------- */
 
 /* Starts the stage that follows the completed one. */
 static void start_next_stage(struct call_context *run, enum call_stage ended)
@@ -523,8 +521,8 @@ void call_process_request(struct api *api, struct http_exchange *x)
         return;
     }
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    run->started = clock_monotonic_ns(); /* the upload time does not count */
+    run->started = clock_monotonic_ns(); /* so that the upload time does not count */
     run->call.parts = x->parts;
-    run->call.caller = NULL; /* the credential is checked again */
+    run->call.caller = NULL; /* so that the credential is checked again */
     call_authenticate(run);
 }

@@ -23,8 +23,8 @@ static enum err resolve_path_parameters(struct call_context *run)
     return OK;
 }
 
-/* Runs all checks before the handler: resolvers of the path, permissions, route->admit; then
- * returns the decoding error of the body, if any. */
+/* Runs all checks before the handler: resolvers of the path, permissions, route->admit. Then
+ * returns the decoding error of the body, or OK. */
 static enum err check_call_access(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -56,6 +56,8 @@ static void call_attempt_reset(struct call_context *run)
     run->effects.voice_changes_end = &run->effects.voice_changes;
     reset_attempt_files(call);
     run->effects.job_due = 0;
+    run->refusal = (struct refusal){ 0 };
+    run->cause = STR("");
     call->after = NULL;
     run->outdated = false;
     if (!call->decoded)
@@ -63,7 +65,7 @@ static void call_attempt_reset(struct call_context *run)
 }
 
 /* Fails if the response, its headers or an arena allocation exceeded its limit. Called inside the
- * transaction, which is then rolled back. */
+ * transaction, so that the transaction is rolled back. */
 static enum err check_response_fits(const struct call_context *run)
 {
     const struct call *call = &run->call;
@@ -77,7 +79,7 @@ static enum err check_response_fits(const struct call_context *run)
     return response_too_large ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
 }
 
-/* Returns the effects of the call that other nodes must apply. */
+/* Returns the effects of the call that other nodes must apply, as an entry of the event log. */
 static struct log_entry log_entry_from_effects(const struct call_effects *effects)
 {
     return (struct log_entry){ .announced = effects->announced,
@@ -128,6 +130,8 @@ enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
     if (!e && call->api->options.cluster && work_item_is_write(w))
         cluster_append_log_entry(call->api->options.cluster, tx,
                                  log_entry_from_effects(&run->effects));
+    if (e)
+        find_refusal_cause(run, e);
     call->tx = NULL;
     return e;
 }

@@ -1,4 +1,5 @@
-/* cluster.c - joins and leaves the cluster, publishes frames and delivers them on this node. */
+/* cluster.c - joins and leaves the cluster, publishes log entries and delivers them on this
+ * node. */
 #include "cluster/cluster.h"
 
 #include <sodium.h>
@@ -13,8 +14,9 @@
 
 enum { READY_MAX_LAG_MS = 5000, START_TIMEOUT_MS = 10000 };
 
-/* Delivers voice changes before the events of the frame, so that a muted user is silent before
- * clients are notified. A claim is a socket on the origin node; other nodes ignore it. */
+/* Delivers voice changes before the events of the log entry, so that a muted user is silent before
+ * clients are notified. A claim identifies a socket on the node that wrote the entry; other nodes
+ * ignore it. */
 static void deliver_voice_changes(struct cluster *c, const struct log_entry *f)
 {
     for (const struct voice_state_change *v = f->voices; v; v = v->next) {
@@ -30,7 +32,7 @@ static void deliver_log_entry(void *arg, int64_t position, const struct log_entr
 {
     struct cluster *c = arg;
 
-    /* Revocations of this node took effect at the commit. */
+    /* Revocations by this node already took effect at the commit. */
     if (f->origin != c->identity && f->revocations) {
         for (const struct revocation_record *o = f->revocations; o; o = o->next)
             c->options.revoke(c->options.arg, o);
@@ -41,7 +43,7 @@ static void deliver_log_entry(void *arg, int64_t position, const struct log_entr
     if (f->announced &&
         !(f->origin == c->identity && test_fault_is_enabled(TEST_FAULT_EARLY_EVENTS)))
         c->options.publish_events(c->options.arg, position, f->announced);
-    /* A session move is delivered after all events before it, so that the session has received
+    /* A session move is delivered after all earlier events, so that the session has received
      * them. */
     if (f->move && (f->move->from == c->identity || f->move->to == c->identity))
         c->options.move(c->options.arg, f->move);
@@ -61,19 +63,20 @@ static void offer_local_log_entry(struct cluster *c, const struct work_item *w,
 {
     atomic_fetch_add(&c->count.frames_own, 1);
     if (c->options.alone) {
-        /* There is no other writer, so missing positions were aborted. */
+        /* On SQLite there is no other writer, so missing positions were aborted. */
         log_sequencer_abort_missing(c->sequencer, w->position - 1);
         log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
         return;
     }
     cluster_nats_send(c, w->position, w->log);
     log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
-    /* An earlier position is missing: another node's frame, which is in the log or soon will be. */
+    /* An earlier position is missing: that of another node, whose entry is or will soon be in the
+     * log. */
     if (log_sequencer_next_position(c->sequencer) <= w->position)
         log_follower_wake_soon(c);
 }
 
-/* Called for an aborted position, so that later frames need not wait until the log is read. */
+/* Called for an aborted position, so that later log entries need not wait until the log is read. */
 static void on_position_aborted(void *arg, int64_t position)
 {
     struct cluster *c = arg;
@@ -81,8 +84,8 @@ static void on_position_aborted(void *arg, int64_t position)
     log_sequencer_offer_entry(c->sequencer, position, STR(""), NULL);
 }
 
-/* Publishes transient events, which are not in the log: a node that misses the message never
- * gets them. */
+/* Publishes transient events, which are not in the event log: a node that misses the message never
+ * receives them. */
 static void publish_transient_events(struct cluster *c, struct log_entry *f)
 {
     if (atomic_load(&c->nats.connected)) {
@@ -148,7 +151,7 @@ static enum err read_next_position(struct tx *tx, void *arg)
     return e;
 }
 
-/* Finds the next position of the log, and waits until all transactions with earlier positions
+/* Finds the next position of the event log, and waits until all transactions with earlier positions
  * have ended, so that every later read of the database sees their writes. */
 static enum err find_log_start(struct cluster *c, int64_t *ret)
 {
@@ -189,7 +192,6 @@ static enum err join_as_single_node(struct cluster *c, int64_t *ret)
     return store_run(c->options.store, STORE_READ, c->arena, read_log_end, ret);
 }
 
-/* Registers this node in the cluster. */
 static enum err join_cluster(struct cluster *c, int64_t *ret)
 {
     c->identity = store_process_identity(c->options.store);
@@ -241,7 +243,8 @@ void cluster_start(struct cluster *c)
 {
     if (c->options.alone)
         return;
-    /* No heartbeats of other nodes were received yet: declare no node dead for two leases. */
+    /* This node has not seen heartbeats of others yet, so it declares no node dead for two lease
+     * periods. */
     c->follow.declare_dead_at = clock_monotonic_ns() + ms_to_ns(2 * NODE_LEASE_MS);
     if (pthread_create(&c->thread, NULL, log_follower_thread, c) != 0) {
         log_error("cluster: cannot start the thread that follows the event log");
@@ -262,7 +265,7 @@ void cluster_close(struct cluster *c)
     pthread_mutex_unlock(&c->lock);
     if (c->has_thread)
         pthread_join(c->thread, NULL);
-    cluster_nats_close(c); /* after the thread, which uses NATS */
+    cluster_nats_close(c); /* close NATS after the thread that uses it */
     if (c->sequencer && c->side)
         node_unregister(c);
     log_sequencer_free(c->sequencer);

@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "cluster/internal.h"
 
-enum { GAP_MIN_AGE_MS = 5 }; /* most positions arrive earlier */
+enum { GAP_MIN_AGE_MS = 5 }; /* most positions arrive earlier, in ms */
 
 struct gap_query {
     struct arena *arena;
@@ -85,7 +85,7 @@ enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool
     return e;
 }
 
-/* Reads all positions up to s->last; positions that are missing then are aborted. */
+/* Reads all positions up to s->last again; those that are still missing were aborted. */
 static void resolve_gap(struct cluster *c)
 {
     struct log_gap_check *s = &c->gap_check;

@@ -1,6 +1,7 @@
 /* log_partitions.c - partitions of the log: creates the next one in time and drops old ones.
  *
- * Any node may do this; if several try, the first one succeeds and the others find it done. */
+ * Any node may do this work. If several try, the first succeeds, and the others find nothing to do.
+ */
 #include "base/log.h"
 #include "cluster/internal.h"
 
@@ -22,8 +23,8 @@ static enum err create_partition(struct tx *tx, void *arg)
     return e || !made ? e : tx_exec(tx, "select log_make_part($1)", BIND(v_int(t->part)), NULL);
 }
 
-/* A partition is created when the previous one is half full. So when partition p + 2 was created, p
- * was complete: all rows of p are older than made_at of p + 2. */
+/* A partition p + 1 is created when p is half full. So when p + 2 was created, p was already full,
+ * and all rows of p are older than made_at of p + 2. */
 static const char SELECT_OLD_PARTITION[] =
     "select p.part from log_parts p join log_parts n on n.part = p.part + 2 "
     "where n.made_at < clock_timestamp() - cast($1 as double precision) * interval '1 minute' "
@@ -56,7 +57,7 @@ static enum err read_first_partition(struct tx *tx, void *arg)
     return e;
 }
 
-/* A process that was paused for long may find that rows it has not read were dropped: its
+/* While this process was paused, log rows that it has not read may have been dropped. Then its
  * sessions would miss events without notice. */
 static void check_unread_rows_exist(struct cluster *c)
 {

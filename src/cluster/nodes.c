@@ -1,9 +1,9 @@
 /* nodes.c - cluster membership: one row per node, with a heartbeat every second.
  *
- * Times are those of the database, because clocks of nodes may differ. A node without a heartbeat
- * for five seconds is declared dead: others terminate its connections, which ends its transactions.
- * If it was only paused, it reconnects, reads the log from its position and delivers the missed
- * events. */
+ * Times are those of the database's clock, because clocks of nodes may differ. A node without a
+ * heartbeat for five seconds is declared dead: other nodes terminate its database connections,
+ * which ends its transactions. If the node was only paused, it reconnects, reads the log from its
+ * position and delivers the missed events. */
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,12 +17,12 @@ struct node_row {
     struct cluster *cluster;
     char name[256];
     int64_t ids_until;
-    int64_t foreign; /* number of a node whose frames this node cannot decode, or 0 */
+    int64_t foreign; /* number of a node whose log entries this node cannot decode, or 0 */
     bool others_differ;
 };
 
 /* Ids contain the time of their node's clock. If another host takes over a node number and its
- * clock is behind, it must not generate an id twice. */
+ * clock is behind, it must not generate the same id again. */
 static const char SELECT_IDS_UNTIL[] = "select ids_until from nodes where node = $1 and name <> $2";
 static const char INSERT_NODE[] =
     "insert into nodes (node, identity, name, state, seen_at, begun_at, ids_until, position, "
@@ -33,7 +33,7 @@ static const char INSERT_NODE[] =
     "begun_at = excluded.begun_at, ids_until = excluded.ids_until, position = 0, sessions = 0, "
     "version = excluded.version, settings = excluded.settings, address = excluded.address, "
     "schema = excluded.schema, frames = excluded.frames, voice = ''";
-/* Nodes with another frame format could not decode each other's events. */
+/* Nodes with another format of log entries could not decode each other's events. */
 static const char SELECT_OTHER_FRAME_FORMAT[] =
     "select node from nodes where node <> $1 and state <> 3 and frames not in (0, $2) and "
     "seen_at > clock_timestamp() - cast($3 as double precision) * interval '1 millisecond' limit 1";
@@ -103,8 +103,8 @@ static const char COUNT_NODES[] =
     "select count(*), count(*) filter (where node < $1), "
     "cast(extract(epoch from clock_timestamp()) * 1000 as bigint) from nodes where state = 1";
 
-/* Returns the certain part of the offset: the database read its clock somewhere between the two
- * times. */
+/* Returns the minimum offset: the database read its clock at some time between before_ms and
+ * after_ms. */
 static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t after_ms)
 {
     if (database_ms < before_ms)
@@ -122,7 +122,7 @@ static const char SELECT_CLOCK_OFFSETS[] =
 static enum err compare_with_other_clocks(struct cluster *c, struct tx *tx, int64_t offset_ms,
                                           bool *ret_agree)
 {
-    int64_t others[64]; /* a sample of more nodes is enough */
+    int64_t others[64]; /* at most 64 other nodes are compared */
     size_t count = 0;
     struct rows r;
     enum err e = tx_query(tx, SELECT_CLOCK_OFFSETS, BIND(v_int(c->node), v_int(NODE_LEASE_MS)), &r);
@@ -190,7 +190,7 @@ static enum err update_heartbeat(struct tx *tx, void *arg)
 static const char SELECT_LIVING_NODES[] = "select identity from nodes where state = 1";
 
 struct living_nodes {
-    uint32_t identities[1024]; /* maximum number of nodes */
+    uint32_t identities[1024]; /* at most 1024 nodes */
     size_t count;
 };
 
@@ -208,7 +208,7 @@ static enum err read_living_nodes(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Calls the callback outside the transaction, because it has work of its own. */
+/* Calls options.living outside of the transaction, because the callback does further work. */
 static enum err report_living_nodes(struct cluster *c)
 {
     struct living_nodes n;
@@ -219,7 +219,7 @@ static enum err report_living_nodes(struct cluster *c)
     return e;
 }
 
-/* abs(): a heartbeat in the future is from before the database's clock was set back. */
+/* abs(): a heartbeat in the future was written before the database's clock was set back. */
 static const char UPDATE_DEAD_NODES[] =
     "update nodes set state = 3 where node in (select node from nodes where state = 1 and "
     "abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 > cast($1 as bigint) "
@@ -254,9 +254,9 @@ static enum err declare_nodes_dead(struct tx *tx, void *arg)
     return e;
 }
 
-/* A node that could not reach the database for almost a lease period cannot decide about others:
- * the database may have been unreachable for all, and they may reconnect later. So it declares
- * no node dead for two lease periods. */
+/* If this node could not reach the database for almost a lease period, other nodes may have had the
+ * same problem and may reconnect later. So this node declares no node dead for two lease
+ * periods. */
 static bool may_declare_nodes_dead(struct cluster *c)
 {
     int64_t now = clock_monotonic_ns();

@@ -24,8 +24,8 @@ static const char GUILDS_WITH[] =
     "select guild_id from integrations where application_id = $1 and guild_id > $2 and "
     "type = 'service' order by guild_id limit $3";
 
-/* Emits the event to the application's guilds in steps, because it may be in very many. The job
- * stores the last guild of a step; a new change restarts it from the first guild. */
+/* Emits the event to the application's guilds in steps, because it may be in many guilds. The job
+ * stores the last guild of a step; a new change restarts the job from the first guild. */
 static enum err emit_index_update_to_guilds(struct call *call, snowflake application_id,
                                             snowflake after)
 {
@@ -75,8 +75,8 @@ const struct job_kind command_index_update_job = {
 
 static const char READ_EMITTED_AT[] = "select told_at from command_indexes where id = $1";
 
-/* Emits the event at once, then at most once per second, because changes of global commands come in
- * series. */
+/* Emits the event at once, then at most once per second, because bots change many global commands
+ * in a row. */
 static enum err emit_index_updates_rate_limited(struct call *call, snowflake application_id)
 {
     enum { SECOND_US = 1000 * 1000 };
@@ -97,7 +97,7 @@ static const char HAS_GLOBAL[] =
     "select count(*) from commands where application_id = $1 and guild_id = 0";
 static const char SET_FLAGS[] = "update applications set flags = $2 where id = $1";
 
-/* Sets or clears the flag that shows that the application has global commands. */
+/* Sets or clears the application flag for global commands. */
 static enum err update_global_commands_flag(struct tx *tx, const struct application *a)
 {
     int64_t n = 0;

@@ -1,4 +1,4 @@
-/* routes.c - the routes of application commands. */
+/* routes.c - route table of application commands. */
 #include "commands/internal.h"
 
 #include "commands/index/index_invalidation.h"
@@ -9,11 +9,11 @@
 #define UPDATE_SCOPE      "applications.commands.update"
 #define PERMISSIONS_SCOPE "applications.commands.permissions.update"
 
-/* Large enough for a hundred commands in all languages. */
+/* Maximum body in bytes; large enough for a hundred commands in all languages. */
 enum { LARGEST_BULK = 8 * 1024 * 1024 };
 
-/* Rate limit per caller over all guilds; a route's own limit counts per guild. The key is the
- * caller and not the application, so that callers without access cannot exhaust it. */
+/* Rate limit per caller for all guilds; a route's own limit counts per guild. The key is the caller
+ * and not the application, so that callers without access cannot exhaust the limit. */
 static const struct rate_limit limit_writes = {
     .name = "command-writes", .count = 60, .window_s = 10, .strict = true
 };

@@ -1,4 +1,4 @@
-/* use_counts.c - counts uses of commands per day for their rank, and deletes expired days. */
+/* use_counts.c - counts the uses of commands per day for their rank, and deletes old days. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "commands/internal.h"
@@ -6,7 +6,7 @@
 
 enum { DAY_S = 24 * 60 * 60, RANKED_DAYS = 30 };
 
-/* Counts a use. commands.used_day lets queries skip commands without recent uses. */
+/* Counts a use. By commands.used_day, queries skip commands without recent uses. */
 static const char COUNT_USE[] =
     "insert into command_uses (command_id, day, uses) values ($1, $2, 1) "
     "on conflict (command_id, day) do update set uses = command_uses.uses + 1";
@@ -35,7 +35,7 @@ static enum err set_application_active(struct tx *tx, const struct command *k)
 static const char OLDEST_DAY[] = "select min(u.day) from commands c join command_uses u "
                                  "on u.command_id = c.id where c.application_id = $1";
 
-/* Schedules the job for the day on which the oldest counted day expires. */
+/* Schedules the job for the day on which the oldest stored day expires. */
 static enum err schedule_use_expiry(struct call *call, snowflake application_id)
 {
     struct rows row;
@@ -87,7 +87,7 @@ static enum err record_used_day(struct tx *tx, snowflake command_id, struct valu
 enum err count_command_use(struct call *call, const struct command *k)
 {
     struct value day = v_int(clock_s() / DAY_S);
-    int64_t first; /* number of updated rows: 1 on the first use of the day */
+    int64_t first; /* number of updated rows: 1 for the first use of the day */
     enum err e = tx_exec(call->tx, COUNT_USE, BIND(v_id(k->id), day), NULL);
 
     if (!e)

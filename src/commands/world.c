@@ -1,7 +1,6 @@
-/* world.c - import and export of commands in world files.
- *
- * A file contains the body of a bulk overwrite and the same rules apply. An entry replaces the
- * command with its id, or else with its name; other commands stay. */
+/* world.c - import and export of commands in world files. A world file has the body of a bulk
+ * overwrite, and the same rules apply. An entry replaces the command with its id, or else with its
+ * name; other commands stay. */
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"
@@ -20,7 +19,7 @@ struct command_import {
     struct form *form;
     struct application application;
     snowflake guild_id;
-    struct list known; /* struct existing_command: commands of this scope, including new ones */
+    struct list known; /* struct existing_command: guild or global commands, including new ones */
     struct imported_object_count *count;
     bool changed;
 };
@@ -38,8 +37,8 @@ static struct existing_command *find_existing_by_id(const struct command_import 
     return NULL;
 }
 
-/* Finds the command with this name. An application has at most one entry point, which matches with
- * any name. */
+/* Finds the command with this name. An entry point matches any name, because an application has at
+ * most one. */
 static struct existing_command *find_existing_by_name(const struct command_import *in,
                                                       const struct command *k)
 {
@@ -66,7 +65,7 @@ static enum err check_new_command_id(struct command_import *in, snowflake id,
     return e;
 }
 
-/* Finds the command that an entry replaces; *ret NULL: the entry is new, or invalid and
+/* Finds the command that an entry replaces; *ret is NULL if the entry is new, or invalid and
  * reported. */
 static enum err resolve_replaced_command(struct command_import *in, const struct command *k,
                                          struct opt_id id, const struct json_path *here,
@@ -156,7 +155,7 @@ static enum err import_command(struct command_import *in, const struct command_p
     apply_command_patch(arena, &k, entry);
     normalize_command(arena, &k);
     if (check_command_install_types(in->form, here, &in->application, &k, entry))
-        return OK; /* check_command_install_types reported why */
+        return OK; /* check_command_install_types has added the error */
     enum err e = resolve_replaced_command(in, &k, entry->id, here, &old);
     if (e || form_has_error_at(in->form, here))
         return e;
@@ -178,7 +177,7 @@ static enum err read_existing_commands(struct command_import *in)
     return e;
 }
 
-/* Imports commands; json: the JSON text at this path. */
+/* Imports commands; json is the JSON text at this path. */
 static enum err import_commands(struct world_file_importer *im, const void *json,
                                 const struct json_path *at, snowflake application)
 {
@@ -190,7 +189,7 @@ static enum err import_commands(struct world_file_importer *im, const void *json
     void *body;
 
     if (schema_decode_at(type, *(const struct str *)json, im->form, at, &body))
-        return OK; /* the JSON is valid; errors are in the form */
+        return OK; /* the JSON is valid; other errors are in the form */
     const struct list *entries = body;
     enum err e = application_find(im->tx, application, &in.application);
     if (!e)

@@ -1,4 +1,4 @@
-/* gif_request.c - parses a GIF query (locale, format, limit), and computes heat. */
+/* gif_request.c - parses a GIF query (locale, format, limit), and computes heat (popularity). */
 #include "gifs/internal.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* write_gif.c - stores one GIF in the catalogue, new or replaced. */
+/* write_gif.c - stores a new or replaced GIF in the catalogue. */
 #include "gifs/internal.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* channel_apps.c - apps in private channels: list and delete. */
+/* channel_apps.c - lists and deletes apps in private channels. */
 #include "integrations/internal.h"
 
 #include "api/hooks.h"
@@ -49,7 +49,7 @@ enum err list_channel_integrations(struct call *call)
 
         e = application_find(call->tx, app->application_id, a);
         if (e == ERR_UNKNOWN_APPLICATION) {
-            e = OK; /* the application is being deleted */
+            e = OK; /* skip an application that is being deleted */
             continue;
         }
         if (e)
@@ -62,8 +62,8 @@ enum err list_channel_integrations(struct call *call)
     return e ? e : call_reply_object(call, &integrations);
 }
 
-/* Allows the owner of the group, the user who added the app, and the owner of the app that manages
- * the group. */
+/* Allows the owner of the group DM, the user who added the app, and the owner of the app that
+ * manages the group DM. */
 static enum err check_can_remove_app(struct call *call, const struct channel_app *app)
 {
     const struct channel *c = call->target.channel;

@@ -1,14 +1,14 @@
-/* join_guild.c - POST /integrations/{integration.any}/join: subscribers join the guild of an
- * integration. */
+/* join_guild.c - POST /integrations/{integration.any}/join: a subscriber joins the integration's
+ * guild. */
 #include "integrations/internal.h"
 
 #include "platform/members/members.h"
 
-/* Results that earlier stages pass to the handler. */
+/* Data that earlier stages pass to the handler. */
 struct join_attempt {
     bool partners;
     snowflake id;                     /* integration id */
-    struct linked_account connection; /* connection that the caller joins with */
+    struct linked_account connection; /* connection through which the caller joins */
     struct str account_id, secret;
     enum platform platform;
     bool asked;
@@ -30,8 +30,8 @@ static enum err connection_lists_integration(struct tx *tx, struct linked_accoun
     return e;
 }
 
-/* Finds a connection of the caller that lists the integration (*ret_listed), else one that the
- * provider can be asked about. */
+/* Finds a connection of the caller that lists the integration (*ret_listed), else a connection for
+ * a request to the provider. */
 static enum err choose_connection_of_caller(struct call *call, struct join_attempt *j,
                                             bool *ret_listed)
 {
@@ -99,8 +99,8 @@ static enum err read_owner_connection_secret(struct call *call, struct join_atte
     return e;
 }
 
-/* Refuses what can be refused without the provider. If a connection lists the integration, the
- * provider is not asked. */
+/* Returns all errors that need no request to the provider. If a connection lists the integration,
+ * no request is sent. */
 static enum err read_and_check_connections(struct call *call)
 {
     struct join_attempt *j = call_passed_data(call, "join_attempt");
@@ -172,7 +172,8 @@ static enum err check_may_join(const struct join_attempt *j, bool listed)
 static const char SUBSCRIBES[] = "select 1 from integration_subscribers where integration_id = $1 "
                                  "and subscriber_id = $2";
 
-/* *ret: role of a subscriber. The owner of the platform account may join too, but gets no role. */
+/* Reads the role of a subscriber. The owner of the platform account may also join, but gets no
+ * role. */
 static enum err read_subscriber_role(struct call *call, const struct join_attempt *j,
                                      const struct integration_row *i, snowflake *ret)
 {

@@ -1,4 +1,4 @@
-/* rows.c - integrations of guilds in the database. */
+/* rows.c - SQL of integrations of guilds. */
 #include "integrations/internal.h"
 
 #include "base/clock.h"
@@ -86,7 +86,7 @@ enum err read_integration_of_account(struct tx *tx, snowflake guild_id, struct s
 
 static const char OF_GUILD[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
                                "and " NOT_REMOVED "order by i.id limit $2";
-/* SQL: commands of the guild, or global commands that support installation in guilds. */
+/* SQL: guild commands, or global commands that can be installed in guilds. */
 #define USABLE_COMMANDS                                                        \
     "(select 1 from commands c where c.application_id = i.application_id and " \
     "(c.guild_id = i.guild_id or (c.guild_id = 0 and (c.integration_types & 1) <> 0)))"
@@ -247,13 +247,13 @@ static void set_platform_fields(const struct integration_row *i, struct integrat
     ret->expire_behavior = opt_int_given(i->expire_behavior);
     ret->expire_grace_period = opt_int_given(i->expire_grace_period);
     ret->subscriber_count = opt_int_given(i->subscriber_count);
-    /* Clients require a timestamp even before the first sync. */
+    /* Clients require a timestamp, even before the first sync. */
     ret->synced_at = opt_int_given(i->synced_at ? i->synced_at : i->created_at);
 }
 
 static const char GUILD_NAME[] = "select name from guilds where id = $1";
 
-/* Reads the account of a guild subscription, which is the guild itself. */
+/* Reads the account of a guild subscription: id and name of the guild. */
 static enum err read_guild_account(struct tx *tx, const struct integration_row *i,
                                    struct integration_account *account)
 {

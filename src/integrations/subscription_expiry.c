@@ -1,19 +1,18 @@
-/* subscription_expiry.c - removes the role, or the member, when a subscription has ended.
- *
- * Every 15 minutes the job checks the members whose grace period is over. It asks the provider
- * about each once more; without an answer it changes nothing. */
+/* subscription_expiry.c - removes the role, or the member, when a subscription has ended. Every 15
+ * minutes the job checks the members whose grace period is over. It sends the provider one more
+ * request about each member; without a response nothing changes. */
 #include "integrations/internal.h"
 
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "integrations/step_chain.h"
+#include "integrations/call_chain.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
 enum { NODE_LEASE_MS = 120 * 1000, EVERY_S = 900, MOST_ACCOUNTS = 50 };
 
-/* State of the job: one member. Contains no pointers, because it is copied between calls. */
+/* State of the job for one member. Has no pointers, because it is copied between calls. */
 struct lapsed_member {
     snowflake id; /* integration id */
     snowflake user_id;
@@ -103,7 +102,7 @@ static const char CLEAR_LAPSE[] = "update integration_members set lapsed_at = nu
 static const char STILL_LAPSED[] = "select 1 from integration_members where integration_id = $1 "
                                    "and user_id = $2 and lapsed_at <= $3";
 
-/* *ret: the member may be kicked; never the owner, members who manage the guild, or bots. */
+/* Reads whether the member may be kicked: not the owner, managers of the guild, or bots. */
 static enum err read_may_kick(struct tx *tx, const struct integration_row *i, snowflake user_id,
                               bool *ret)
 {
@@ -141,8 +140,8 @@ static enum err expire_member(struct call *call, const struct integration_row *i
     return e ? e : audit_record_member_roles(call, i->guild_id, user_id, &lost, &none);
 }
 
-/* Removes the role or the member. Checks everything again, because the data may have changed since
- * it was read. */
+/* Removes the role or the member. Checks all conditions again, because the data may have changed
+ * since the read. */
 static enum err expire_lapsed_member(struct call *call)
 {
     const struct lapsed_member *l = call_passed_data(call, "lapsed_member");
@@ -169,7 +168,7 @@ static enum err schedule_next_expiry(struct call *call)
     struct integration_row i;
     enum err e = read_integration(call->tx, l->id, &i);
 
-    /* For a disabled integration sync_begin schedules the job again later. */
+    /* When the integration is enabled again, schedule_integration_sync schedules this job. */
     if (e == ERR_UNKNOWN_INTEGRATION || (!e && !i.enabled))
         return job_cancel(call, &subscription_expiry_job, l->id);
     return e ? e

@@ -1,7 +1,5 @@
-/* sync_steps.c - the transactions of a sync.
- *
- * Each step stores its progress in the job's row. The integration's round number
- * distinguishes this sync from a later one. */
+/* sync_steps.c - the transactions of a sync. Each step stores its progress in the job's row. The
+ * integration's round number distinguishes this sync from a later one. */
 #include "integrations/sync.h"
 
 #include <stdio.h>
@@ -72,14 +70,14 @@ enum err cancel_integration_sync(struct call *call, snowflake integration_id)
     return e ? e : job_cancel(call, &subscription_expiry_job, integration_id);
 }
 
-/* Returns the time of the next sync. Syncs are spread over five minutes, so that they do not start
- * together. */
+/* Returns the time of the next sync. The times are spread over five minutes by id, so that syncs do
+ * not start together. */
 static int64_t next_sync_time(snowflake id)
 {
     return clock_us() + (HOUR + (int64_t)(id >> 12) % JITTER) * SECOND;
 }
 
-/* Reads the integration. Sets gone if it was deleted or a newer sync has started. */
+/* Reads the integration. Sets .gone if the integration was deleted or a newer sync has started. */
 static enum err read_synced_integration(struct call *call, struct sync_progress *s,
                                         struct integration_row *ret)
 {
@@ -104,8 +102,8 @@ static enum err disable_integration(struct call *call, struct sync_progress *s,
 
 static const char READ_ADDING_USER[] = "select 1 from users where id = $1 and deleting = 0";
 
-/* *ret: the sync must stop, because the platform or integration is disabled, its creator was
- * deleted, or it has been revoked for 30 days. */
+/* Reads whether the sync must stop, because the platform or integration is disabled, its creator
+ * was deleted, or it has been revoked for 30 days. */
 static enum err read_sync_is_over(struct tx *tx, const struct integration_row *i, bool *ret)
 {
     bool found;
@@ -128,7 +126,7 @@ static enum err read_account_owner(struct call *call, struct sync_progress *s,
 
     if (e)
         return e;
-    /* If nobody has connected the account, the platform would reject the sync. */
+    /* If no user has connected the account, the platform would refuse the request. */
     s->refused = !found || c.revoked;
     struct str secret = found ? decrypt_connection_secret(call->arena, api_options(call->api)->auth,
                                                           c.user_id, c.secret)
@@ -139,7 +137,7 @@ static enum err read_account_owner(struct call *call, struct sync_progress *s,
     return OK;
 }
 
-/* Begins a new sync, or continues one that another process has left unfinished. */
+/* Begins a new sync, or continues a sync that another process did not finish. */
 enum err sync_step_begin(struct call *call)
 {
     struct sync_progress *s = call_passed_data(call, "sync_progress");
@@ -173,7 +171,8 @@ enum err sync_step_begin(struct call *call)
 static const char COUNT_SUBSCRIBERS[] =
     "select count(*) from integration_subscribers where integration_id = $1 and round = $2";
 
-/* Counts the subscribers in a read transaction: only this sync writes rows of its round. */
+/* Counts the subscribers in a read transaction, because only this sync writes rows of its round
+ * number. */
 enum err sync_step_count(struct call *call)
 {
     struct sync_progress *s = call_passed_data(call, "sync_progress");
@@ -186,7 +185,7 @@ enum err sync_step_count(struct call *call)
     return e;
 }
 
-/* Ends the sync, successful or not, and schedules the next one in an hour. */
+/* Ends the sync, also after a failure, and schedules the next sync in an hour. */
 enum err sync_step_end(struct call *call)
 {
     struct sync_progress *s = call_passed_data(call, "sync_progress");
@@ -205,8 +204,8 @@ enum err sync_step_end(struct call *call)
         i.revoked_at = 0;
     }
     e = update_integration_and_emit(call, &i);
-    /* If another sync was requested meanwhile, job_renew_lease has no effect and does not delay it.
-     */
+    /* If another sync was requested meanwhile, job_renew_lease has no effect, so that sync is not
+     * delayed. */
     return e ? e : job_renew_lease(call, &s->job, next_sync_time(s->job.key), STR(""), &found);
 }
 
@@ -241,7 +240,7 @@ enum err sync_step_store_page(struct call *call)
         left.at += id.n + 1;
     }
     p->after = left;
-    /* Store the progress only when the page is complete: after a crash an incomplete page is
+    /* The progress is stored only when the page is complete: after a crash an incomplete page is
      * requested again. */
     if (!e && !left.count)
         e = store_sync_progress(call, &s);
@@ -279,7 +278,7 @@ enum err sync_step_scan_members(struct call *call)
     return OK;
 }
 
-/* Reads the member again, because it may have changed since the scan. */
+/* Reads the member's state again, because it may have changed since the scan. */
 static enum err apply_member_role(struct call *call, const struct integration_row *i,
                                   snowflake user_id)
 {

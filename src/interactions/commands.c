@@ -25,9 +25,11 @@ static enum err read_invoked_command(struct call *call)
     return OK;
 }
 
-/* Refuses an outdated command; clients fetch the command again on this error. */
+/* Refuses an outdated command. Clients request the command again on this error. */
 static enum err refuse_command_version(struct call *call)
 {
+    call_set_cause(call, "the app has changed or registered this command again since the client "
+                         "read it; fetch the command again and use its current version and name");
     return refuse_invocation_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION",
                                   "This command is outdated, please try again in a few minutes");
 }

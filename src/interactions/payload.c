@@ -23,10 +23,10 @@ struct payload_context {
     struct list entitlements; /* struct entitlement */
 };
 
-/* Maximum permissions of an app whose bot is not in the channel; it has @everyone's among them. */
+/* Maximum permissions of an app whose bot is not in the channel; those that @everyone has apply. */
 enum {
     APP_PERMISSIONS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
-    APP_PERMISSIONS = 442368,         /* and USE_EXTERNAL_EMOJIS */
+    APP_PERMISSIONS = 442368,         /* the permissions above and USE_EXTERNAL_EMOJIS */
 };
 
 static const char READ_PAYLOAD_GUILD[] =
@@ -167,7 +167,7 @@ static struct str encode_command_data(struct call *call)
     return encode_payload_object_json(call, &type_command_data, &data);
 }
 
-/* Appends `resolved` as the last member of data. */
+/* Appends `resolved` as the last field of `data`. */
 static struct str append_resolved_json(struct call *call, struct str data)
 {
     struct str resolved = encode_resolved_json(call);

@@ -1,8 +1,6 @@
-/* routes.c - POST /interactions: a user invokes a command, component or modal.
- *
- * All checks run in a read transaction on one snapshot, before the write transaction. Only what
- * must happen once (nonce, modal submission) and the command's version are checked again in the
- * write transaction. */
+/* routes.c - POST /interactions: a user invokes a command, component or modal. All checks run in a
+ * read transaction before the write transaction. The write transaction checks again only the
+ * command's version and what must happen once (nonce, submission of a modal). */
 #include "api/hooks.h"
 #include "interactions/invoke.h"
 
@@ -13,7 +11,7 @@
 
 /* --- read transaction ----------------------------------------------------------------- */
 
-/* Checks that the caller can view the channel, and that guild_id is the channel's. */
+/* Checks that the caller can view the channel, and that guild_id is the guild of the channel. */
 static enum err check_interaction_channel(struct call *call)
 {
     const struct interaction_request_body *in = call->body;
@@ -32,14 +30,14 @@ static enum err check_interaction_channel(struct call *call)
     it->guild_id = guild_id;
     if (guild_id && (in->type == INTERACTION_COMPONENT || in->type == INTERACTION_MODAL))
         e = check_member_may_write(
-            &call->target.member_access->input); /* commands: see check_command_permission */
+            &call->target.member_access->input); /* for commands, see check_command_permission */
     if (e)
         return e;
     return channel_accepts_messages(c->type) ? require_direct_channel_writable(call)
                                              : ERR_NOT_TEXT_CHANNEL;
 }
 
-/* Reads the member data of the app's bot, if it is in the guild. */
+/* Reads the permissions of the app's bot, if it is in the guild. */
 static enum err read_bot_member(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
@@ -106,7 +104,7 @@ static enum err store_files_and_encode_payload(struct call *call)
 static const char SAME_NONCE[] =
     "select 1 from interactions where user_id = $1 and nonce = $2 and id > $3";
 
-/* *ret: the client repeats an earlier request with the same nonce. */
+/* Reads whether the client repeats an earlier request with the same nonce. */
 static enum err is_repeated_request(struct call *call, bool *ret)
 {
     enum { NONCE_LIFE_MS = 60 * 1000 };
@@ -154,9 +152,9 @@ static enum err read_interaction_request(struct call *call)
                                             .session = in->session_id } };
     enum err e = read_and_check_invocation(call);
     if (!e)
-        return OK; /* the write transaction checks for repetitions */
-    /* A repeated request may fail only because the first one succeeded, as with a modal; then the
-     * response is success. */
+        return OK; /* the write transaction checks whether the request is repeated */
+    /* A repeated request may fail only because the first one succeeded, for example a submitted
+     * modal; the reply is then success. */
     if (is_repeated_request(call, &v->again) || !v->again)
         return e;
     return OK;
@@ -214,7 +212,7 @@ static enum err create_interaction(struct call *call)
     return OK;
 }
 
-/* High enough for autocomplete, which sends requests while the user types. */
+/* The limit is high enough for autocomplete, which sends requests while the user types. */
 static const struct rate_limit interactions_limit = { .name = "interactions",
                                                       .count = 50,
                                                       .window_s = 10 };

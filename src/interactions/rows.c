@@ -1,4 +1,4 @@
-/* rows.c - SQL for interactions. */
+/* rows.c - SQL of interactions. */
 #include "interactions/internal.h"
 
 #include "base/clock.h"

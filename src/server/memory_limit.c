@@ -15,7 +15,7 @@ enum {
     MIN_ADDRESS_SPACE_MIB = 256,
     MAX_BODIES_MIB = 256,
     MIN_BODIES_MIB = 8,
-    /* A growing body is copied into a buffer of twice its size, and decoded into another buffer. */
+    /* Copies of a body: it grows in a buffer of twice its size, and is decoded into another. */
     BODY_COPIES = 4
 };
 static const int64_t MIB = 1024 * 1024;

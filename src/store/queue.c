@@ -26,8 +26,8 @@ void work_queue_clear(struct work_queue *q)
     pthread_mutex_destroy(&q->lock);
 }
 
-/* Releases the lock before it wakes a sleeping thread, which would otherwise wait for the lock.
- * Busy threads check the queue when they finish, so most pushes need no system call. */
+/* Releases the lock before waking a sleeping thread, which would otherwise wait for the lock. Busy
+ * threads check the queue when they finish, so most pushes need no system call. */
 static void unlock_and_wake(struct work_queue *q)
 {
     bool wake = q->sleepers > 0;

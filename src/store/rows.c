@@ -1,4 +1,4 @@
-/* rows.c - queries and rows, the part that both engines share. */
+/* rows.c - queries and rows: the code that both engines share. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
-/* keys.c - public keys that verify the identity of voice participants (DAVE).
- *
- * A client creates a key pair and uploads the public key, signed with itself over the id of its
+/* keys.c - public keys that prove the identity of voice participants (DAVE protocol). A client
+ * creates a key pair and uploads the public key, with a signature by this key over the id of its
  * login. Other clients ask whether a key that they received belongs to a user. */
 #include "voice/internal.h"
 
@@ -136,7 +135,7 @@ struct voice_public_key {
     unsigned char bytes[P256_KEY_SIZE];
 };
 
-/* Runs on the thread pool, because elliptic curves are slow. */
+/* Verifies the signature on the thread pool, because elliptic curves are slow. */
 static enum err verify_uploaded_key(struct call *call)
 {
     const struct key_upload *in = call->body;

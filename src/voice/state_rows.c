@@ -104,7 +104,7 @@ enum err voice_states_of_guild(struct tx *tx, snowflake guild_id, struct list *r
     return list_states(tx, SQL(LIST_OF_GUILD), v_id(guild_id), ret);
 }
 
-/* guild_id follows from channel_id, but lets SQLite use an index in this order. */
+/* channel_id implies guild_id, but with guild_id SQLite can use an index in this order. */
 static const char LIST_OF_CHANNEL_AFTER[] =
     SELECT_STATES "where v.guild_id = $1 and v.user_id > $2 and v.channel_id = $4 "
                   "order by v.user_id limit $3";
@@ -154,7 +154,7 @@ enum err count_participants(struct tx *tx, snowflake channel_id, int64_t *ret_pa
     return OK;
 }
 
-/* Tests for one more row by offset, which reads only the index. */
+/* Tests with an offset whether one more row exists, which reads only the index. */
 static const char HAS_PARTICIPANT_AT_OFFSET[] =
     "select 1 from voice_states where channel_id = $1 limit 1 offset $2";
 
@@ -175,7 +175,7 @@ enum err choose_room_region(struct tx *tx, const struct channel *c, struct str w
     bool found;
 
     *ret = wanted;
-    /* Ignores a region that the operator has removed or never had. */
+    /* A region that the operator has removed or never had is ignored. */
     if (c->rtc_region.given == GIVEN && voice_region_is_usable(c->rtc_region.value, true)) {
         *ret = c->rtc_region.value;
         return OK;

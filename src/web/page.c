@@ -7,9 +7,9 @@
 /* Allows only scripts of the program itself, no inline code and no other origins. */
 #define CONTENT_SECURITY_POLICY                                                             \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " \
-    "media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; "        \
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "      \
-    "trusted-types 'none'"
+    "media-src 'self' blob:; connect-src 'self'; font-src 'self'; manifest-src 'self'; "    \
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "                         \
+    "require-trusted-types-for 'script'; trusted-types service-worker"
 
 static void web_add_security_headers(struct call *call)
 {
@@ -38,7 +38,7 @@ static enum web_encoding choose_encoding(const struct web_file *f, struct str ac
     return WEB_PLAIN;
 }
 
-/* Applies the Range header; If-Range must match the tag of this encoding. */
+/* Applies the Range header; If-Range must match the ETag of this encoding. */
 static void apply_range(struct call *call, struct str tag, struct str *body)
 {
     const struct http_request *r = call->exchange->request;

@@ -11,7 +11,7 @@
 
 struct address_ban_set {
     pthread_rwlock_t lock; /* protects items */
-    _Atomic size_t count;  /* read without the lock, because most servers have no bans */
+    _Atomic size_t count;  /* readable without the lock, because most servers have no bans */
     struct ip_network *items;
 };
 
@@ -117,7 +117,7 @@ enum err address_ban_set_read(struct address_ban_set *b, struct store *store)
     return e;
 }
 
-/* Formats a range. Networks are stored as IPv6; IPv4 ranges are written with their own prefix
+/* Formats a range. Networks are stored as IPv6; IPv4 ranges are written with the IPv4 prefix
  * length. */
 static struct str format_address_range(struct arena *arena, const struct ip_network *n)
 {

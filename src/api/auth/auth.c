@@ -19,19 +19,19 @@ enum {
     SESSION_BYTES = 8,
 };
 
-/* Marks a credential whose lookup was not preceded by auth_begin_token_lookup: its result must not
- * be cached. */
+/* Marks a credential for which auth_begin_token_lookup was not called: the result of its lookup
+ * must not be cached. */
 #define UNKNOWN_REVOCATIONS UINT64_MAX
 
-/* A keyed hash of the whole token: the cache contains no usable tokens, and without the key
- * collisions cannot be constructed. */
+/* A keyed hash of the whole token. The cache stores hashes only, so it contains no usable tokens,
+ * and without the key nobody can construct collisions. */
 struct token_hash {
     unsigned char bytes[crypto_shorthash_siphashx24_BYTES];
 };
 
 struct cached_caller {
     struct cache_entry entry;
-    bool recognised; /* used since the last call of auth_collect_used_tokens */
+    bool recognised; /* whether used since the last auth_collect_used_tokens */
     struct token_hash tag;
     struct caller caller;
 };
@@ -44,8 +44,8 @@ struct token_shard {
 struct auth {
     unsigned char pepper[AUTH_KEY_BYTES];
     unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
-    _Atomic uint64_t revocations; /* revocations so far */
-    _Atomic int64_t fresh_until;  /* see auth_set_cache_valid_until; 0: the cache is always valid */
+    _Atomic uint64_t revocations; /* number of revocations so far */
+    _Atomic int64_t fresh_until;  /* auth_set_cache_valid_until; 0 if the cache is always valid */
     struct address_ban_set *bans;
     struct token_shard shards[AUTH_CACHE_SHARDS];
 };
@@ -60,7 +60,7 @@ static bool cached_caller_matches(const struct cache_entry *e, const void *key)
 
 static struct cache_kind credentials = {
     .name = "credentials",
-    .entries = AUTH_SHARD_ENTRIES, /* entries per shard: 16,384 in total */
+    .entries = AUTH_SHARD_ENTRIES, /* per shard; 16,384 in total */
     .matches = cached_caller_matches,
 };
 
@@ -141,7 +141,7 @@ bool is_valid_chosen_token(struct str text)
     return true;
 }
 
-/* Derives the session id and the secret of a chosen token from its text, which contains neither. */
+/* Derives session id and secret of a chosen token from its text, which contains neither. */
 static void derive_from_chosen_token(struct str text, unsigned char *session, unsigned char *secret)
 {
     unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
@@ -254,7 +254,7 @@ static void cache_caller(struct auth *a, const struct credential *c, const struc
     hash_token(a, c->token, &r->tag);
     struct token_shard *s = find_token_shard(a, &r->tag, &hash);
     pthread_mutex_lock(&s->lock);
-    /* If any token was revoked since the row was read, it may be this one: do not cache it. */
+    /* If any token was revoked since the row was read, it may be this token: do not cache it. */
     if (auth_revocation_count(a) == c->revocations_seen)
         cache_put(&s->callers, hash, sizeof *r, &r->entry);
     else
@@ -262,8 +262,8 @@ static void cache_caller(struct auth *a, const struct credential *c, const struc
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Removes matching tokens from the cache. Revocations are rare, so they scan the whole cache, which
- * has no index by session or account. */
+/* Removes matching tokens from the cache by scanning the whole cache. Revocations are rare, so the
+ * cache has no index by session or account. */
 static uint64_t evict_matching_callers(struct auth *a,
                                        bool (*matches)(const struct cache_entry *, const void *),
                                        const void *what)

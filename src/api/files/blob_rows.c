@@ -1,9 +1,10 @@
 /* blob_rows.c - rows of blobs: upload quotas, and marking blobs for deletion.
  *
- * COMPUTE writes a blob before it has a row. The handler's transaction inserts the row; if it
- * fails, the blob is deleted. If the process dies in between, the store's list of unsettled blobs
- * has it. A dropped blob is marked in the transaction and deleted later by file_removal.c, so
- * neither the writer nor a loop waits for a disk. */
+ * The COMPUTE stage writes a blob (stored file) before the blob has a row. The handler's
+ * transaction inserts the row; if it fails, the blob is deleted. If the process dies in between,
+ * the blob is in the store's list of unsettled blobs, which have no row yet. To delete a blob, the
+ * transaction marks its row, and file_removal.c deletes the file later, so neither the writer nor
+ * a loop waits for a disk. */
 #include "api/internal.h"
 
 #include <stdatomic.h>
@@ -13,8 +14,8 @@
 #include "base/mem.h"
 
 enum {
-    /* Must be far below ABANDONED_S of file_removal.c, after which a blob without a row is
-     * deleted. */
+    /* Must be far below ABANDONED_S of file_removal.c, because a blob without a row is deleted
+     * after that time. */
     MOST_SECONDS_BEFORE_COMMIT = 30 * 60,
 };
 static const int64_t DAY_US = INT64_C(86400) * 1000 * 1000;
@@ -156,7 +157,7 @@ static void on_blobs_cleaned_up(uv_work_t *w, int status)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* Copies the list of blobs, because the call is freed before the pool has finished. */
+/* Copies the list of blobs, because the call is freed before the thread pool has finished. */
 static const struct written_blob *copy_written_blobs(struct arena *a, const struct written_blob *k,
                                                      bool refused)
 {
@@ -177,8 +178,9 @@ void call_delete_unused_blobs(struct call *call, enum err e)
 {
     const struct written_blob *written = call_get_context(call)->effects.blobs;
 
-    /* After ERR_UNAVAILABLE the commit may have happened, so the rows may exist: leave the blobs
-     * unsettled; file_removal.c checks for rows later. */
+    /* After ERR_UNAVAILABLE the commit may have happened, so the rows may exist. Leave the blobs in
+     * the store's list of blobs without a row; file_removal.c checks later whether they have
+     * one. */
     if (!written || e == ERR_UNAVAILABLE)
         return;
     struct arena *arena = arena_new();

@@ -10,12 +10,12 @@
 
 /* --- writing one command -------------------------------------------------------------- */
 
-/* A command of a bundle with the fields that depend on the caller. */
+/* A command of a bundle, with the fields that depend on the caller. */
 struct index_command {
     const struct command_bundle *bundle;
     const struct command_bundle_entry *entry;
-    struct str text; /* a JSON object */
-    int64_t rank;    /* 0: a guild command, which has no rank */
+    struct str text; /* JSON object of the command */
+    int64_t rank;    /* 0 for a guild command, which has no rank */
     const struct command_index_permissions *permissions;
 };
 
@@ -36,7 +36,7 @@ static enum err encode_localized_command(struct index_request *v, const struct i
     return OK;
 }
 
-/* Writes the stored text, with the caller's fields before the closing brace. */
+/* Writes the stored JSON text; adds the caller's fields before the closing brace. */
 static void write_stored_command_json(struct index_request *v, const struct index_command *s)
 {
     struct buf *out = v->json.out;
@@ -68,7 +68,7 @@ static enum err write_index_command_json(struct index_request *v, struct index_c
     if (!e)
         json_write_raw(&v->json, text);
     else if (e == ERR_UNKNOWN_COMMAND)
-        write_stored_command_json(v, s); /* The command cannot be decoded: send the stored text. */
+        write_stored_command_json(v, s); /* the stored text, because decoding failed */
     return e == ERR_UNKNOWN_COMMAND ? OK : e;
 }
 
@@ -84,8 +84,8 @@ static bool application_is_launchable(const struct index_request *v, snowflake a
     return false;
 }
 
-/* Returns true if the application is in the index, which leaves out apps without the scope
- * applications.commands. */
+/* Returns whether the application is in the index. Apps without the scope applications.commands are
+ * not. */
 static bool application_is_in_index(const struct index_request *v, snowflake application_id)
 {
     const struct index_application *a = v->applications.items;
@@ -102,7 +102,7 @@ static bool application_is_in_index(const struct index_request *v, snowflake app
     return low < v->applications.count && a[low].id == application_id;
 }
 
-/* Returns true if the caller may use the command, by evaluate_command_permission, as for an
+/* Returns whether the caller may use the command, by evaluate_command_permission as for an
  * invocation. */
 static bool command_is_listed(const struct index_request *v, const struct command_bundle *b,
                               const struct command_bundle_entry *k)
@@ -138,7 +138,7 @@ static enum err write_bundle_commands(struct index_request *v, const struct comm
     enum err e = command_bundle_iterator_begin(v->call->tx, b, &walk), end;
     if (e)
         return e;
-    walk.rows.lent = true; /* texts are copied into the reply at once */
+    walk.rows.lent = true; /* a text is copied before the next row */
     while (!e && command_bundle_iterator_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
         if (command_is_listed(v, b, s.entry))
@@ -148,7 +148,7 @@ static enum err write_bundle_commands(struct index_request *v, const struct comm
     return e ? e : end;
 }
 
-/* Reserves space for most replies, to avoid repeated copies while the buffer grows. */
+/* Reserves memory that is enough for most replies, to avoid copies while the buffer grows. */
 static void reserve_reply_buffer(struct index_request *v)
 {
     enum { USUAL = 8 * 1024 }; /* bytes per application */
@@ -158,7 +158,7 @@ static void reserve_reply_buffer(struct index_request *v)
         buf_reserve(v->json.out, size);
 }
 
-/* Returns true if an application is active: else there are no uses to read. */
+/* Returns whether an application is active. If none is, there are no uses to read. */
 static bool has_active_application(const struct index_request *v)
 {
     const struct index_application *a = v->applications.items;
@@ -198,7 +198,7 @@ static snowflake version_key_of_index(const struct index_request *v)
     return v->version_key ? v->version_key : v->key;
 }
 
-/* Reads the caller's account for its age and language. */
+/* Reads the caller's account, for the age and language. */
 static enum err read_requesting_user(struct index_request *v)
 {
     return user_find(v->call->tx, v->call->caller->id, &v->user);
@@ -224,8 +224,8 @@ static enum err read_index_data(struct index_request *v)
     return OK;
 }
 
-/* Writes the reply that command_index_reply describes piece by piece: it may be large, and most of
- * it is stored text. */
+/* Writes the reply, which command_index_reply describes. No struct of the reply is built, because
+ * it may be large and most of it is stored text. */
 static enum err write_index_json(struct index_request *v)
 {
     struct json_writer *j = &v->json;
@@ -245,8 +245,8 @@ static enum err write_index_json(struct index_request *v)
     return e;
 }
 
-/* Replies from the cache if possible: many users request the same index, and a user requests it
- * repeatedly. */
+/* Replies from the cache if possible, because many users request the same index, and users request
+ * it again. */
 static enum err reply_index(struct index_request *v)
 {
     enum err e = read_index_data(v);
@@ -338,7 +338,7 @@ enum err get_application_command_index(struct call *call)
 static const char APPLICATION_OF_BOT[] =
     "select id from applications where bot_id = $1 and removed = 0";
 
-/* Finds the application of the bot in this direct channel; *ret 0: the other user is no bot. */
+/* Finds the application of the bot in this DM channel; *ret is 0 if the other user is not a bot. */
 static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
 {
     struct list others;
@@ -356,8 +356,8 @@ static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
     return e;
 }
 
-/* Replies with the commands in the direct channel with a bot: those with the context BOT_DM if the
- * app is installed for the user. */
+/* Replies with the commands in the DM channel with a bot: those with the context BOT_DM if the app
+ * is installed for the user. */
 static enum err reply_bot_dm_index(struct call *call)
 {
     struct index_request v = {
@@ -374,7 +374,7 @@ static enum err reply_bot_dm_index(struct call *call)
                                               &v.check.installed);
     if (!e && v.key)
         e = read_app_installed_on_account(call->tx, v.key, call->caller->id, &v.check.installed);
-    /* A user who has blocked the bot cannot invoke its commands, so none are listed. */
+    /* A user who has blocked the bot cannot use its commands, so none are listed. */
     if (!e && v.key)
         e = direct_channel_write_is_refused(call->tx, call->target.channel, call->caller->id,
                                             &barred);

@@ -1,4 +1,4 @@
-/* installed.c - checks where an app is installed for a user: guild, account, group DM. */
+/* installed.c - reads where an app is installed for a user: guild, account, group DM. */
 #include "commands/internal.h"
 
 #include "commands/index/index_invalidation.h"
@@ -7,7 +7,7 @@
 static const char IN_GUILD[] =
     "select 1 from integrations i where i.guild_id = $2 and i.application_id = $1 and "
     "i.type = 'service' and " INTEGRATION_HAS_COMMANDS("i");
-/* Starts from the user's guilds, which are few, because an app may be in many guilds. */
+/* The query starts from the user's guilds, which are few; an app may be in many guilds. */
 static const char IN_USER_GUILDS[] =
     "select 1 from members m cross join integrations i where m.user_id = $2 and "
     "i.guild_id = m.guild_id and i.application_id = $1 and i.type = 'service' "

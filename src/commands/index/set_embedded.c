@@ -1,4 +1,4 @@
-/* set_embedded.c - set-embedded: lets clients launch an application as an activity. */
+/* set_embedded.c - POST …/set-embedded: lets clients launch an application as an activity. */
 #include "commands/internal.h"
 
 #include "commands/index/index_invalidation.h"

@@ -1,4 +1,4 @@
-/* member_tables.c - rosters of a loop, and the rounds that update and send their lists. */
+/* member_tables.c - member tables of a loop, and the rounds that update and send member lists. */
 #include "gateway/member_lists/member_tables.h"
 
 #include "base/clock.h"
@@ -7,9 +7,9 @@
 #include "gateway/wire/gateway_event.h"
 
 enum {
-    ROUND_INTERVAL_MS = 1000, /* minimum time between two rounds */
-    PAUSE_FACTOR = 9,         /* pause after a round, in multiples of its duration */
-    SENT_BYTES_PER_MS = 5000, /* limit of all sent bytes: 5 MB per second */
+    ROUND_INTERVAL_MS = 1000, /* minimum time between two rounds, in ms */
+    PAUSE_FACTOR = 9,         /* pause after a round, as a multiple of the round's duration */
+    SENT_BYTES_PER_MS = 5000, /* limit of all sent bytes, 5 MB per second */
     MEMBERS_FREED_PER_TASK = 4096,
 };
 
@@ -44,13 +44,13 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     map_init(&r->changed_members);
     map_init(&r->move.moved_to);
     map_put(&h->member_tables->map, guild_id, r);
-    /* From now on changes are recorded in the roster; member_table_begin_reads reads the current
-     * members. */
+    /* From now on changes are recorded in the member table; member_table_begin_reads reads the
+     * current members. */
     guild_set_has_member_lists(&h->gateway->online_members, guild_id, true);
     return r;
 }
 
-/* Frees up to `most` members. Returns true when the whole roster is freed. */
+/* Frees up to `most` members. Returns true when the whole member table is freed. */
 static bool member_table_free_step(struct member_table *r, size_t most)
 {
     for (size_t i = 0; i < most; i++) {
@@ -149,7 +149,7 @@ static void free_unused_lists(struct member_table *r)
     }
 }
 
-/* Returns the pause after a round: by its duration, or by the bytes that it sent, whichever is
+/* Returns the pause after a round, by the round's duration or by the bytes sent, whichever is
  * longer. */
 static int64_t round_pause_ms(const struct member_table *r)
 {
@@ -198,7 +198,7 @@ static bool round_timer_is_running(const struct member_table *r)
     return r->pace.link.next != NULL;
 }
 
-/* If all members have to be read again anyway, a new subscription waits for that round. */
+/* If all members must be read again anyway, a new subscription waits for that round. */
 void member_table_start_round_now(struct member_table *r)
 {
     r->pending.fresh = true;
@@ -221,7 +221,7 @@ static bool round_step(struct member_table *r)
     if (r->reading_members && (member_table_begin_reads(r) || member_table_process_changes(r)))
         return true;
     r->reading_members = false;
-    /* After a failed read nothing is sent; the next round reads again. */
+    /* After a failed read send nothing; the next round reads again. */
     if (r->read.failed_roles || r->read.failed_members)
         return false;
     return member_lists_build_step(r) || (!r->quick && member_lists_apply_changes(r)) ||
@@ -259,7 +259,7 @@ static void member_table_record_change(struct member_table *r, snowflake user_id
     enum member_change before =
         (enum member_change)(uintptr_t)map_get(&r->pending.changed_members, user_id);
 
-    /* In a large guild, offline members that are in no list do not matter. */
+    /* In a large guild, offline members that are in no list can be ignored. */
     if (!r->has_offline && !r->pending.wants_members && !map_get(&r->members, user_id) &&
         !gateway_account_status(r->gateway_loop->gateway, user_id, NULL))
         return;
@@ -268,7 +268,7 @@ static void member_table_record_change(struct member_table *r, snowflake user_id
     member_table_start_round_when_due(r);
 }
 
-/* A guild that crosses OFFLINE_MEMBERS_MAX shows other members: read them again. */
+/* If a guild's size crosses OFFLINE_MEMBERS_MAX, its lists show other members: read them again. */
 static void check_offline_members_limit(struct member_table *r)
 {
     const struct guild_view *v = member_table_guild_view(r);
@@ -299,7 +299,7 @@ void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n
         r->pending.wants_roles = r->pending.wants_ids = true;
         member_table_start_round_when_due(r);
         break;
-    case EVENT_GUILD_UPDATE: /* a new owner can view every channel */
+    case EVENT_GUILD_UPDATE: /* a new owner of the guild can view every channel */
         r->pending.wants_roles |=
             n->routing.guild.owner_id && n->routing.guild.owner_id != r->owner_id;
         member_table_start_round_when_due(r);

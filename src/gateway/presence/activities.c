@@ -1,6 +1,6 @@
 /* activities.c - checks and stores the activities of op 2 and op 3, limits presence changes.
  *
- * Only valid activities are accepted, because other users' clients fail on anything else. */
+ * Only valid activities are accepted, because other users' clients fail on invalid ones. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -22,7 +22,7 @@ enum {
 };
 
 struct activity {
-    struct str name; /* name, state and url are JSON; p == NULL: absent */
+    struct str name; /* name, state and url are JSON; p is NULL if absent */
     int64_t type;
     struct str state, url;
 };
@@ -32,8 +32,8 @@ static bool is_json_string(struct str raw)
     return raw.n >= 2 && raw.p[0] == '"';
 }
 
-/* Limits nesting to ACTIVITY_MAX_DEPTH and refuses infinite numbers, because every recipient has to
- * parse the activities. */
+/* Limits nesting to ACTIVITY_MAX_DEPTH and refuses infinite numbers, because every recipient must
+ * be able to parse the activities. */
 static bool json_value_is_acceptable(struct json_reader *r, int levels)
 {
     enum json_kind kind = json_peek_kind(r);
@@ -61,7 +61,7 @@ static bool activity_json_is_acceptable(struct str raw, struct arena *arena)
     return json_value_is_acceptable(&r, ACTIVITY_MAX_DEPTH);
 }
 
-/* Checks the JSON type of fields that client libraries use without a check of their own. */
+/* Checks the JSON type of fields that client libraries use without checking them. */
 static bool activity_field_type_is_valid(struct str key, struct str value)
 {
     static const struct {
@@ -79,8 +79,8 @@ static bool activity_field_type_is_valid(struct str key, struct str value)
     return true;
 }
 
-/* The type of a bot's activity may be a string of digits, because it is encoded again; the type
- * of a user's activity must be a number. */
+/* The type of a bot's activity may be a string of digits, because the activity is encoded again;
+ * the type of a user's activity must be a number. */
 static bool parse_activity(struct str raw, bool bot, struct arena *arena, struct activity *ret)
 {
     struct json_reader r;
@@ -116,7 +116,7 @@ static void write_activity_field(struct json_writer *j, const char *name, struct
     json_write_raw(j, raw);
 }
 
-/* Writes a bot's activity, which has only these fields. The activity of a user is passed on
+/* Writes a bot's activity, which has only these fields. The activity of a user is sent
  * unchanged. */
 static void write_bot_activity_json(const struct activity *a, struct json_writer *j)
 {
@@ -142,7 +142,7 @@ static void append_valid_activity(struct str raw, bool bot, struct arena *arena,
         json_write_raw(j, raw);
 }
 
-/* Accepts a list, or a single activity as older libraries send it. */
+/* Accepts a list of activities, or a single activity as older libraries send it. */
 static void write_activities_json(struct str raw, bool bot, struct arena *arena,
                                   struct json_writer *j)
 {
@@ -190,13 +190,13 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
     buf_clear(&out);
 }
 
-/* Allows five announcements in 20 s; further changes wait for the next window. */
+/* Allows five announced changes in 20 s; further changes wait for the next rate limit window. */
 static bool presence_rate_limit_allows(struct session *s)
 {
     int64_t now = clock_ms();
     struct client_presence *own = s->client_presence;
 
-    /* since_ms moves with a session to other nodes, so it is wall-clock time. If the clock was
+    /* since_ms is wall-clock time, because it moves with a session to other nodes. If the clock was
      * set back, since_ms is in the future. */
     if (now < own->since_ms || now - own->since_ms >= PRESENCE_MS) {
         own->since_ms = now;

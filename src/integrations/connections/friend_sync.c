@@ -7,19 +7,19 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "integrations/step_chain.h"
+#include "integrations/call_chain.h"
 #include "platform/relationships/suggestions.h"
 
 enum { NODE_LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 
-/* State of the job: one page of one connection. Contains no pointers, because it is copied between
- * calls. */
+/* State of the job: one page of friends of one connection. Has no pointers, because it is copied
+ * between calls. */
 struct friend_sync_state {
-    struct job job;                                /* without data */
-    char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty: none yet */
+    struct job job;                                /* the job, without its data */
+    char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty at first */
     char cursor[513], secret[4 * LONGEST_SECRET + 1];
     int pages;
-    bool found, lost; /* lost: the job was rescheduled meanwhile */
+    bool found, lost; /* lost is set if the job was rescheduled meanwhile */
 };
 
 enum err schedule_friend_sync(struct call *call, snowflake user_id)
@@ -55,7 +55,7 @@ static enum err read_next_connection(struct call *call)
     return OK;
 }
 
-/* A page of friends; the ids follow the struct, each with its NUL. */
+/* A page of friends; the ids follow the struct, each NUL-terminated. */
 struct friend_sync_page {
     struct friend_sync_state step;
     size_t count;
@@ -95,7 +95,8 @@ static enum err store_friends_page(struct call *call)
     return e;
 }
 
-/* Suggests the accounts of this server that belong to the friends, now and then once per day. */
+/* Suggests the users of this server whose platform accounts are friends of the user; now, and then
+ * once per day. */
 static enum err finish_friend_sync(struct call *call)
 {
     const struct friend_sync_state *s = call_passed_data(call, "friend_sync_state");
@@ -126,7 +127,7 @@ static void on_friends_page_stored(struct call *call, enum err e, void *arg)
         request_friends_page(c);
 }
 
-/* Stores a page of friends. If the provider fails, the friends that were stored before stay. */
+/* Stores a page of friends. If the provider fails, the stored friends do not change. */
 static void on_friends_page_received(void *arg, const struct provider_response *a)
 {
     struct call_chain *c = arg;

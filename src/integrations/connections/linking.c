@@ -132,8 +132,8 @@ static enum err check_connection_limit(struct call *call, const struct link_requ
     return e || n < MOST_CONNECTIONS ? e : ERR_MAX_CONNECTIONS;
 }
 
-/* Removes the link of another user: a platform account belongs to the last user who has proved
- * ownership. */
+/* Removes the link of another user, because a platform account belongs to the user who proved
+ * ownership last. */
 static enum err unlink_previous_owner(struct call *call, const struct link_request *l)
 {
     struct linked_account old;
@@ -157,7 +157,7 @@ static enum err upsert_connection(struct call *call, const struct link_request *
                    NULL);
 }
 
-/* Restarts the sync of guilds that follow the account. */
+/* Schedules the sync of revoked integrations with this platform account. */
 static enum err schedule_syncs_of_account(struct call *call, struct str type, struct str id)
 {
     struct list all;
@@ -208,7 +208,7 @@ enum err complete_account_link(struct call *call, struct link_request *l,
 
 /* --- POST /connections/{connection.type}/callback ------------------------------------- */
 
-/* Rejects a state that was issued to another account. */
+/* Refuses a state that was issued to another user. */
 static enum err check_link_state(struct call *call)
 {
     struct link_request *l = call_passed_data(call, "link_request");
@@ -260,7 +260,7 @@ static const char JOINED_THROUGH[] =
     "and s.integration_id = i.id where c.user_id = $1 and c.type = $2 "
     "and (c.id = i.account_id or s.subscriber_id is not null)) order by x.guild_id";
 
-/* Finds members who joined only as partners and are partners no longer. */
+/* Tests whether the user joined the guild only as a partner and is no longer a partner. */
 static const char JOINED_AS_PARTNER[] =
     "select 1 from members m join guilds g on g.id = m.guild_id where m.guild_id = $2 "
     "and m.user_id = $1 and m.join_source = $3 and g.owner_id <> $1 and not exists "
@@ -284,7 +284,7 @@ static enum err revoke_integrations_of_account(struct call *call, const struct l
     return e;
 }
 
-/* Removes the user from guilds that were joined through the connection. */
+/* Removes the user from guilds that he joined through the connection. */
 static enum err leave_joined_guilds(struct call *call, const struct linked_account *c)
 {
     struct list guilds = { 0 };

@@ -1,4 +1,4 @@
-/* provider_local.c - local platforms: their accounts are in our database. */
+/* provider_local.c - provider of local platforms, whose accounts are in our database. */
 #include "integrations/internal.h"
 
 #include <sodium.h>
@@ -121,7 +121,7 @@ enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum pla
 
 /* --- questions ------------------------------------------------------------------------ */
 
-/* A pending request in an internal call; its texts are in an arena. */
+/* A pending request, which runs as an internal call; its strings are in an arena. */
 struct local_provider_request {
     struct provider_request question;
     struct provider_response answer;
@@ -152,7 +152,7 @@ static enum err read_local_account(struct tx *tx, const struct provider_request 
     return OK;
 }
 
-/* Finds the account of a link code, and deletes the code. */
+/* Finds the platform account of a link code, and deletes the code. */
 static enum err consume_link_code(struct call *call, const struct provider_request *q,
                                   struct provider_response *a)
 {
@@ -183,7 +183,7 @@ static const char IS_SUBSCRIBER[] =
     "select 1 from platform_subscription where type = $1 and account_id = $2 "
     "and subscriber_id = $3 and (until is null or until > $4)";
 
-/* Reads a page of subscribers or friends; the cursor is the last id of the previous page. */
+/* Reads a page of subscribers or friends. The cursor is the last id of the previous page. */
 static enum err read_local_page(struct tx *tx, const struct provider_request *q,
                                 struct provider_response *a)
 {

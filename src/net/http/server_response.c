@@ -8,8 +8,6 @@
 #include "base/timestamp.h"
 #include "net/http/server_internal.h"
 
-/* --- requests and their arenas -------------------------------------------------------- */
-
 struct http_server_request *http_server_request_new(struct server_loop *h)
 {
     struct arena *a = h->arena_count ? h->arenas[--h->arena_count] : arena_new();
@@ -50,8 +48,6 @@ void http_server_request_free(struct http_server_request *call)
     if (h->orphaned && h->requests_in_progress == 0)
         server_loop_free(h);
 }
-
-/* --- headers -------------------------------------------------------------------------- */
 
 static void refresh_common_headers(struct server_loop *h)
 {
@@ -182,8 +178,8 @@ void http_server_request_finish(struct connection *c, struct http_server_request
     c->call = NULL;
     if (c->state != CONN_CLOSED) {
         c->state = keep_alive ? CONN_HEAD : CONN_LAST;
-        /* Unread pipelined input would reset the connection before the client reads the
-         * response. */
+        /* If the connection closes while pipelined input is unread, TCP resets it before the client
+         * reads the response. */
         if (!keep_alive && c->in.n)
             c->linger = true;
     }
@@ -212,7 +208,7 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     struct connection *before = connection_begin_output(c);
     append_response(c, &to, head, body);
     http_server_request_finish(c, call, keep);
-    /* c is still current, so this call only adds to the output that is sent below. */
+    /* c is still the current connection, so this call only adds to the output sent below. */
     connection_resume_input(c);
     c->server_loop->current = before;
 }

@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "platform/accounts/operator.h"
 
-enum { ERASURE_STEP_ROWS = 40 }; /* guilds or relationships ended per step; each sends events */
+enum {
+    ERASURE_STEP_ROWS = 40
+}; /* guilds left or relationships deleted per step; each emits events */
 
 static enum err erase_account_step(struct call *call, snowflake id)
 {
@@ -66,7 +68,7 @@ const struct job_kind account_erasure_job = {
     .run = run_account_erasure,
 };
 
-/* --- deletion request, 14 days before --------------------------------------------------- */
+/* --- scheduling a deletion in 14 days ------------------------------------------------ */
 
 #define DAY_US (INT64_C(86400) * 1000 * 1000)
 

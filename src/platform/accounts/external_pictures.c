@@ -119,8 +119,8 @@ static bool accepts_html(const struct http_request *r)
     return false;
 }
 
-/* Prevents open redirects: a link must not lead a browser to another site through this server.
- * Browsers send Sec-Fetch-Dest on https and localhost; elsewhere Accept: text/html marks a page. */
+/* Returns false if a browser opens the URL as a page, which prevents open redirects. Browsers send
+ * Sec-Fetch-Dest on https and localhost; elsewhere the header Accept contains text/html. */
 static bool request_expects_image(const struct call *call)
 {
     const struct http_request *r = call->exchange->request;

@@ -45,7 +45,7 @@ enum err operator_issue_token(struct store *store, struct auth *auth, struct str
     return store_run(store, STORE_WRITE, NULL, issue_operator_token, &w);
 }
 
-/* --- account actions -------------------------------------------------------------------- */
+/* --- actions on an account ----------------------------------------------------------- */
 
 static const char REVOKE[] = "delete from tokens where user_id = $1";
 
@@ -67,7 +67,8 @@ enum err account_set_disabled(struct call *call, const struct user *u, bool disa
     return e || !disabled || u->bot.value ? e : account_revoke_tokens(call, u->id);
 }
 
-/* Skips accounts that an operator disabled: their owner must not be able to enable them. */
+/* Accounts that an operator disabled are not changed, because their owner must not be able to
+ * enable them. */
 static const char PAUSE[] = "update users set disabled = $2 where id = $1 and disabled = 0";
 
 enum err account_disable_by_owner(struct call *call, const struct user *u)

@@ -24,7 +24,7 @@ static const struct rate_limit limit_wrong_by_login = {
     .name = "wrong-password-anonymous", .count = 60, .window_s = 1800, .strict = true
 };
 
-/* --- addresses ------------------------------------------------------------------------ */
+/* --- known IP addresses of an account ------------------------------------------------ */
 
 /* IPv6 addresses are counted per /64, because one customer usually has a whole /64. */
 static struct str caller_address_key(const struct call *call)
@@ -80,8 +80,6 @@ enum err known_login_addresses_delete(struct call *call, snowflake user_id)
 {
     return tx_exec(call->tx, DELETE_ADDRESSES, BIND(v_id(user_id)), NULL);
 }
-
-/* --- counting ------------------------------------------------------------------------- */
 
 struct attempt_counter {
     const struct rate_limit *limit;

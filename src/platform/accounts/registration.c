@@ -69,7 +69,7 @@ const struct job_kind registration_codes_job = {
 static const char ADD_INVITE[] =
     "insert into registration_invites (code, uses_left, expires_at, created_at, id, prefix) "
     "values ($1, $2, $3, $4, $5, $6)";
-/* Deletes codes that are expired or used up. */
+/* Deletes registration codes that are expired or used up. */
 static const char DROP_INVITES[] =
     "delete from registration_invites where code in (select code from registration_invites "
     "where expires_at <= $1 or uses_left <= 0 limit 100)";
@@ -143,7 +143,7 @@ enum err registration_invite_revoke(struct call *call, struct str name,
     return OK;
 }
 
-/* --- registering ---------------------------------------------------------------------- */
+/* --- checking a registration --------------------------------------------------------- */
 
 /* Matches the digest or a plain code of an earlier version. A digest does not start with "reg-",
  * so it cannot be used as a code. */

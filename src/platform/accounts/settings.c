@@ -1,7 +1,7 @@
 /* settings.c - reads and changes user settings.
  *
- * Settings are stored as a JSON document of their own schema. A setting that is absent or null is
- * not stored in the document and has its default. */
+ * The settings of a user are stored as one JSON object (user_settings_schema). A setting that is
+ * absent in the stored object has its default. */
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
@@ -9,7 +9,7 @@
 #include "model/member.h"
 #include "model/relationship.h"
 
-/* --- settings as a list of optional members --------------------------------------------- */
+/* --- settings as optional members of a struct ---------------------------------------- */
 
 static size_t optional_field_size(enum member_kind kind)
 {
@@ -65,7 +65,7 @@ static void apply_default_settings(struct user_settings *s)
             copy_setting(s, &user_settings_defaults, f);
 }
 
-/* `all` includes the other two sources; an absent source is false. */
+/* The friend source `all` sets the other two; an absent source becomes false. */
 static void complete_friend_sources(struct arena *arena, struct user_settings *s)
 {
     const struct friend_sources *in = s->friend_source_flags.value;
@@ -78,8 +78,6 @@ static void complete_friend_sources(struct arena *arena, struct user_settings *s
     out->mutual_guilds = opt_bool_given(in->all.value || in->mutual_guilds.value);
     s->friend_source_flags.value = out;
 }
-
-/* --- the store ------------------------------------------------------------------------ */
 
 static const char FIND_SETTINGS[] =
     "select u.locale, s.document from users u left join user_settings s on s.user_id = u.id "
@@ -162,8 +160,6 @@ int64_t user_settings_friend_sources(const struct user_settings *s)
            (f->mutual_guilds.value ? FRIEND_FROM_MUTUAL_GUILDS : 0);
 }
 
-/* --- handlers ------------------------------------------------------------------------- */
-
 enum err get_user_settings(struct call *call)
 {
     struct user_settings settings;
@@ -208,10 +204,12 @@ enum err game_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-enum { MAX_FOLDERS_BYTES = 32 * 1024 }; /* 200 guilds in named folders take a third of this limit */
+enum {
+    MAX_FOLDERS_BYTES = 32 * 1024
+}; /* bytes of JSON; 200 guilds in named folders take a third */
 
-/* Folders are stored as sent and are part of every READY, so their size is limited. Documents of
- * earlier versions may be larger and remain valid. */
+/* Guild folders are stored as sent and are part of every READY, so their size is limited. Larger
+ * ones that an earlier version stored remain valid. */
 static enum err check_guild_folders_size(struct call *call, const struct user_settings *in)
 {
     const struct str *folders = in->guild_folders.value.items;
@@ -261,7 +259,7 @@ enum err modify_user_settings(struct call *call)
     return call_reply_object(call, &after);
 }
 
-/* --- joining a guild -------------------------------------------------------------------- */
+/* --- restricting direct messages of a joined guild ----------------------------------- */
 
 enum { MOST_RESTRICTED = 200 };
 
@@ -271,7 +269,7 @@ enum err user_settings_restrict_joined_guild(struct call *call, const struct mem
     struct list *closed = &stored.restricted_guilds.value;
 
     if (!m->user || m->user->bot.value)
-        return OK; /* m->user is NULL for the creator of the guild, who is exempt */
+        return OK; /* m->user is NULL only for the creator of the guild, for whom nothing changes */
     enum err e = read_stored_settings(call->tx, m->user_id, &stored);
     if (e || !stored.default_guilds_restricted.value || closed->count >= MOST_RESTRICTED ||
         id_list_contains(closed, m->guild_id))

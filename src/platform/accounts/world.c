@@ -7,18 +7,15 @@
 #include "platform/accounts/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_user {
     struct opt_id id;
     struct str username;
     struct opt_str global_name, email, password, password_hash, bio, locale, date_of_birth, phone;
     struct opt_str pronouns, theme_colors; /* theme_colors: JSON */
-    struct opt_str token;                  /* fixed value, for tests */
+    struct opt_str token;                  /* token that tests choose */
     struct opt_int flags, public_flags, premium_type, accent_color;
     struct opt_bool bot;
-    struct opt_bool disabled, paused,
-        deleting; /* deleting: requested, or complete (account_erase) */
+    struct opt_bool disabled, paused, deleting; /* deleting: deletion is pending or complete */
 };
 static const struct type type_new_password = {
     .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password"
@@ -59,7 +56,7 @@ static void validate_world_user(struct form *form, const struct json_path *here,
 
 WORLD_OBJECT(user, user_fields, validate_world_user);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char UPDATE_USER[] =
     "update users set username = $2, global_name = coalesce($3, global_name), "
@@ -85,8 +82,8 @@ static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <
 static const char PHONE_TAKEN[] = "select 1 from users where phone = $1 and id <> $2";
 static const char NAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
 
-/* Reports a unique value that belongs to another account; without this check, the constraint would
- * abort the transaction without an explanation. */
+/* Reports a form error if a unique value (username, email) belongs to another account; otherwise
+ * the database constraint would abort the import without an explanation. */
 static enum err refuse_value_of_another_user(struct world_file_importer *im, struct sql sql,
                                              struct str value, snowflake id, const char *name,
                                              const struct json_path *up, bool *ret)
@@ -171,7 +168,7 @@ static enum err update_imported_user(struct world_file_importer *im, const struc
 enum err world_file_import_user(struct world_file_importer *im, snowflake id, struct str username,
                                 bool bot)
 {
-    const char *taken; /* unused: settle and update_imported_user report conflicts */
+    const char *taken; /* unused: refuse_value_of_another_user reports conflicts */
 
     return user_insert(im->tx,
                        &(struct user){ .id = id,
@@ -241,7 +238,7 @@ enum err world_file_import_picture(struct world_file_importer *im, const struct 
     return world_import_attachment(im, &note);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ALL_USERS[] =
     "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "

@@ -44,8 +44,6 @@ static enum err get_application_emoji(struct call *call)
     return reply_with_emoji(call, call->target.emoji);
 }
 
-/* --- create ----------------------------------------------------------------------------- */
-
 static const char COUNT_EMOJIS[] =
     "select count(*) from application_emojis where application_id = $1";
 static const char SAME_NAME[] =
@@ -93,8 +91,6 @@ static enum err create_application_emoji(struct call *call)
     return e ? e : reply_with_emoji(call, &emoji);
 }
 
-/* --- modify and delete ------------------------------------------------------------------ */
-
 static enum err modify_application_emoji(struct call *call)
 {
     const struct emoji_patch *in = call->body;
@@ -114,8 +110,6 @@ static enum err delete_application_emoji(struct call *call)
 {
     return emoji_delete(call, call->target.emoji);
 }
-
-/* --- routes ----------------------------------------------------------------------------- */
 
 static const struct route routes[] = {
     {

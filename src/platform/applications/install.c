@@ -40,7 +40,7 @@ static struct list merge_scopes(struct arena *arena, struct list before, struct 
     return all;
 }
 
-/* --- the integration ------------------------------------------------------------------ */
+/* --- row of the app's integration ---------------------------------------------------- */
 
 static const char FIND_INTEGRATION[] = "select id, scopes from integrations where guild_id = $1 "
                                        "and application_id = $2 and type = 'service'";
@@ -106,7 +106,7 @@ struct integration integration_from_application(struct arena *arena, const struc
     };
 }
 
-/* Must match the SQL condition INTEGRATION_HAS_COMMANDS. */
+/* Returns the same result as the SQL condition INTEGRATION_HAS_COMMANDS. */
 static bool has_commands_scope(const struct list *scopes)
 {
     return scope_list_contains(scopes, "applications.commands");
@@ -140,7 +140,7 @@ static enum err write_integration(struct tx *tx, const struct installation *in,
                    NULL);
 }
 
-/* --- the bot's role ------------------------------------------------------------------- */
+/* --- managed role of an app's bot ---------------------------------------------------- */
 
 static const char FIND_BOT_ROLE[] =
     "select id from roles where guild_id = $1 and bot_id = $2 and managed = 1";
@@ -227,7 +227,7 @@ enum err application_write_install_rows(struct tx *tx, const struct installation
     return e || !with_bot ? e : write_bot_role(tx, in, ret);
 }
 
-/* --- events ----------------------------------------------------------------------------- */
+/* --- emitting events ----------------------------------------------------------------- */
 
 static enum err add_bot_member(struct call *call, const struct installation *in,
                                const struct installation_result *done)
@@ -305,7 +305,7 @@ enum err application_install_in_guild(struct call *call, const struct installati
 
     if (e)
         return e;
-    emit_bot_role_event(call, &done); /* emitted before the member that has the role */
+    emit_bot_role_event(call, &done); /* emitted before the event of the member who has the role */
     if (scope_list_contains(&in->scopes, "bot"))
         e = add_bot_member(call, in, &done);
     if (e)

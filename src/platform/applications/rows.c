@@ -7,7 +7,8 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
-/* bot_public and bot_require_code_grant each appear under two names in the API. */
+/* bot_public and bot_require_code_grant are selected twice, because the API has two names for
+ * each. */
 #define APPLICATION_COLUMNS                                                                      \
     "a.id, a.name, a.description, a.icon, coalesce(t.owner_id, a.owner_id), "                    \
     "coalesce(a.team_id, 0), a.flags, a.bot_public, a.bot_require_code_grant, a.redirect_uris, " \
@@ -17,7 +18,7 @@
     "a.event_webhooks_url, a.event_webhooks_status, a.event_webhooks_types"
 enum { BOT_COLUMN = 25 };
 
-/* Null columns of these fields are omitted from replies. */
+/* Returns an absent value for a null column, so that replies omit the field. */
 static struct opt_str optional_text_from_row(const struct rows *r, int column)
 {
     struct opt_str s = row_optional_text(r, column);
@@ -130,9 +131,9 @@ enum err applications_list_of_owner(struct tx *tx, snowflake owner_id, bool with
     return e || !with_teams ? e : append_applications(tx, SQL(TEAM_APPLICATIONS), owner_id, ret);
 }
 
-/* --- fields that only developers see ---------------------------------------------------- */
+/* --- owner and team, which only developers see --------------------------------------- */
 
-/* Clients require a user object as owner, so a team is shown as a pseudo user. */
+/* Returns a user object that represents a team, because clients require a user as owner. */
 static const struct user *team_as_user(struct arena *arena, const struct team *team)
 {
     enum { TEAM_PSEUDO_USER = 1 << 10 };
@@ -208,8 +209,6 @@ enum err applications_count_of_owner(struct tx *tx, snowflake owner_id, snowflak
         *ret = row_int(&row, 0);
     return e;
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_APPLICATION[] =
     "insert into applications (id, name, description, icon, owner_id, team_id, flags, bot_id, "
@@ -294,7 +293,7 @@ enum err application_delete_row(struct tx *tx, snowflake id)
     return tx_exec(tx, DELETE_APPLICATION, BIND(v_id(id)), NULL);
 }
 
-/* --- the bot's account ---------------------------------------------------------------- */
+/* --- account of an app's bot --------------------------------------------------------- */
 
 static const char SET_BOT[] = "update applications set bot_id = $2 where id = $1";
 static const char DISABLE_BOT[] = "update users set disabled = 1 where id = $1";

@@ -8,8 +8,6 @@
 #include "platform/accounts/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_application {
     struct opt_id id;
     struct str name, owner;
@@ -20,7 +18,7 @@ struct world_application {
     struct opt_int event_webhooks_status;
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
-    struct opt_str token; /* token of the bot; fixed value for tests */
+    struct opt_str token; /* token of the bot, which tests choose */
 };
 static const struct type type_webhooks_status = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct field application_fields[] = {
@@ -71,7 +69,7 @@ static void validate_world_application(struct form *form, const struct json_path
 
 WORLD_OBJECT(application, application_fields, validate_world_application);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
 /* Bit 23 of the flags (has global commands) keeps its stored value; the file's value is ignored. */
@@ -205,7 +203,8 @@ static enum err issue_bot_token(struct world_file_importer *im, const void *entr
     return a->bot.given == GIVEN ? world_file_import_token(im, a->bot.value, &a->token, at) : OK;
 }
 
-/* Second pass, after all guilds exist: imports the parts of an application that refer to guilds. */
+/* Second pass of the import, after all guilds: imports the fields of an application that name
+ * guilds. */
 static enum err import_parts_that_name_guilds(struct world_file_importer *im, const void *entry,
                                               const struct json_path *at, snowflake owner)
 {
@@ -219,7 +218,7 @@ static enum err import_parts_that_name_guilds(struct world_file_importer *im, co
     return e || !id ? e : world_import_deferred_fields(im, "application", entry, at, id);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ALL_APPLICATIONS[] =
     "select a.id, a.name, o.username, a.description, b.username, a.bot_public, "
@@ -275,7 +274,7 @@ static enum err export_applications(struct world_file_exporter *ex, struct opt_l
     return e;
 }
 
-/* --- installations in guilds ------------------------------------------------------------ */
+/* --- installations in guilds, in world files ----------------------------------------- */
 
 struct world_installed {
     struct opt_id id;
@@ -305,7 +304,7 @@ static const char FIND_INTEGRATION[] =
     "select id from integrations where guild_id = $1 and application_id = $2";
 static const char NAME_OF_APPLICATION[] = "select name from applications where id = $1";
 
-/* Links the bot's managed role to the integration. */
+/* Sets the integration id of the bot's managed role. */
 static const char MARK_ROLES[] =
     "update roles set integration_id = $2 where guild_id = $1 and managed = 1 and bot_id = "
     "(select bot_id from applications where id = $3)";
@@ -362,7 +361,7 @@ static const char INSTALLED[] =
 static enum err export_installations(struct world_file_exporter *ex, struct opt_list *ret)
 {
     size_t size = world_file_entry_size(ex->format, "installed");
-    struct list applications = { 0 }; /* ids of the applications, one per entry */
+    struct list applications = { 0 }; /* id of the application of each entry */
     struct rows r;
     enum err e = tx_query(ex->tx, INSTALLED, BIND(v_id(ex->guild)), &r);
 

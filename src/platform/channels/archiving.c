@@ -1,7 +1,7 @@
 /* archiving.c - archives inactive threads.
  *
- * Each open thread has one job. Messages do not update the job: when the job is due, it reads the
- * time of the last message and reschedules itself if that message is too recent. */
+ * Each open thread has one job. A new message does not change the job: when the job is due, it
+ * reads the time of the last message and schedules itself again if that message is too recent. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/channels/internal.h"

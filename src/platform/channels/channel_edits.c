@@ -130,7 +130,7 @@ void channel_edit_apply(const struct channel_edit *in, struct channel *c)
     channel_omit_inapplicable_fields(c);
 }
 
-/* --- overwrites ----------------------------------------------------------------------- */
+/* --- permission overwrites ----------------------------------------------------------- */
 
 static bool is_same_overwrite(const struct overwrite *a, const struct overwrite *b)
 {
@@ -168,7 +168,7 @@ enum err channel_overwrites_infer_types(struct call *call, const struct list *wa
     return OK;
 }
 
-/* Unchanged overwrites need no permission. */
+/* Overwrites that do not change need no permission. */
 enum err check_overwrites_permission(struct call *call, const struct list *wanted,
                                      const struct list *before, uint64_t own)
 {
@@ -180,7 +180,7 @@ enum err check_overwrites_permission(struct call *call, const struct list *wante
         if (is_same_overwrite(&o[i], overwrite_list_find(before, o[i].id)))
             continue;
         if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
-            return ERR_MISSING_PERMISSIONS;
+            return call_rank_error(call);
         enum err e = check_overwrite_target(call, &o[i]);
         if (e)
             return e;
@@ -192,8 +192,8 @@ static const char COUNT_OVERWRITES[] =
     "select count(*) from overwrites where channel_id in (select id from channels where "
     "guild_id = $1)";
 
-/* The count is skipped if the channel has so few overwrites that 500 channels of this size cannot
- * exceed the guild's limit. */
+/* Skips the count if the channel has so few overwrites that 500 such channels cannot exceed the
+ * guild's limit. */
 enum err check_guild_overwrite_limit(struct call *call, snowflake guild_id, size_t of_channel,
                                      int64_t coming)
 {

@@ -8,7 +8,8 @@
 #include "platform/accounts/settings.h"
 #include "platform/members/members.h"
 
-/* Connection between a user and the other user of a direct channel; the first match wins. */
+/* Connection between a user and the other user of a direct channel. If several apply, the first
+ * counts. */
 enum dm_connection {
     CONNECTION_NONE,
     CONNECTION_BLOCK,
@@ -20,10 +21,10 @@ enum dm_connection {
     CONNECTION_BOT, /* the other user is a bot, and there is no other connection */
 };
 
-/* $1 the user, $2 the other user, $3 the channel, $4 the user whose reply counts, $5 now (a guild
- * can disable direct messages of its members until a time), $6 0 to ignore common guilds. The cross
- * joins make SQLite start with the user's guilds, because a bot may be in 100,000. Only replies
- * among the newest 100 messages count, which bounds the search. */
+/* Parameters: $1 user, $2 other user, $3 channel, $4 user whose reply counts, $5 current time (a
+ * guild can disable direct messages of its members until a time), $6 0 to ignore common guilds. The
+ * cross joins make SQLite start with the user's guilds, because a bot may be in 100,000. Only
+ * replies among the newest 100 messages count, which limits the cost. */
 static const char FIND_CONNECTION[] =
     "select case "
     "when exists (select 1 from relationships where user_id = $1 and target_id = $2 and type = 2) "
@@ -59,7 +60,7 @@ static enum err find_connection(struct tx *tx, const struct channel *c, snowflak
     return e;
 }
 
-/* Common guilds that have not disabled direct messages between members. */
+/* Selects the common guilds of two users that have not disabled direct messages between members. */
 static const char COMMON_GUILDS[] =
     "select g.id, g.verification_level from members a cross join members b cross join guilds g "
     "where a.user_id = $1 and b.guild_id = a.guild_id and b.user_id = $2 and g.id = a.guild_id and "
@@ -94,7 +95,8 @@ static enum err find_guild_allowing_message(struct tx *tx, snowflake person, sno
     return e;
 }
 
-/* Finds the connection; a common guild counts only if it allows this writer's message. */
+/* Finds the connection of a user who wants to write. A common guild counts only if it allows the
+ * message. */
 static enum err find_connection_for_writer(struct tx *tx, const struct channel *c, snowflake person,
                                            snowflake other, snowflake writer,
                                            enum dm_connection *ret)
@@ -108,7 +110,7 @@ static enum err find_connection_for_writer(struct tx *tx, const struct channel *
     return e || open ? e : find_connection(tx, c, person, other, receiver, false, ret);
 }
 
-/* Finds the other user of a direct channel; 0 for other channels. */
+/* Finds the other user of a direct channel. *ret is 0 for other channel types. */
 static enum err find_other_recipient(struct tx *tx, const struct channel *c, snowflake user_id,
                                      snowflake *ret)
 {
@@ -147,7 +149,7 @@ enum err require_private_channel(struct call *call)
     return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Game friends choose in their settings where they accept messages. */
+/* Returns ERR_NO_GAME_FRIEND_DMS unless the settings of a game friend accept messages anywhere. */
 static enum err check_game_friend_accepts(struct tx *tx, snowflake to)
 {
     int64_t access;

@@ -3,8 +3,6 @@
 
 enum { EMOJI_NAME_MAX = 64 };
 
-/* --- validation ------------------------------------------------------------------------- */
-
 static enum err refuse_forum_field(struct call *call, const struct json_path *at, const char *code,
                                    const char *message)
 {
@@ -86,8 +84,6 @@ enum err forum_edit_validate(struct call *call, const struct json_path *here,
     return validate_forum_emoji(call, &at, &r->emoji_id, &r->emoji_name, c->guild_id.value);
 }
 
-/* --- applying --------------------------------------------------------------------------- */
-
 /* Stored tags have both emoji fields; a field that is not set is null. */
 static void set_missing_emoji_fields_null(struct opt_id *id, struct opt_str *name)
 {
@@ -138,7 +134,7 @@ void forum_edit_apply(const struct channel_edit *in, struct channel *c)
             (c->flags & ~(int64_t)CHANNEL_REQUIRE_TAG) | (in->flags.value & CHANNEL_REQUIRE_TAG);
 }
 
-/* --- routes for a single tag ------------------------------------------------------------ */
+/* --- routes of a single forum tag ---------------------------------------------------- */
 
 const struct type forum_tag_body = { .kind = KIND_OBJECT, .schema = &forum_tag_schema };
 
@@ -153,7 +149,6 @@ static enum err require_manageable_forum(const struct call *call)
                : call_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
 }
 
-/* Returns a modifiable copy of the channel's tags. */
 static struct list copy_forum_tags(struct call *call)
 {
     const struct list *tags = &call->target.channel->available_tags.value;

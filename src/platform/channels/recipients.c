@@ -27,7 +27,7 @@ enum err channel_list_other_recipients(struct tx *tx, snowflake channel_id, snow
     return tx_read_ids(tx, OTHERS, BIND(v_id(channel_id), v_id(viewer)), ret);
 }
 
-/* Columns of the row: channel id, nick, then those of the user. */
+/* Adds the recipient of a row with the columns channel id, nick, and the columns of the user. */
 static void add_recipient_from_row(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -99,7 +99,8 @@ static void pins_time_from_row(const struct rows *row, struct channel *c)
     c->last_pin_timestamp = row_optional_int(row, 1);
 }
 
-/* Merges query rows into `channels`; rows start with a channel id, and both are sorted by it. */
+/* Merges the rows of a query into `channels`. The first column is the channel id; rows and channels
+ * are both sorted by it. */
 static enum err merge_rows_into_channels(struct tx *tx, struct sql sql, snowflake user_id,
                                          struct list *channels,
                                          void (*read)(const struct rows *row, struct channel *c))
@@ -191,7 +192,7 @@ enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret)
     return tx_read_int(tx, COUNT_GROUPS, BIND(v_id(user_id)), ret);
 }
 
-/* --- direct channels ------------------------------------------------------------------ */
+/* --- direct channels of two users ---------------------------------------------------- */
 
 static const char FIND_DIRECT[] =
     "select channel_id from direct_channels where low_id = $1 and high_id = $2";

@@ -9,8 +9,6 @@
 
 enum { DIGEST_BYTES = 32 };
 
-/* --- the address book ----------------------------------------------------------------- */
-
 static const char FIND_LIST[] =
     "select name, friend_sync, allowed_in_suggestions from contact_lists where user_id = $1";
 static const char SAVE_LIST[] =
@@ -46,7 +44,7 @@ enum err address_book_write(struct tx *tx, snowflake user_id, const struct addre
                    NULL);
 }
 
-/* --- phone numbers -------------------------------------------------------------------- */
+/* --- storing digests of phone numbers ------------------------------------------------ */
 
 struct str phone_number_digest(const struct auth *auth, struct arena *arena, struct str number)
 {
@@ -67,7 +65,9 @@ static const char ADD_MANY[] =
          "($1, $24, $25), ($1, $26, $27), ($1, $28, $29), ($1, $30, $31), ($1, $32, $33)" CHANGES;
 static const char EXISTS[] = "select 1 from contacts where user_id = $1 and digest = $2";
 
-enum { ROWS_PER_STATEMENT = 16 }; /* rows of ADD_MANY and numbers of BY_PHONES */
+enum {
+    ROWS_PER_STATEMENT = 16
+}; /* number of rows of ADD_MANY, and of phone numbers of BY_PHONES */
 
 static int compare_digests(const void *a, const void *b)
 {
@@ -79,7 +79,6 @@ static bool is_same_name(struct opt_str a, struct opt_str b)
     return (a.given == GIVEN) == (b.given == GIVEN) && str_eq(a.value, b.value);
 }
 
-/* Sorts by digest and removes duplicates. */
 static void sort_and_deduplicate(struct list *contacts)
 {
     struct contact *all = contacts->items;

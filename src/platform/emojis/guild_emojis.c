@@ -40,8 +40,6 @@ static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
     return e ? e : call_reply_object(call, emoji);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 static enum err list_guild_emojis(struct call *call)
 {
     struct list emojis;
@@ -57,9 +55,9 @@ static enum err get_guild_emoji(struct call *call)
     return reply_with_emoji(call, call->target.emoji);
 }
 
-/* --- the audit log -------------------------------------------------------------------- */
+/* --- audit log entries --------------------------------------------------------------- */
 
-/* Writes the audit log entry. before: NULL if the emoji is new; now: NULL if it was deleted. */
+/* Writes the audit log entry of an emoji. before is NULL if it is new, now if it was deleted. */
 static enum err audit_emoji_change(struct call *call, enum audit_action action,
                                    const struct emoji *before, const struct emoji *now)
 {
@@ -72,8 +70,6 @@ static enum err audit_emoji_change(struct call *call, enum audit_action action,
         audit_add_value(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
     return audit_record_changes(call, any->guild_id, action, any->id, NULL, changes);
 }
-
-/* --- create ----------------------------------------------------------------------------- */
 
 /* The maximum applies to static and to animated emoji separately. */
 static int64_t max_emojis_of_guild(const struct guild *g)
@@ -125,8 +121,6 @@ static enum err create_guild_emoji(struct call *call)
     return e ? e : reply_with_emoji(call, &emoji);
 }
 
-/* --- modify and delete ------------------------------------------------------------------ */
-
 enum err check_expression_permission(const struct call *call, snowflake user_id)
 {
     bool own = user_id == call->caller->id;
@@ -177,8 +171,6 @@ static enum err delete_guild_emoji(struct call *call)
         e = hook_emoji_deleted(call, emoji);
     return e ? e : guild_emojis_emit_update(call, emoji->guild_id);
 }
-
-/* --- routes ----------------------------------------------------------------------------- */
 
 /* Resolves {emoji.id} to an emoji of the guild or application in the path. */
 static enum err resolve_emoji(struct call *call)

@@ -63,8 +63,6 @@ enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret)
     return tx_read_first(tx, FIND_EMOJI, BIND(v_id(id)), emoji_from_row, ret, ERR_UNKNOWN_EMOJI);
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static const char ADD_TO_GUILD[] =
     "insert into emojis (id, guild_id, name, animated, user_id, image, roles) "
     "values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do update set name = $3, "
@@ -107,7 +105,7 @@ enum err emoji_delete(struct call *call, const struct emoji *e)
                    BIND(v_id(e->id)), NULL);
 }
 
-/* --- uploaders -------------------------------------------------------------------------- */
+/* --- users who uploaded the emoji ---------------------------------------------------- */
 
 static const struct user *find_user_read_before(const struct emoji *all, size_t before,
                                                 snowflake id)

@@ -80,9 +80,9 @@ enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
     return e;
 }
 
-/* --- pages ---------------------------------------------------------------------------- */
+/* --- pages of entitlements ------------------------------------------------------------ */
 
-/* SQL of a page: $1 and $2 bound the id, $4 is the limit. */
+/* SQL of a page of entitlements with ids between $1 and $2. $4 is the limit. */
 #define PAGE(where)      ENTITLEMENT_COLUMNS "where " where " order by id limit $4"
 #define PAGE_BACK(where) ENTITLEMENT_COLUMNS "where " where " order by id desc limit $4"
 
@@ -112,7 +112,7 @@ static void reverse_entitlements(struct list *page)
     }
 }
 
-/* Formats SKU ids as ",1,2," for SQL LIKE; "" means any. */
+/* Formats SKU ids as ",1,2," for SQL LIKE. Returns "", which matches any SKU, if there are none. */
 static struct str format_sku_filter(struct arena *arena, const struct list *ids)
 {
     struct buf text = { .max = 4096 };
@@ -172,14 +172,13 @@ enum err entitlements_list(struct tx *tx, snowflake application_id,
     return e;
 }
 
-/* Consumed entitlements are excluded. */
 static const char ACTIVE_ENTITLEMENTS[] = ENTITLEMENT_COLUMNS
     "where id in (select id from entitlements where user_id = $1 and "
     "application_id = $2 and guild_id is null union all select id from "
     "entitlements where guild_id = $4 and application_id = $2) and consumed = 0 "
     "and " IS_ACTIVE "order by id desc limit 100";
 
-/* A cheap check first, because most users have no entitlement of an application. */
+/* Checked before the list is read, because most users have no entitlement to an application. */
 static const char HAS_ANY_ENTITLEMENT[] =
     "select 1 from entitlements where user_id = $1 and application_id = $2 "
     "and guild_id is null union all select 1 from entitlements where "
@@ -231,8 +230,6 @@ enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflak
         entitlement_from_row(&row, ret);
     return e;
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static const char USER_HAS[] = "select id from entitlements where sku_id = $1 and user_id = $2 and "
                                "guild_id is null and deleted_at is null and consumed = 0";

@@ -8,7 +8,7 @@
 
 #define PERIOD_US (INT64_C(30) * 24 * 3600 * 1000000)
 
-/* Returns the start time of the entitlement, else its creation time. */
+/* Returns the start time of the entitlement or, if it has none, its creation time. */
 static int64_t subscription_start(const struct entitlement *e)
 {
     return e->starts_at.given == GIVEN ? e->starts_at.value : snowflake_to_ms(e->id) * 1000;
@@ -51,8 +51,6 @@ void subscription_emit_event(struct call *call, enum event what, snowflake bot_i
     struct subscription s = subscription_from_entitlement(call->arena, e, clock_us());
     call_emit(call, what, audience_of_user(bot_id), &subscription_schema, &s);
 }
-
-/* --- handlers ------------------------------------------------------------------------- */
 
 /* SKUs of other applications are treated as unknown. */
 static enum err find_sku_of_path(struct call *call, struct sku *ret)

@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "model/entitlement.h"
 
-/* --- schema --------------------------------------------------------------------------- */
-
 struct world_sku {
     struct opt_id id;
     struct str name;
@@ -17,7 +15,7 @@ struct world_sku {
 };
 struct world_entitlement {
     struct str sku;
-    struct opt_str user, guild; /* exactly one is given */
+    struct opt_str user, guild; /* exactly one of user and guild is given */
     struct opt_int ends_at;
     struct opt_bool test;
 };
@@ -53,7 +51,7 @@ WORLD_OBJECT(entitlement, entitlement_fields, NULL);
 static const struct world_name_lookup sku_naming =
     WORLD_NAME_LOOKUP("SKU", "skus", "application_id");
 
-/* Names of the types in world files; the default is a subscription. */
+/* Names of the SKU types in world files; the default is a subscription. */
 static const struct {
     const char *word;
     int64_t type;
@@ -72,14 +70,15 @@ static int64_t sku_type_from_word(const struct world_sku *in)
     return SKU_SUBSCRIPTION;
 }
 
-/* --- import --------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char SAVE_SKU[] =
     "insert into skus (id, application_id, type, name, slug, flags) values ($1, $2, $3, $4, $5, "
     "$6) on conflict (id) do update set type = excluded.type, name = excluded.name, "
     "slug = excluded.slug, flags = excluded.flags";
 
-/* Lower-cases letters and digits, and replaces each run of other characters by a dash. */
+/* Converts a name to lower case and replaces each run of characters other than letters and digits
+ * by a dash. */
 static struct str make_slug(struct arena *arena, struct str name)
 {
     char *out = arena_alloc(arena, name.n + 1);
@@ -156,7 +155,7 @@ static enum err import_entitlement(struct world_file_importer *im, const void *e
                                                      .ends_at = in->ends_at });
 }
 
-/* --- export --------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char SKUS[] =
     "select id, name, type, flags from skus where application_id = $1 order by id";
@@ -197,7 +196,7 @@ static bool world_entitlement_from_row(struct world_file_exporter *ex, const str
 const struct world_file_fields entitlements_world = { (const struct world_file_field[]){
     { "application", "skus", &world_sku_list, .order = 20, .import = import_sku,
       .select = { &SKUS }, .read = world_sku_from_row },
-    /* imported after guilds, because guilds can own entitlements */
+    /* Imported after the guilds, because guilds can own entitlements. */
     { "application", "entitlements", &world_entitlement_list, .order = 30, .later = true,
       .import = import_entitlement, .select = { &ENTITLEMENTS },
       .read = world_entitlement_from_row },

@@ -6,8 +6,6 @@
 #include "api/deletion.h"
 #include "platform/members/members.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 static struct guild_settings default_guild_settings(snowflake guild_id)
 {
     return (struct guild_settings){
@@ -51,8 +49,6 @@ static enum err put_guild_settings(struct tx *tx, snowflake user_id, const struc
                         v_text(json_column_encode(tx_arena(tx), &guild_settings_type, s))),
                    NULL);
 }
-
-/* --- changing ------------------------------------------------------------------------- */
 
 static void apply_bool(bool *to, const struct opt_bool *from)
 {
@@ -146,8 +142,8 @@ static enum err apply_override_patches(struct call *call, struct guild_settings 
     return e;
 }
 
-/* Limit over all guilds of a body, including their existing overrides, because all of them are
- * read, written and emitted at once. */
+/* Maximum number of channel overrides of all guilds in a body, including existing ones, because all
+ * of them are read, written and emitted in one transaction. */
 enum { MAX_OVERRIDES_PER_REQUEST = 4000 };
 
 static enum err check_override_count(struct call *call, const struct json_path *at, size_t count,
@@ -165,8 +161,8 @@ static bool override_differs_from_default(const struct channel_override *o)
            o->mute_config.given == GIVEN || o->flags.value;
 }
 
-/* Threads and direct channels are unlimited in number. At the limit, overrides that equal the
- * defaults or whose channel was deleted are removed. */
+/* Removes overrides that equal the defaults or whose channel was deleted, when the maximum number
+ * is reached. The number of threads and direct channels, which may have overrides, is unlimited. */
 static enum err drop_useless_overrides(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;
@@ -187,7 +183,8 @@ static enum err drop_useless_overrides(struct call *call, struct guild_settings 
     return e;
 }
 
-/* at: path in the body; NULL: the body itself. *overrides: number of overrides so far. */
+/* Changes the settings of one guild. at is the path in the body, or NULL for the whole body.
+ * *overrides is the number of channel overrides so far. */
 static enum err change_guild_settings(struct call *call, const struct json_path *at,
                                       snowflake guild_id, const struct guild_settings_patch *in,
                                       size_t *overrides, struct guild_settings *ret)
@@ -272,7 +269,7 @@ static enum err bulk_modify_user_guild_settings(struct call *call)
     return e ? e : call_reply_object(call, &out);
 }
 
-/* --- global settings ------------------------------------------------------------------ */
+/* --- notification settings of all guilds --------------------------------------------- */
 
 static const char PUT_FLAGS[] =
     "insert into notification_settings (user_id, flags) values ($1, $2) "
@@ -292,7 +289,7 @@ static enum err modify_notification_settings(struct call *call)
     return call_reply_object(call, &out);
 }
 
-/* --- READY ---------------------------------------------------------------------------- */
+/* --- fields of READY ----------------------------------------------------------------- */
 
 static const char SETTINGS_OF[] = "select settings, version from user_guild_settings "
                                   "where user_id = $1 order by guild_id";
@@ -333,7 +330,8 @@ static enum err write_notification_flags_json(struct tx *tx, snowflake user_id,
     return OK;
 }
 
-/* The total version is the sum of the row versions, so it increases with each change. */
+/* The version of all settings is the sum of the versions of the rows, so it increases with each
+ * change. */
 enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entries,
                                     struct json_writer *out)
 {
@@ -355,15 +353,13 @@ enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entri
     return e ? e : write_notification_flags_json(tx, user_id, out);
 }
 
-/* --- leaving a guild ------------------------------------------------------------------ */
+/* --- deleting the settings of a guild that the user left ----------------------------- */
 
 static enum err delete_settings_of_left_guild(struct call *call, const struct member_leave *leave)
 {
     return tx_exec(call->tx, "delete from user_guild_settings where user_id = $1 and guild_id = $2",
                    BIND(v_id(leave->user->id), v_id(leave->guild_id)), NULL);
 }
-
-/* --- route table ---------------------------------------------------------------------- */
 
 static const struct rate_limit limit_guild_settings = { .name = "guild-settings",
                                                         .count = 20,

@@ -3,9 +3,8 @@
 
 #include "api/hooks.h"
 
-/* --- roles ---------------------------------------------------------------------------- */
-
-/* A role being deleted grants no permissions and no longer belongs to a bot or integration. */
+/* Marks a role as being deleted: it grants no permissions and no longer belongs to a bot or
+ * integration. */
 static const char MARK_ROLE[] =
     "update roles set position = -1, permissions = 0, hoist = 0, managed = 0, bot_id = null, "
     "integration_id = null where id = $1";
@@ -32,7 +31,7 @@ const struct job_kind role_deletion_job = {
     .run = run_role_deletion,
 };
 
-/* --- guilds --------------------------------------------------------------------------- */
+/* --- deletion of guilds -------------------------------------------------------------- */
 
 static const char MARK_GUILD[] = "update guilds set removed = 1, vanity_code = null where id = $1";
 

@@ -2,7 +2,7 @@
 #include "model/fields/rows.h"
 #include "platform/guilds/internal.h"
 
-/* The feature list is stored as a JSON array of plain names. */
+/* Adds or removes a feature. The stored list is a JSON array of names that need no escapes. */
 static struct str set_feature_in_list(struct arena *arena, struct str old, const char *feature,
                                       bool on)
 {

@@ -20,7 +20,7 @@
 #define CHANNEL_NOT_DELETED " not" CHANNEL_BEING_DELETED("invites.channel_id")
 #define NOT_EXPIRED(now)    " (expires_at is null or expires_at > " now ")"
 
-/* Null columns become absent fields, except expires_at, which becomes null. */
+/* Returns an absent value for a null column. */
 static struct opt_id optional_id_from_row(const struct rows *r, int column)
 {
     return (struct opt_id){ row_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
@@ -52,7 +52,7 @@ static void invite_from_row(const struct rows *r, void *ret)
         i->role_ids = json_column_decode_list(tx_arena(r->tx), &type_ids, row_text(r, 14));
 }
 
-/* --- related objects ------------------------------------------------------------------ */
+/* --- objects to which an invite refers ----------------------------------------------- */
 
 static enum err read_invite_user(struct tx *tx, snowflake id, const struct user **ret)
 {
@@ -119,7 +119,7 @@ static enum err read_named_roles(struct tx *tx, struct invite *i)
     return e;
 }
 
-/* The invite grants a role only while the invite's creator is a member who could assign it. */
+/* An invite grants a role only while the invite's creator is a member who could assign the role. */
 static enum err read_granted_roles(struct tx *tx, struct invite *i)
 {
     struct member_access maker;
@@ -150,8 +150,6 @@ enum err invite_read_objects(struct tx *tx, struct invite *i)
         e = read_invite_application(tx, i->target_application_id, &i->target_application);
     return e;
 }
-
-/* --- finding -------------------------------------------------------------------------- */
 
 static enum err find_invite_with_sql(struct tx *tx, struct sql sql, const struct value *values,
                                      size_t count, struct invite *ret, bool *ret_found)
@@ -249,9 +247,7 @@ enum err permanent_invite_find(struct tx *tx, snowflake channel_id, struct str *
     return e;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
-/* Invites expire and are limited per guild, per group, or per user. */
+/* Deletes the expired invites of a guild, a group or a user, whose number of invites is limited. */
 static const char DELETE_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "
                                      "(guild_id = $3 or channel_id = $3 or inviter_id = $3)";
 static const char COUNT_IN_GUILD[] = "select count(*) from invites where guild_id = $1";

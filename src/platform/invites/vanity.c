@@ -38,17 +38,18 @@ static const struct schema vanity_schema = {
 };
 const struct type vanity_reply = { .kind = KIND_OBJECT, .schema = &vanity_schema };
 
-/* --- as an invite --------------------------------------------------------------------- */
+/* --- finding a vanity code as an invite ---------------------------------------------- */
 
-/* Bits: ADMINISTRATOR is 8, VIEW_CHANNEL is 1024; o is the overwrite of @everyone. */
+/* SQL condition: @everyone can view channel c. ADMINISTRATOR is 8, VIEW_CHANNEL is 1024; o is the
+ * overwrite of @everyone. */
 #define CHANNEL_OF_EVERYONE                                                               \
     "(select c.id from channels c left join overwrites o on o.channel_id = c.id and "     \
     "o.target_id = g.id where c.guild_id = g.id and c.thread_archived = 0 and "           \
     "c.type in (0, 5) and ((e.permissions & 8) <> 0 or (coalesce(o.allow, 0) & 1024) <> " \
     "0 or ((e.permissions & 1024) <> 0 and (coalesce(o.deny, 0) & 1024) = 0))"
 
-/* Anybody can see the channel of a vanity invite, so @everyone must be able to view it: the system
- * channel, else the first visible one; null if there is none. */
+/* The channel of a vanity invite is public, so it must be one that @everyone can view: the system
+ * channel, else the first such channel, else null. */
 static const char FIND_VANITY[] =
     "select g.id, g.vanity_code, coalesce(" CHANNEL_OF_EVERYONE
     " and c.id = g.system_channel_id), " CHANNEL_OF_EVERYONE
@@ -82,8 +83,6 @@ enum err vanity_count_use(struct tx *tx, snowflake guild_id)
     return tx_exec(tx, "update guilds set vanity_uses = vanity_uses + 1 where id = $1",
                    BIND(v_id(guild_id)), NULL);
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 enum err require_vanity_feature(struct call *call)
 {

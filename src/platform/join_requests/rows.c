@@ -4,7 +4,7 @@
 #include "model/fields/types.h"
 #include "platform/join_requests/internal.h"
 
-/* --- forms ---------------------------------------------------------------------------- */
+/* --- membership forms ---------------------------------------------------------------- */
 
 static const char FIND_FORM[] =
     "select enabled, version, description, form_fields from member_forms where guild_id = $1";
@@ -40,7 +40,7 @@ enum err member_form_write(struct tx *tx, const struct member_form *f)
         NULL);
 }
 
-/* --- requests ------------------------------------------------------------------------- */
+/* --- join requests ------------------------------------------------------------------- */
 
 #define REQUEST_COLUMNS                                                            \
     "select id, guild_id, user_id, status, created_at, reviewed_at, reviewed_by, " \
@@ -127,8 +127,6 @@ enum err join_request_read_users(struct tx *tx, struct join_request *r)
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-/* --- lists ---------------------------------------------------------------------------- */
-
 #define PAGE_OF_STATUS "guild_id = $1 and status = $2 and id > $3 and id < $4 order by id "
 #define PAGE_OF_ALL    "guild_id = $1 and cast($2 as bigint) = 0 and id > $3 and id < $4 order by id "
 
@@ -143,7 +141,7 @@ static const char COUNT_STATUS[] =
 static const char COUNT_ALL[] = "select count(*) from join_requests where guild_id = $1 and "
                                 "cast($2 as bigint) = 0";
 
-/* The list is newest first; with `after` only, oldest first. */
+/* Lists the newest requests first; if only `after` is given, the oldest. */
 enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
                             const struct join_requests_query *q, struct join_requests *ret)
 {

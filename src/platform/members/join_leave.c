@@ -19,7 +19,8 @@ enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id)
     return e || n < MOST_GUILDS ? e : ERR_MAX_GUILDS;
 }
 
-/* Checks users who are not bots: not banned, and not in the maximum number of guilds. */
+/* Returns an error if the user is banned or in the maximum number of guilds. Not called for
+ * bots. */
 static enum err check_user_may_join(struct tx *tx, const struct joining_member *n)
 {
     bool found;
@@ -30,7 +31,8 @@ static enum err check_user_may_join(struct tx *tx, const struct joining_member *
     return check_guild_limit_of_user(tx, n->user_id);
 }
 
-/* Users start as pending if the guild has membership screening, unless added with roles. */
+/* Returns true if the new member is pending: the guild has membership screening, the user is not a
+ * bot, and the member gets no roles. */
 static bool new_member_is_screened(const struct joining_member *n, const struct user *user,
                                    struct str features)
 {
@@ -40,7 +42,8 @@ static bool new_member_is_screened(const struct joining_member *n, const struct 
            guild_has_feature(&g, "MEMBER_VERIFICATION_GATE_ENABLED");
 }
 
-/* Takes a row of MEMBERS_OF_GUILD; true if the guild has paused joins, also for a time. */
+/* Returns true if the guild has disabled joins, permanently or until a time. row is a row of
+ * MEMBERS_OF_GUILD. */
 static bool guild_has_paused_joins(const struct rows *row)
 {
     const struct guild g = { .features = row_text(row, 1) };

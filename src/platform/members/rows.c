@@ -58,9 +58,7 @@ enum err member_read_user(struct tx *tx, struct member *m)
     return user_find(tx, m->user_id, user);
 }
 
-/* --- lists of members ------------------------------------------------------------------- */
-
-/* Adds the member of the current row with the public fields of its account, without its roles. */
+/* Adds the member of the current row, with the public fields of the account and without roles. */
 static void append_member_from_row(const struct rows *r, struct list *list)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -134,7 +132,7 @@ enum err members_list_after(struct tx *tx, snowflake guild_id, snowflake after, 
     return e ? e : read_roles_of_members(tx, ret);
 }
 
-/* SQL of the members whose ids a subquery selects, and of their roles. */
+/* SQL that selects the members whose ids a subquery selects, or the roles of these members. */
 #define MEMBERS_AMONG(ids)                              \
     "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS  \
     " from members m join users u on u.id = m.user_id " \
@@ -157,7 +155,7 @@ enum err members_find_by_name(struct tx *tx, snowflake guild_id, struct str text
                               struct list *ret)
 {
     struct str from = str_lower(tx_arena(tx), text);
-    /* Upper bound that sorts after every text with the prefix `from`. */
+    /* `to` sorts after every text with the prefix `from`. */
     struct str to = STR_CONCAT(tx_arena(tx), from, STR("\xf4\x8f\xbf\xbf"));
     struct value values[] = { v_id(guild_id), v_text(from), v_text(to), v_int(limit) };
     enum err e = list_members_with_sql(tx, SQL(MEMBERS_NAMED), values, COUNT_OF(values), ret);
@@ -234,8 +232,6 @@ enum err members_list_in_voice_after(struct tx *tx, snowflake guild_id, snowflak
                                     values, count, ret);
 }
 
-/* --- names ----------------------------------------------------------------------------- */
-
 static const char SET_USERNAME[] =
     "update member_names set name = $3 where guild_id = $1 and user_id = $2 and kind = 0";
 static const char DROP_GLOBAL_NAME[] =
@@ -258,8 +254,6 @@ enum err member_update_search_names(struct tx *tx, snowflake guild_id, const str
     return tx_exec(tx, SET_GLOBAL_NAME,
                    BIND(guild, id, v_text(str_lower(a, user->global_name.value))), NULL);
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_MEMBER[] =
     "insert into members (guild_id, user_id, nick, joined_at, deaf, mute, is_temporary, "
@@ -294,7 +288,8 @@ enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
     return e ? e : member_write_roles(tx, m);
 }
 
-/* Timeout, mute and deafen are stored when a member leaves, so that rejoining does not end them. */
+/* Timeout, mute and deafen of a member who leaves are stored, so that joining again does not end
+ * them. */
 static const char SAVE_SANCTIONS[] =
     "insert into member_sanctions (guild_id, user_id, timed_out_until, mute, deaf) "
     "select guild_id, user_id, timed_out_until, mute, deaf from members "
@@ -371,7 +366,7 @@ static const char GIVE_ROLE[] =
     "insert into member_roles (guild_id, user_id, role_id) values ($1, $2, $3) "
     "on conflict do nothing";
 
-/* Runs the statement for every role that `of` has and `without` does not. */
+/* Runs the statement for every role that member `of` has and member `without` does not have. */
 static enum err write_role_difference(struct tx *tx, const struct member *of,
                                       const struct member *without, struct sql sql)
 {

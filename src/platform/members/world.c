@@ -6,8 +6,6 @@
 #include "platform/guilds/world.h"
 #include "platform/members/internal.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_member {
     struct str user;
     struct opt_str nick, bio;
@@ -43,7 +41,7 @@ static const struct field ban_fields[] = {
 WORLD_OBJECT(member, member_fields, NULL);
 WORLD_OBJECT(ban, ban_fields, NULL);
 
-/* --- import of members ------------------------------------------------------------------ */
+/* --- import of members from a world file --------------------------------------------- */
 
 static const char UPDATE_MEMBER[] =
     "update members set nick = coalesce($3, nick), bio = coalesce($4, bio), "
@@ -72,7 +70,7 @@ static enum err import_member_roles(struct world_file_importer *im, const struct
         snowflake role = 0;
 
         e = world_file_resolve_reference(im, &role_naming, guild, roles[i], &at, &role);
-        /* Every member has @everyone; it is never stored. */
+        /* Every member has the role @everyone, which is not stored in member_roles. */
         if (!e && role && role != guild)
             id_list_add(im->arena, &m.roles, role);
     }
@@ -130,7 +128,7 @@ static enum err update_member_count(struct world_file_importer *im, const void *
     return tx_exec(im->tx, COUNT_MEMBERS_OF, BIND(v_id(guild)), NULL);
 }
 
-/* --- export of members ------------------------------------------------------------------ */
+/* --- export of members to a world file ----------------------------------------------- */
 
 static const char MEMBERS[] =
     "select m.user_id, u.username, m.nick, m.bio, m.joined_at, m.premium_since, "
@@ -140,7 +138,8 @@ static const char MEMBERS[] =
 static const char MEMBER_ROLES[] =
     "select user_id, role_id from member_roles where guild_id = $1 order by user_id, role_id";
 
-/* The members and the rows are both ordered by user id; members without roles are skipped. */
+/* The members and the rows of roles are both ordered by user id; members without roles are
+ * skipped. */
 static enum err export_member_roles(struct world_file_exporter *ex, const snowflake *users,
                                     struct world_member *members, size_t count)
 {
@@ -191,7 +190,7 @@ static enum err export_members(struct world_file_exporter *ex, struct opt_list *
     return e ? e : export_member_roles(ex, users.items, ret->value.items, users.count);
 }
 
-/* --- bans ----------------------------------------------------------------------------- */
+/* --- bans in world files ------------------------------------------------------------- */
 
 static const char UPDATE_BAN[] = "update bans set reason = $3 where guild_id = $1 and user_id = $2";
 

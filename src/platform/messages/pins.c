@@ -69,7 +69,7 @@ enum err list_pins(struct call *call)
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- paginated list --------------------------------------------------------------------- */
+/* --- paginated list of pins ---------------------------------------------------------- */
 
 struct pins_query {
     struct opt_int before;
@@ -133,7 +133,8 @@ static int compare_pins(const void *one, const void *two)
     return a->message->id < b->message->id ? 1 : -1;
 }
 
-/* GET /channels/{channel.id}/messages/pins: sorts in memory; a channel has at most 250 pins. */
+/* GET /channels/{channel.id}/messages/pins. Sorts in memory, because a channel has at most 250
+ * pins. */
 enum err list_pins_page(struct call *call)
 {
     const struct pins_query *q = call->query;
@@ -160,7 +161,7 @@ enum err list_pins_page(struct call *call)
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- pin and unpin ---------------------------------------------------------------------- */
+/* --- pinning and unpinning ----------------------------------------------------------- */
 
 /* Creates the system message that names the user who pinned the message. */
 static enum err create_pin_message(struct call *call, const struct channel *c, snowflake id)

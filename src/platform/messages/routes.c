@@ -9,8 +9,6 @@
 
 enum { BULK_DAYS = 14, BULK_LEAST = 2, BULK_MOST = 100 };
 
-/* --- read ------------------------------------------------------------------------------- */
-
 struct page_query {
     struct opt_id around, before, after;
     int64_t limit;
@@ -72,8 +70,9 @@ static enum err list_messages(struct call *call)
 
 static enum err check_read_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
 }
 
 /* GET /channels/{channel.id}/messages/{message.id} */
@@ -84,7 +83,7 @@ static enum err get_message(struct call *call)
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- greetings ------------------------------------------------------------------------ */
+/* --- POST /channels/{channel.id}/greet ----------------------------------------------- */
 
 static const struct type type_one_sticker = {
     .kind = KIND_ARRAY, .min = 1, .max = 1, .of = &type_id, .doc = "A sticker of a sticker pack"
@@ -111,9 +110,8 @@ static enum err send_greeting(struct call *call)
     return ERR_INVALID_STICKER;
 }
 
-/* --- edit ------------------------------------------------------------------------------- */
-
-/* A bot is the author of its interaction replies; their webhook id is the application id. */
+/* True for the author. A bot is the author of its interaction replies, whose webhook id is the id
+ * of its app. */
 static bool caller_is_author(const struct call *call)
 {
     const struct message *m = call->target.message;
@@ -123,7 +121,7 @@ static bool caller_is_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* Allows moderators too; check_edited_fields then limits them to the flags. */
+/* Moderators pass, too; check_edited_fields then allows them to change only the flags. */
 static enum err check_edit_permission(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);
@@ -147,7 +145,7 @@ static enum err check_edited_fields(struct call *call)
     if (!caller_is_author(call) && (more || count_uploaded_files(call)))
         return ERR_NOT_AUTHOR;
     if (count_uploaded_files(call) && !(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     return check_message_uploads(call, &call->target.message->attachments);
 }
 
@@ -183,8 +181,6 @@ static enum err edit_message(struct call *call)
         e = call_reply_object(call, call->target.message);
     return e ? e : messages_hide_content_from_bot(call);
 }
-
-/* --- delete ----------------------------------------------------------------------------- */
 
 static enum err check_delete_permission(struct call *call)
 {
@@ -280,9 +276,7 @@ static enum err bulk_delete_messages(struct call *call)
                                     &options, (struct list){ 0 });
 }
 
-/* --- routes ----------------------------------------------------------------------------- */
-
-/* Resolves {message.id}: a message of the channel in the path. */
+/* Resolves {message.id} to a message of the channel in the path. */
 static enum err resolve_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
@@ -300,7 +294,7 @@ static const struct path_resolver resolvers[] = {
     { 0 },
 };
 
-/* Routes that pin and unpin, used for an old and a new path. */
+/* Fields of the routes that pin and unpin, for the old and the new paths. */
 /* clang-format off */
 #define PIN_ROUTES(path_, pin_, unpin_)                                                            \
     {                                                                                              \
@@ -438,7 +432,7 @@ static const struct route routes[] = {
         .handle = list_pins,
     },
     PIN_ROUTES("/channels/{channel.id}/pins/{message.id}", "pin_message", "unpin_message"),
-    /* The newer paths of the three pin routes. */
+    /* Routes of pins with the newer paths. */
     {
         .method = GET,
         .path = "/channels/{channel.id}/messages/pins",

@@ -20,7 +20,7 @@ static void decode_ids(struct tx *tx, struct str json, struct list *ret)
     void *list;
 
     if (json.n <= 2)
-        return; /* "[]", as in most messages */
+        return; /* the JSON is "[]", as in most messages */
     if (schema_decode(&type_ids, json, &form, &list) == OK)
         *ret = *(struct list *)list;
 }
@@ -151,7 +151,7 @@ enum err message_public_row_read(struct tx *tx, snowflake id, struct message *re
     return e;
 }
 
-/* --- pages ---------------------------------------------------------------------------- */
+/* --- pages of a channel's messages ---------------------------------------------------- */
 
 #define PAGE_COLUMNS "id, channel_id, author_id, shown, reacted, reactions"
 
@@ -171,13 +171,13 @@ static const char AUTHORS_AFTER[] = AUTHORS_OF(OF_CHANNEL_AFTER);
 
 /* A page consists of one range of messages, or of two around a message. */
 struct page_range {
-    bool newer; /* true: messages newer than `from`; false: older */
+    bool newer; /* true for messages newer than `from`, false for older ones */
     snowflake from;
     int64_t limit;
 };
 
-/* Splits the page around a message: the first range has the message and the newer ones, half of the
- * page rounded up; the second has the older ones. */
+/* Splits a page around a message into two ranges: the message and newer ones (half of the page,
+ * rounded up), and older ones. Other pages have one range. */
 static size_t split_page_into_ranges(const struct message_page *page, struct page_range ret[2])
 {
     int64_t newer = (page->limit + 1) / 2;
@@ -352,8 +352,6 @@ enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake au
     return e;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static struct value precomputed_json_value(struct tx *tx, const struct message *m)
 {
     struct str shown = message_precompute_json(tx_arena(tx), m);
@@ -427,7 +425,7 @@ enum err message_row_delete(struct tx *tx, snowflake id)
     return tx_exec(tx, "delete from messages where id = $1", BIND(v_id(id)), NULL);
 }
 
-/* --- attachments ------------------------------------------------------------------------ */
+/* --- rows of attachments ------------------------------------------------------------- */
 
 #define FILE_COLUMNS       "id, filename, description, content_type, size, width, height"
 #define ATTACHMENT_COLUMNS FILE_COLUMNS ", file_id, snapshot, title, duration_secs, waveform, flags"
@@ -504,7 +502,8 @@ enum err attachment_release_file(struct call *call, const struct attachment *a)
     return e || used ? e : attachment_delete_file(call, file);
 }
 
-/* Files of command options, modals and applications have attachment URLs, too. */
+/* Finds attachments of messages, and files of command options, modals and applications, which have
+ * the same kind of URL. */
 static const char FIND_ATTACHMENT[] =
     "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2 union all "
     "select " FILE_COLUMNS

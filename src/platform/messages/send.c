@@ -11,13 +11,13 @@
 
 enum { NONCE_LIFE_MS = 5 * 60 * 1000 };
 
-/* Requires SEND_MESSAGES; recipients of private channels always have it. */
+/* Requires SEND_MESSAGES, which recipients of private channels always have. */
 enum err check_send_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(SEND_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(SEND_MESSAGES)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
 }
-
-/* --- channels that accept no messages --------------------------------------------------- */
 
 static enum err check_channel_accepts_message(struct call *call, const struct channel *c)
 {
@@ -32,8 +32,6 @@ static enum err check_channel_accepts_message(struct call *call, const struct ch
         return ERR_THREAD_LOCKED;
     return OK;
 }
-
-/* --- route ------------------------------------------------------------------------------ */
 
 /* With enforce_nonce, a retried request gets the message that the first one created. */
 static enum err find_message_with_same_nonce(struct call *call, const struct new_message *d,
@@ -59,12 +57,12 @@ static enum err find_message_with_same_nonce(struct call *call, const struct new
 static enum err check_attach_permission(struct call *call)
 {
     if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     return check_message_uploads(call, &(struct list){ 0 });
 }
 
-/* A message with a reply, mention, file, sticker or poll needs more queries and runs alone, so that
- * other calls of the same batch do not wait for it. */
+/* Returns false for a message with a reply, mention, file, sticker or poll, which needs more
+ * queries. Such a call is not batched, so that other calls do not wait for it. */
 static bool body_needs_few_queries(const struct message_body *in)
 {
     bool names =
@@ -106,7 +104,7 @@ enum err message_apply_automod(struct call *call, struct automod_text *about, sn
     return hook_flagged_message_written(call, about);
 }
 
-/* Returns the text that auto moderation checks: the content, and question and answers of a poll. */
+/* Returns the text that AutoMod checks: the content, and the question and answers of a poll. */
 static struct str automod_text_of_draft(struct call *call, const struct new_message *d)
 {
     struct str text = d->content;
@@ -134,7 +132,6 @@ static enum err reply_with_created_message(struct call *call, const struct messa
     return e || !quotes ? e : messages_hide_content_from_bot(call);
 }
 
-/* POST /channels/{channel.id}/messages: creates a message. */
 enum err create_message(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -176,7 +173,7 @@ enum err create_message(struct call *call)
     return e ? e : reply_with_created_message(call, &m);
 }
 
-/* --- typing --------------------------------------------------------------------------- */
+/* --- POST /channels/{channel.id}/typing ---------------------------------------------- */
 
 struct typing_event {
     snowflake channel_id, user_id;
@@ -237,7 +234,6 @@ static enum err reply_with_cooldown(struct call *call, const struct channel *c)
     return call_reply_as_type(call, &type_cooldown, &left);
 }
 
-/* POST /channels/{channel.id}/typing: emits TYPING_START. */
 enum err trigger_typing(struct call *call)
 {
     const struct channel *c = call->target.channel;

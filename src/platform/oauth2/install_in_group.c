@@ -1,4 +1,4 @@
-/* install_in_group.c - installs an app into a group channel. */
+/* install_in_group.c - installs an app in a group DM. */
 #include "platform/oauth2/internal.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ static const char ADD[] =
     "created_at) values ($1, $2, $3, '[\"applications.commands\"]', $4, $5) "
     "on conflict (channel_id, application_id) do nothing";
 
-/* Only commands can be installed in a group channel, because a bot cannot join it. */
+/* Only commands can be installed in a group DM, because a bot cannot join it. */
 static enum err check_group_scopes(struct call *call, const struct authorization_request *r)
 {
     if (r->integration_type == INSTALL_GUILD && !scopes_contain(&r->scopes, "bot"))

@@ -1,7 +1,6 @@
-/* counts.c - updates reaction counts. On PostgreSQL each counter shard (tx_counter_shard) has a
- * row, because writers would conflict in the message's row. Removing an emoji merges the shards
- * into that row; concurrent merges, first shard rows and new emoji conflict there and are retried.
- */
+/* counts.c - updates reaction counts. On PostgreSQL each counter shard (tx_counter_shard) has a row
+ * of counts, because concurrent writers would conflict in the message's row. Removing an emoji
+ * merges the shards into the message's row; transactions that conflict there are retried. */
 #include "platform/reactions/internal.h"
 
 #include "model/fields/rows.h"
@@ -20,13 +19,14 @@ static enum err update_message_reactions(struct tx *tx, const struct message *m,
     return e || found ? e : ERR_UNKNOWN_MESSAGE;
 }
 
-/* Saves all reactions in the message's row; counter shards are merged or absent. */
+/* Saves all reactions in the message's row. Counter shards must be merged or absent. */
 static enum err save_merged_reactions(struct tx *tx, const struct message *m, struct str text)
 {
     return update_message_reactions(tx, m, text, reaction_text_get_state(text));
 }
 
-/* Returns the reactions without one emoji (0: all remain) and without marks of the viewer. */
+/* Returns the reactions text of a message without one emoji (all remain if the id is 0) and without
+ * the viewer's own marks. */
 static struct str reactions_text_without(struct tx *tx, const struct message *m, snowflake gone)
 {
     struct str lines = reaction_text_skip_first_line(m->reactions.value);
@@ -74,7 +74,7 @@ static enum err insert_counter_shard(struct tx *tx, const struct message *m, str
                        BIND(v_id(m->id), v_int(tx_counter_shard(tx)), v_text(counts)), NULL);
 }
 
-/* Returns the text of a counter shard after the addition of `more`. */
+/* Adds `more` to the text of a counter shard. */
 static struct str add_to_shard_text(struct tx *tx, struct str lines,
                                     const struct reaction_line *more)
 {
@@ -175,7 +175,7 @@ size_t count_distinct_emoji(struct str text)
     return count;
 }
 
-/* Deletes the merged shards, and the rows of emoji whose last users left at the same time in
+/* Deletes the merged shards, and the rows of emoji whose last users were removed concurrently in
  * different shards. */
 static enum err delete_merged_shards(struct tx *tx, const struct message *m)
 {

@@ -1,7 +1,7 @@
 /* reactions.h - reactions. `reactions` has a row per emoji of a message, `reaction_users` a row per
  * user of an emoji. The message's row has the counts as text (model/text/reaction_text.h); with
- * concurrent writers, counter shards (tx_counter_shard) have additional counts. Owns these tables.
- * May use threads/ and below. Start with counts.c. */
+ * concurrent writers, counter shards (tx_counter_shard) have additional counts. Owns the tables of
+ * reactions. May include threads/ and lower layers. Start with counts.c. */
 #ifndef PLATFORM_REACTIONS_REACTIONS_H
 #define PLATFORM_REACTIONS_REACTIONS_H
 
@@ -9,15 +9,14 @@
 
 /* An emoji in paths and world files: Unicode characters, or name:id. */
 struct reaction_emoji_name {
-    snowflake id;    /* 0: a Unicode emoji */
+    snowflake id;    /* 0 for a Unicode emoji */
     struct str text; /* the characters, or the name before the id */
-    struct str key;  /* identifies the emoji: its plain characters, or ":id" */
+    struct str key;  /* identifies the emoji: Unicode characters, or ":id" */
 };
-/* Parses an emoji; false: the text is not an emoji. */
+/* Parses an emoji. Returns false if the text is not an emoji. */
 bool emoji_name_parse(struct arena *arena, struct str text, struct reaction_emoji_name *ret);
 
-/* Resolves an emoji of a world file, which may also be the name of an emoji of the channel's guild.
- */
+/* Resolves an emoji of a world file: an emoji, or the name of an emoji of the channel's guild. */
 struct world_file_importer;
 enum err world_file_resolve_emoji(struct world_file_importer *im, struct str text,
                                   snowflake channel, const struct json_path *at,

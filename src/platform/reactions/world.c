@@ -50,13 +50,13 @@ enum err world_file_resolve_emoji(struct world_file_importer *im, struct str tex
     return OK;
 }
 
-/* A message that gets reactions, and the new reaction text of its row. */
+/* A message that gets reactions, and the reactions text to store in its row. */
 struct reacted_message {
     snowflake id, channel;
     struct buf text;
 };
 
-/* Reads the emoji's current name, if the emoji still exists. */
+/* Reads the current name of a custom emoji, if the emoji still exists. */
 static enum err read_current_emoji(struct world_file_importer *im,
                                    const struct reaction_emoji_name *name,
                                    struct reaction_emoji *ret)
@@ -182,7 +182,7 @@ static enum err export_reactions(struct world_file_exporter *ex, struct world_fi
         struct opt_list *reactions = world_file_entry_find_field(to, row_id(&r, 0));
 
         if (!reactions)
-            continue; /* messages that are not exported */
+            continue; /* the message is not exported */
         if (row_id(&r, 1) != id) {
             id = row_id(&r, 1);
             last = export_add_list_item(ex->tx, reactions, sizeof *last);

@@ -1,5 +1,4 @@
-/* bulk_requests.c - bulk operations: declines friend requests, sends requests to many suggested
- * users. */
+/* bulk_requests.c - declines many friend requests, or sends requests to many suggested users. */
 #include "platform/relationships/internal.h"
 
 #include <sodium.h>
@@ -40,7 +39,7 @@ enum err bulk_remove_relationships(struct call *call)
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-/* Returns the keyed digest of a bulk token; the store does not contain the token. */
+/* Returns the keyed digest of a bulk token. The store has only the digest. */
 static struct str bulk_token_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, DIGEST_BYTES);
@@ -98,8 +97,8 @@ static bool list_contains_id(const struct list *ids, size_t count, snowflake id)
     return false;
 }
 
-/* Returns whether a check of the two accounts failed, which affects only this user. A store error
- * fails the whole call. */
+/* Returns whether the error concerns only this user of the list. Store errors fail the whole
+ * call. */
 static bool is_refused_request(enum err e)
 {
     return error_info(e)->status < 500 && e != ERR_STORE_CONFLICT;

@@ -1,5 +1,4 @@
-/* relationship_pairs.c - reads and writes both sides of a relationship together, and emits their
- * events. */
+/* relationship_pairs.c - reads and writes the two rows of a relationship, and emits the events. */
 #include "platform/relationships/relationship_pairs.h"
 
 #include <inttypes.h>
@@ -34,7 +33,7 @@ static void side_from_row(const struct rows *r, struct relationship_side *ret)
     };
 }
 
-/* Returns the relationship type that the other side must have; -1: any. */
+/* Returns the type that the other user's row must have, or -1 if any type is legal. */
 static int64_t counterpart_type(int64_t type)
 {
     switch (type) {
@@ -78,7 +77,7 @@ enum err relationship_side_save(struct tx *tx, snowflake owner, snowflake other,
                    NULL);
 }
 
-/* Removes a relationship that only one of the two accounts has. */
+/* Removes a relationship that only one of the two users has in his row. */
 static enum err remove_one_sided(struct tx *tx, snowflake owner, snowflake other,
                                  struct relationship_side *s)
 {
@@ -111,7 +110,7 @@ enum err relationship_pair_read(struct tx *tx, snowflake my_id, snowflake their_
 
 /* --- schema values -------------------------------------------------------------------- */
 
-/* Builds the API object. The relationship type determines which fields are present. */
+/* Builds the API object of a relationship. The type determines which fields are present. */
 static void relationship_from_side(const struct relationship_side *s, snowflake id,
                                    const struct user *user, struct relationship *ret)
 {
@@ -165,7 +164,7 @@ static enum err emit_relationship_event(struct call *call, enum event event, sno
 
 /* --- changing ------------------------------------------------------------------------- */
 
-/* Returns one side of the relationship after the change. */
+/* Returns the row of one user after the change. */
 static struct relationship_side side_after_change(const struct relationship_side *before,
                                                   const struct relationship_side_change *c,
                                                   const struct friend_request *request)
@@ -194,7 +193,8 @@ static struct relationship_side side_after_change(const struct relationship_side
     return after;
 }
 
-/* Emits the event of one side. After RELATIONSHIP_REMOVE, an ignored user is added again. */
+/* Emits the event to the owner of a row. If the other user is still ignored, RELATIONSHIP_REMOVE is
+ * followed by RELATIONSHIP_ADD. */
 static enum err emit_side_change(struct call *call, snowflake owner, snowflake other,
                                  const struct relationship_side *before,
                                  const struct relationship_side *after,
@@ -223,7 +223,7 @@ static bool side_is_unchanged(const struct relationship_side *s,
     return s->type == c->type && s->ignored == c->ignored;
 }
 
-/* Calls the hook if the caller blocked or unblocked the other account. */
+/* Calls hook_block_changed if the caller blocked or unblocked the other account. */
 static enum err notify_block_change(struct call *call, const struct relationship_pair *b,
                                     const struct relationship_side *now)
 {
@@ -241,8 +241,8 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
     struct relationship_side theirs = side_after_change(&b->theirs, &c->theirs, request);
     enum err e = OK;
 
-    /* Writes the lower id first, because two users who act on each other at the same time would
-     * otherwise deadlock. */
+    /* Writes the row with the lower user id first, because two users who act on each other at the
+     * same time would otherwise deadlock. */
     for (int i = 0; !e && i < 2; i++) {
         bool own = (b->my_id < b->their_id) == (i == 0);
 
@@ -262,7 +262,7 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
     return e;
 }
 
-/* Emits the current presence of one new friend to the other. */
+/* Emits the current presence of one new friend to the other friend. */
 static enum err emit_presence_to_friend(struct call *call, snowflake to, snowflake about)
 {
     struct user user;
@@ -307,7 +307,8 @@ enum err relationship_side_save_and_emit(struct call *call, const struct relatio
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-/* Columns of a list entry; only those of a partial user, because lists can be long. */
+/* SQL columns of a relationship, and of a partial user instead of a whole user, because lists can
+ * be long. */
 #define LIST_COLUMNS                                                                        \
     "r.user_id, r.type, r.ignored, r.nickname, r.note, r.since, r.is_spam, r.is_stranger, " \
     "r.origin_application_id, " PARTIAL_USER_COLUMNS

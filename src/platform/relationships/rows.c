@@ -1,4 +1,4 @@
-/* rows.c - SQL queries for the checks of a relationship change. */
+/* rows.c - SQL queries that relationship changes need for their checks. */
 #include "platform/relationships/internal.h"
 
 #include "base/clock.h"

@@ -34,7 +34,7 @@ enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret)
 #define REASON_COLUMNS "s.source, s.name, s.contact_name, s.mutual_friends, s.score"
 enum { USER_AT = 5 };
 
-/* A suggestion with its reasons so far. */
+/* A suggested user with the reasons that were read so far. */
 struct collected_suggestion {
     struct friend_suggestion shown;
     snowflake id;
@@ -72,7 +72,7 @@ static void add_suggestion_reason(struct tx *tx, const struct rows *r, const str
     };
 }
 
-/* Collects the reasons per suggested account; the rows are ordered by account. */
+/* Collects the reasons of each suggested user; the rows are ordered by suggested user. */
 static enum err collect_suggestions(struct tx *tx, struct rows *rows, struct list *ret)
 {
     *ret = (struct list){ 0 };
@@ -215,7 +215,7 @@ static const char ADMISSIBLE[] =
     "not exists (select 1 from dismissed_suggestions d where d.user_id = $1 and "
     "d.suggested_id = $2 and d.until > $3)";
 
-/* Accounts that accept no friend requests are never suggested. */
+/* Users who accept no friend requests are never suggested. */
 enum err suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret)
 {
     struct user_settings settings;
@@ -228,12 +228,12 @@ enum err suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id
     return e;
 }
 
-/* An account that was suggested before a change, is suggested after it, or both. */
+/* A user who is suggested before or after a change of the suggestions. */
 struct suggestion_candidate {
     snowflake id;
-    int64_t score; /* best score of the reasons; 0: no reason left */
+    int64_t score; /* best score of all sources; 0 if no source suggests the user */
     bool was_live;
-    const struct suggested_user *offer; /* NULL: only other sources suggest the account */
+    const struct suggested_user *offer; /* NULL if only other sources suggest the user */
 };
 
 static const char LIVE[] =
@@ -297,7 +297,7 @@ static int compare_candidates(const void *a, const void *b)
     return one->id < two->id ? -1 : one->id > two->id;
 }
 
-/* Emits a new suggestion; without a notification in HTTP calls, whose reply has the result. */
+/* Emits a new suggestion. HTTP calls emit no notification, because the reply has the suggestion. */
 static void emit_suggestion_create(struct call *call, snowflake owner,
                                    const struct friend_suggestion *s)
 {
@@ -372,7 +372,7 @@ enum err suggestions_replace_of_source(struct call *call, snowflake owner, struc
     return e;
 }
 
-/* Deletes suggestions by phone number of an account that disables discovery by phone number. */
+/* Deletes suggestions by phone number of a user who disabled discovery by phone number. */
 enum err suggestions_on_settings_change(struct call *call, const struct user_settings_change *c)
 {
     int64_t lost =

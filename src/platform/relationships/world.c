@@ -95,7 +95,7 @@ static enum err import_relationship(struct world_file_importer *im, const void *
 
 /* --- export --------------------------------------------------------------------------- */
 
-/* A friendship or a request is two rows in the store, but one entry in the file. */
+/* A friendship or request has two rows in the store, but one entry in a world file. */
 static const char ALL_RELATIONSHIPS[] =
     "select a.username, b.username, r.type, r.nickname, o.nickname, r.since from relationships r "
     "join users a on a.id = r.user_id join users b on b.id = r.target_id "

@@ -1,4 +1,4 @@
-/* status.c - status changes of an event: scheduled, active, completed or cancelled, recurrence. */
+/* status.c - status changes of an event: scheduled, active, completed or cancelled; recurrence. */
 #include "platform/scheduled_events/internal.h"
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #define MINUTE_US (INT64_C(60) * 1000000)
 #define MAX_START_DELAY_US \
     (6 * 60 * MINUTE_US)                 /* maximum delay of the start; then the event ends */
-#define EMPTY_CHANNEL_US (3 * MINUTE_US) /* an event ends if its channel is empty so long */
+#define EMPTY_CHANNEL_US (3 * MINUTE_US) /* an event ends after its channel was empty this long */
 #define RETENTION_US     (30 * 24 * 60 * MINUTE_US)
 
 struct audience event_audience(const struct scheduled_event *e)
@@ -70,7 +70,7 @@ static const struct scheduled_event_exception *find_exception_of_start(
     return NULL;
 }
 
-/* Moves to the next occurrence that is not cancelled; an exception may change its times. */
+/* Sets the times of the next occurrence that is not cancelled, as changed by an exception. */
 static void advance_to_next_occurrence(struct scheduled_event *e)
 {
     int64_t lasts = e->scheduled_end_time.given == GIVEN

@@ -43,7 +43,7 @@ static const struct field event_exception_fields[] = {
     { 0 },
 };
 
-/* Checks that the original start time has a snowflake, which is the id of the occurrence. */
+/* Checks that the original start time can be a snowflake, which is the id of the occurrence. */
 static void check_event_exception(struct form *form, const struct json_path *here,
                                   const void *object)
 {
@@ -183,7 +183,7 @@ static enum err save_imported_event(struct world_file_importer *im, const struct
     e = scheduled_event_insert(im->tx, event);
     if (!e)
         e = import_event_subscribers(im, users, event->id);
-    /* The job checks whether the event is due. */
+    /* The event's job checks whether the event must start or end. */
     return e ? e
              : insert_job_row(im->tx, "scheduled-event", event->id,
                               open ? event->scheduled_start_time : clock_us(), STR(""));

@@ -17,7 +17,7 @@ struct search_hit {
     double score;
 };
 
-/* Unindexed messages: those that match, and all, because their index entries are stale. */
+/* Unindexed messages: matching ones, and all, because their index entries are outdated. */
 struct unindexed_hits {
     struct list found, all; /* snowflakes, newest first */
     bool too_many;
@@ -110,7 +110,7 @@ static bool needs_message_contents(const struct search_terms *t, const struct se
            str_is(q->sort_by.value, "relevance");
 }
 
-/* Appends the hits of a batch whose content matches to `kept`. */
+/* Appends the hits whose message content matches to the list `matching`. */
 static enum err filter_hits_by_content(struct call *call, const struct search_terms *t,
                                        struct search_hit *hits, size_t count, struct list *matching)
 {
@@ -197,7 +197,7 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
 /* --- responses ------------------------------------------------------------------------ */
 
 struct search_reply {
-    struct list messages; /* struct list of struct message */
+    struct list messages; /* each item is a struct list of struct message */
     bool doing_deep_historical_index;
     int64_t total_results;
     struct opt_list threads, members;
@@ -334,7 +334,15 @@ static enum err check_search_permission(struct call *call)
     if (call->caller->kind != CALLER_BOT)
         return OK;
     enum err e = application_find(call->tx, call->caller->application_id, &app);
-    return e ? e : app.flags & APPLICATION_MESSAGE_CONTENT ? OK : ERR_MISSING_ACCESS;
+    if (e)
+        return e;
+    if (app.flags & APPLICATION_MESSAGE_CONTENT)
+        return OK;
+    call_set_cause(
+        call,
+        "the application has not enabled the privileged intent MESSAGE_CONTENT; enable it in the "
+        "settings of the application");
+    return ERR_MISSING_ACCESS;
 }
 
 /* GET /guilds/{guild.id}/messages/search */

@@ -133,7 +133,7 @@ static enum err remove_emoji_from_sounds(struct call *call, const struct emoji *
     return e;
 }
 
-/* Sets the emoji of a sound: an emoji of this guild or a Unicode emoji, not both. */
+/* Sets the emoji of a sound: either an emoji of this guild or a Unicode emoji. */
 static enum err apply_sound_emoji(struct call *call, struct soundboard_sound *s,
                                   const struct sound_draft *in)
 {
@@ -429,7 +429,7 @@ const struct domain sounds_domain = {
 
 enum { TONE_HZ = 8000, TONE_SAMPLES = 1600 };
 
-/* Replies with a tone of 200 ms as WAV, which needs no encoder; the pitch rises with the id. */
+/* Replies with a tone of 200 ms as WAV, which needs no encoder; a higher id has a higher pitch. */
 static enum err reply_with_tone(struct call *call, snowflake id)
 {
     struct buf out;

@@ -40,7 +40,7 @@ enum err reply_with_sticker(struct call *call, struct sticker *sticker)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-/* Records a change of the optional description. */
+/* Adds a change of the optional description to the audit log changes. */
 static void audit_add_description(struct call *call, struct list *changes,
                                   const struct sticker *before, const struct sticker *now)
 {
@@ -53,7 +53,7 @@ static void audit_add_description(struct call *call, struct list *changes,
                         is ? &now->description.value : NULL);
 }
 
-/* before is NULL for a new sticker, now is NULL for a deleted one. */
+/* Writes an audit log entry. before is NULL for a new sticker, now is NULL for a deleted one. */
 static enum err audit_record_sticker(struct call *call, enum audit_action action,
                                      const struct sticker *before, const struct sticker *now)
 {
@@ -84,7 +84,7 @@ struct sticker_draft {
 struct sticker_patch {
     struct opt_str name, tags, description;
 };
-/* Data that prepare and compute pass to the handler. */
+/* The uploaded file, which the stages prepare and compute pass to the handler. */
 struct sticker_upload {
     snowflake id;
     struct sticker_file file;

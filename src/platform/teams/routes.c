@@ -1,7 +1,7 @@
 /* routes.c - routes of teams: create, list, modify, transfer, delete. */
 #include "platform/teams/internal.h"
 
-/* Resolves {team.id}; the caller must be a member or invited. */
+/* Resolves {team.id}. The caller must be a member of the team or invited. */
 enum err resolve_team(struct call *call)
 {
     struct team *team = call->target.team = arena_alloc(call->arena, sizeof *team);
@@ -53,7 +53,7 @@ static enum err get_team(struct call *call)
 
 /* --- creating and modifying ----------------------------------------------------------- */
 
-/* Data that prepare and compute pass to the handler. */
+/* The uploaded icon, which the stages prepare and compute pass to the handler. */
 struct team_icon_upload {
     snowflake id;
     struct opt_str icon;

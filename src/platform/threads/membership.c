@@ -1,6 +1,5 @@
-/* membership.c - adds and removes thread members: by request, mention or message, on leaving a
- * guild.
- */
+/* membership.c - adds and removes thread members: by a route, a mention or a message, and when a
+ * member leaves the guild. */
 #include "platform/threads/internal.h"
 
 #include <inttypes.h>
@@ -32,7 +31,8 @@ enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
     return e;
 }
 
-/* Emits THREAD_MEMBERS_UPDATE to viewers, and to each affected user without needing the intent. */
+/* Emits THREAD_MEMBERS_UPDATE to viewers of the thread, and to each affected user even without the
+ * GUILD_MEMBERS intent. */
 static void emit_members_update(struct call *call, const struct channel *thread,
                                 const struct thread_members_update *all)
 {
@@ -173,7 +173,7 @@ enum err read_can_view_parent(struct call *call, const struct channel *thread, s
 
 /* --- adding by message ---------------------------------------------------------------- */
 
-/* Collects a mentioned user, unless a thread member or unable to view the parent channel. */
+/* Collects a mentioned user, unless he is a thread member or cannot view the parent channel. */
 static enum err collect_mentioned_user(struct call *call, const struct channel *thread,
                                        snowflake id, struct list *ids)
 {
@@ -193,7 +193,7 @@ static const char NEW_OF_ROLE[] =
     "select r.user_id from member_roles r where r.role_id = $1 and not exists (select 1 from "
     "thread_members m where m.thread_id = $2 and m.user_id = r.user_id) limit $3";
 
-/* Collects members of a mentioned role; reads at most as many as may be added. */
+/* Collects members of a mentioned role. Reads at most as many as may be added. */
 static enum err collect_role_members(struct call *call,
                                      const struct thread_message_insertion *coming,
                                      snowflake role_id, size_t *room, struct list *ids)
@@ -230,7 +230,7 @@ static enum err collect_mentioned(struct call *call, const struct thread_message
     return e;
 }
 
-/* Returns false for system messages and webhooks, but true for interaction responses. */
+/* Returns false for system messages and webhook messages, but true for interaction responses. */
 static bool is_message_of_user_or_bot(const struct message *m)
 {
     bool webhook = m->webhook_id.given == GIVEN && m->interaction_metadata.given != GIVEN;
@@ -278,7 +278,7 @@ static enum err add_message_author(struct call *call, const struct thread_messag
         e = limit_to_free_slots(call, coming->thread, &author);
     if (!e && author.count)
         e = thread_add_members(call, coming->thread, &author, THREAD_HAS_INTERACTED, false);
-    /* A message is accepted even if its author is not a guild member or the thread is full. */
+    /* A message is sent even if its author is not a guild member or the thread is full. */
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
@@ -304,7 +304,7 @@ enum err thread_add_users_of_message(struct call *call,
 
 /* --- leaving the guild ---------------------------------------------------------------- */
 
-/* Deletes memberships without thread events, because clients receive GUILD_MEMBER_REMOVE. */
+/* Deletes thread members without thread events, because clients receive GUILD_MEMBER_REMOVE. */
 static enum err delete_memberships_step(struct call *call, snowflake guild_id, snowflake user_id,
                                         int64_t until, snowflake key)
 {

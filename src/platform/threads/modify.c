@@ -1,5 +1,5 @@
-/* modify.c - PATCH and DELETE /channels/{channel.id} for threads. The creator may change a thread
- * that is not locked; MANAGE_THREADS allows all changes. */
+/* modify.c - PATCH and DELETE /channels/{channel.id} for threads. The thread's creator may change
+ * it unless it is locked; MANAGE_THREADS allows all changes. */
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
@@ -80,7 +80,7 @@ enum err check_modify_thread_permission(struct call *call, const struct channel 
                : call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
 }
 
-/* Checks the permission for each field of the body. */
+/* Checks the permission that each field of the body needs. */
 static enum err check_field_permissions(const struct call *call, const struct channel *c,
                                         const struct channel_edit *in)
 {
@@ -101,7 +101,7 @@ static enum err check_field_permissions(const struct call *call, const struct ch
                : OK;
 }
 
-/* Refuses changes of an archived thread, except of its lock. */
+/* Refuses changes of an archived thread, except of its locked flag. */
 static enum err check_not_archived(const struct channel *c, const struct channel_edit *in)
 {
     bool stays =
@@ -119,7 +119,7 @@ static const char OTHER_PINNED[] =
     "select 1 from channels where guild_id = $1 and thread_archived = 0 and +parent_id = $2 and "
     "id <> $3 and flags % 4 >= 2 limit 1";
 
-/* A forum has at most one pinned post. */
+/* Sets the PINNED flag. A forum has at most one pinned post. */
 static enum err apply_pinned(struct call *call, const struct channel_edit *in, struct channel *c,
                              const struct channel *parent)
 {
@@ -194,7 +194,7 @@ static enum err apply_thread_edit(struct call *call, const struct channel_edit *
     return e ? e : apply_archived(call, in, c, t);
 }
 
-/* Emits the events of an edit. */
+/* Emits the events of a changed thread. */
 static enum err emit_thread_edit(struct call *call, const struct channel *before,
                                  const struct channel *c)
 {
@@ -258,7 +258,7 @@ enum err delete_thread(struct call *call, const struct channel *c)
 {
     if (!can_manage_threads(call))
         return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
-    /* Emit before the deletion, which removes the thread members who receive the event. */
+    /* The event is emitted before the deletion, which deletes the thread members who receive it. */
     emit_thread_delete(call, c);
     enum err e = channel_delete(call, c->id);
     if (!e)

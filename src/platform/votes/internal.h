@@ -26,7 +26,7 @@ enum err poll_vote_change(struct tx *tx, snowflake message_id, int64_t answer_id
 enum err end_poll(struct call *call);
 /* Schedules the job that ends the poll at its expiry. */
 enum err poll_schedule_end(struct call *call, const struct message *m);
-/* Deletes the poll with its message; a job deletes the votes in batches. */
+/* Deletes the poll of a deleted message; a job deletes the votes in steps. */
 enum err poll_delete_with_message(struct call *call, const snowflake *message_id);
 extern const struct job_kind poll_end_job, poll_votes_delete_job;
 

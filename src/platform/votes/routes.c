@@ -8,8 +8,9 @@
 
 static enum err check_view_poll_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
 }
 
 /* --- voters --------------------------------------------------------------------------- */

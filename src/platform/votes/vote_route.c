@@ -29,7 +29,7 @@ static enum err check_poll_accepts_votes(struct call *call)
     return e || !blocked ? e : ERR_POLL_BLOCKED;
 }
 
-/* Converts the chosen answers to a bit set; records form errors for unknown answers. */
+/* Converts the answer ids of the body to a bit set. Adds a form error for an unknown answer. */
 static enum err parse_chosen_answers(struct call *call, int64_t *ret)
 {
     const struct poll *poll = call->target.message->poll;

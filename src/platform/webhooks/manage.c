@@ -22,7 +22,7 @@ static struct str webhook_derive_token(struct call *call, const struct webhook *
     return str_base64url_encode(call->arena, bytes, sizeof bytes);
 }
 
-/* Resolves {webhook.id} without a permission check; the rest of the path determines access. */
+/* Resolves {webhook.id} without a permission check; other checks decide about access. */
 enum err resolve_webhook(struct call *call)
 {
     struct webhook *h = call->target.webhook = arena_alloc(call->arena, sizeof *h);
@@ -38,13 +38,14 @@ enum err resolve_webhook_token(struct call *call)
     /* The token alone authorizes the call, so other credentials of the request are ignored. */
     call->caller = NULL;
     /* Only incoming webhooks accept messages. */
-    return call->target.webhook->type == WEBHOOK_INCOMING && given.n == good.n &&
-                   sodium_memcmp(given.p, good.p, good.n) == 0
-               ? OK
-               : ERR_INVALID_WEBHOOK_TOKEN;
+    if (call->target.webhook->type != WEBHOOK_INCOMING || given.n != good.n ||
+        sodium_memcmp(given.p, good.p, good.n) != 0)
+        return ERR_INVALID_WEBHOOK_TOKEN;
+    call_record_application(call, call->target.webhook->application_id.value);
+    return OK;
 }
 
-/* Requires MANAGE_WEBHOOKS in the webhook's channel, for access without the token. */
+/* Requires MANAGE_WEBHOOKS in the webhook's channel; for requests without the token. */
 enum err check_manage_webhook_permission(struct call *call)
 {
     const struct webhook *h = call->target.webhook;
@@ -92,8 +93,8 @@ static enum err read_followed_source(struct call *call, struct webhook *h)
     return OK;
 }
 
-/* Returns whether the reply may contain the token. The token of an app's webhook acts in the app's
- * name, so only that app and callers who sent the token receive it. */
+/* Returns whether the reply may contain the token. With the token of an app's webhook one can act
+ * as the app, so only that app and callers who sent the token receive it. */
 static bool may_see_token(const struct call *call, const struct webhook *h)
 {
     bool own = call->caller && call->caller->application_id == h->application_id.value;
@@ -101,7 +102,7 @@ static bool may_see_token(const struct call *call, const struct webhook *h)
     return h->application_id.given != GIVEN || own || call_uses_token(call);
 }
 
-/* Fills token, URL, source and creator; not the creator for callers who have only the token. */
+/* Sets token, URL, source and creator. Callers who have only the token get no creator. */
 static enum err fill_webhook_fields(struct call *call, struct webhook *h)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
@@ -235,7 +236,7 @@ void emit_webhooks_update(struct call *call, snowflake guild_id, snowflake chann
 
 /* --- creating ------------------------------------------------------------------------- */
 
-/* Data that prepare and compute pass to the handler. */
+/* The uploaded avatar, which the stages prepare and compute pass to the handler. */
 struct webhook_avatar_upload {
     snowflake id; /* id of the new webhook */
     struct opt_str avatar;
@@ -461,7 +462,7 @@ enum err delete_webhook(struct call *call)
 
 /* --- audit log ------------------------------------------------------------------------ */
 
-/* Adds webhooks without their tokens, which not every reader of the audit log may have. */
+/* Adds webhooks to an audit log reply without their tokens, which not every reader may have. */
 enum err audit_add_webhooks(struct call *call, struct audit_log_objects *log)
 {
     struct list ids =

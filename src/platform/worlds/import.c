@@ -17,7 +17,7 @@ struct world_import {
 /* --- pictures ------------------------------------------------------------------------- */
 
 /* Stores pictures before the commit, so that a failed write rolls back the whole import. Blocking
- * I/O is allowed: no server uses the store during an import. */
+ * I/O is allowed, because no server uses the store during an import. */
 static enum err store_pictures(struct world_import *in)
 {
     const struct world_file_picture *p = in->pictures.items;
@@ -28,8 +28,8 @@ static enum err store_pictures(struct world_import *in)
     return e;
 }
 
-/* Deletes the blobs of a failed import. Blobs that cannot be deleted are removed at the next start
- * of the server, because they were not confirmed. */
+/* Marks the blobs as committed, or deletes them after a failed import. Blobs that are neither are
+ * deleted at the next start of the server. */
 static void confirm_or_delete_pictures(struct world_import *in, bool imported)
 {
     const struct world_file_picture *p = in->pictures.items;

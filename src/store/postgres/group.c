@@ -16,7 +16,7 @@ enum { MAX_GROUP_ATTEMPTS = 4 };
 
 enum group_item_state {
     ITEM_READY,
-    ITEM_RUNS_ALONE, /* runs alone, after the group */
+    ITEM_RUNS_ALONE, /* the work item runs alone, after the group */
     ITEM_REFUSED,    /* the work item returned an error, which is its result */
     ITEM_WRITES,
 };
@@ -26,8 +26,8 @@ struct commit_group {
     struct work_item *works[POSTGRES_GROUP_MAX];
     enum group_item_state states[POSTGRES_GROUP_MAX];
     unsigned count;
-    bool broken; /* the transaction has failed */
-    bool again;  /* one work item caused the failure and was removed: try again */
+    bool broken; /* the transaction of the group has failed */
+    bool again;  /* the work item that caused the failure was removed: try again */
 };
 
 static int compare_owners(const void *a, const void *b)
@@ -52,8 +52,8 @@ static struct tx tx_of_item(const struct commit_group *g, unsigned i)
                         .connection = &g->worker->conn };
 }
 
-/* Aborts the group and removes the work item that failed. If the database is unreachable or full, a
- * retry would fail, too. */
+/* Aborts the group commit and removes the work item that failed. If the database is unreachable or
+ * full, a retry would fail, too. */
 static void abort_group_without(struct commit_group *g, enum err e, const struct work_item *culprit)
 {
     g->broken = true;
@@ -135,7 +135,7 @@ static void roll_back_writers(struct commit_group *g, struct work_item *const *w
 
     if (!w->conn.lost) {
         postgres_conn_run_command(&w->conn, "rollback");
-        /* There is at most one such position, because statements after a failed one do not run. */
+        /* At most one position is unreported, because statements after a failed one do not run. */
         unreported = postgres_conn_unreported_log_position(&w->conn);
     }
     if (!w->conn.lost && unreported)
@@ -148,8 +148,8 @@ static void roll_back_writers(struct commit_group *g, struct work_item *const *w
     }
 }
 
-/* If the connection is lost without a result, it is unknown whether the transaction committed; if
- * may_be_written is false, it did not. */
+/* Commits the group. If the connection is lost without a result, it is unknown whether the
+ * transaction committed, unless may_be_written is false. */
 static void commit_group_items(struct commit_group *g)
 {
     struct postgres_worker *w = g->worker;

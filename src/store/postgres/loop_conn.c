@@ -9,8 +9,8 @@
 #include "store/postgres/loop.h"
 
 enum {
-    MIN_RECONNECT_WAIT_MS = 50,   /* wait between connection attempts; doubled each time */
-    MAX_RECONNECT_WAIT_MS = 5000, /* upper limit of that wait */
+    MIN_RECONNECT_WAIT_MS = 50,   /* first wait between connection attempts; doubled each time */
+    MAX_RECONNECT_WAIT_MS = 5000, /* longest wait between connection attempts */
 };
 
 static void on_socket_handle_closed(uv_handle_t *socket)
@@ -48,11 +48,11 @@ static void poll_socket(struct loop_reader *r, int events)
     r->events = events;
 }
 
-/* Settings of the connection: all queries up to a sync form one transaction. */
+/* Settings of a read connection: all queries up to a sync form one transaction. */
 static const char READ_ONLY_SETTINGS[] = "set default_transaction_isolation = 'repeatable read'; "
                                          "set default_transaction_read_only = on";
 
-/* Opens the connection on a thread of libuv, which may block. */
+/* Opens the connection on a libuv thread, because connecting blocks. */
 static void open_connection_on_thread(uv_work_t *w)
 {
     struct loop_reader *r = container_of(w, struct loop_reader, opening);
@@ -84,7 +84,7 @@ static void start_polling(struct loop_reader *r)
     poll_socket(r, UV_READABLE);
 }
 
-/* Releases a reference; after the last one the loop may be freed. */
+/* Releases a reference to the loop; after the last one the loop may be freed. */
 static void release_reference(struct loop_reader *r)
 {
     if (--r->references == 0)
@@ -107,7 +107,7 @@ static void on_connection_opened(uv_work_t *w, int status)
     release_reference(r);
 }
 
-/* Starts to connect, but only while a worker is connected. */
+/* Starts to connect, if a worker is connected; otherwise the database is unreachable. */
 static void start_opening(struct loop_reader *r)
 {
     if (!atomic_load(&r->pool->connected) || clock_monotonic_ns() < r->again_at)
@@ -125,7 +125,7 @@ bool loop_reader_ensure_connected(struct loop_reader *r)
     if (r->state == READER_OPEN && !r->count && !r->running &&
         r->silences != atomic_load(&r->pool->silences))
         loop_reader_disconnect(
-            r); /* another connection timed out, so this one is probably dead, too */
+            r); /* another connection timed out, so this connection is probably dead, too */
     if (r->state == READER_CLOSED)
         start_opening(r);
     return r->state == READER_OPEN;
@@ -141,7 +141,7 @@ bool loop_reader_flush(struct loop_reader *r)
     return !r->conn.lost;
 }
 
-/* Reads all available bytes: poll does not report those that OpenSSL has buffered. */
+/* Reads all available bytes, also those that OpenSSL has buffered, which poll does not report. */
 static bool consume_input(struct loop_reader *r, int events)
 {
     bool good = !(events & UV_READABLE) || pq.consumeInput(r->conn.pg);
@@ -186,7 +186,7 @@ static void end_reader(struct loop_reader *r)
     r->state = READER_ENDED;
     loop_remove_end_callback(&r->end);
     if (opening)
-        loop_reader_move_reads_to_workers(r); /* on_connection_opened closes the connection */
+        loop_reader_move_reads_to_workers(r); /* on_connection_opened then closes the connection */
     else
         close_connection(r);
     uv_close((uv_handle_t *)&r->before_poll, on_handle_closed);
@@ -231,7 +231,7 @@ static void end_reader_on_loop(struct loop *loop, void *arg)
         end_reader(r);
 }
 
-/* Ends the reader from another thread; waits until its handles are closed, one loop iteration
+/* Ends the reader from another thread. Waits until its handles are closed, one loop iteration
  * later, and a pending connect has ended. */
 static void end_reader_and_wait(struct loop_reader *r, struct loop *loop)
 {

@@ -14,17 +14,17 @@
 #include "store/postgres/loop.h"
 
 enum {
-    FIRST_ROUND_QUERIES = 128, /* approximate maximum of queries in the first round trip */
-    MAX_WAITING_READS = 32,    /* reads that may wait for the next transaction */
-    MAX_ROUND_TRIPS = 6,       /* round trips of one read */
-    SLOW_MS = 100,             /* after this time without an answer, new reads go to the workers */
-    CHECK_INTERVAL_MS = 200,   /* interval of checks for a missing answer */
-    STUCK_MS = 1000,           /* after this time without data, the connection is closed */
-    KEEP_OFF_LOOPS_MS = 400,   /* answer time after which reads of this name move to the workers */
-    HEAVY_NS = 5000000,        /* CPU time limit for all reads of one run */
-    ROWS_NS = 4000000,         /* CPU time limit for rows of measured reads */
-    LONG_NS = 1000000,         /* shortest run that counts as slow */
-    DEALLOCATE_RESULTS = 2,    /* results of DEALLOCATE: the result and its end marker */
+    FIRST_ROUND_QUERIES = 128, /* approximate maximum number of queries in the first round trip */
+    MAX_WAITING_READS = 32,    /* maximum number of reads that wait for the next transaction */
+    MAX_ROUND_TRIPS = 6,       /* maximum number of round trips of one read */
+    SLOW_MS = 100,             /* ms without an answer after which new reads go to the workers */
+    CHECK_INTERVAL_MS = 200,   /* ms between two checks for a missing answer */
+    STUCK_MS = 1000,           /* ms without data after which the connection is closed */
+    KEEP_OFF_LOOPS_MS = 400,   /* answer time in ms after which reads run on the workers */
+    HEAVY_NS = 5000000,        /* CPU time limit for all reads of one run, in ns */
+    ROWS_NS = 4000000,         /* CPU time limit for rows of measured reads, in ns */
+    LONG_NS = 1000000,         /* shortest run that counts as slow, in ns */
+    DEALLOCATE_RESULTS = 2,    /* DEALLOCATE has two results: its own and the end marker */
 };
 
 /* --- handing over to the workers ------------------------------------------------------ */
@@ -108,7 +108,7 @@ static bool round_trip_is_last_for_all(const struct loop_reader *r)
 
 static void on_check_timer(uv_timer_t *read_step);
 
-/* Sets the next expected result: that of the first statement from index i on without one. */
+/* Sets the next expected result: that of the first statement without one, from index i on. */
 static void expect_result_from(struct loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
@@ -159,7 +159,7 @@ static enum read_result continue_or_move_read(struct loop_reader *r, struct work
     }
     if (!r->synced)
         return READ_NEEDS_ROWS;
-    /* The transaction has ended, so the read restarts in another one. */
+    /* The transaction has ended, so the read restarts in a new transaction. */
     read_record_round_trips(r->pool, w, r->rounds + 1);
     postgres_discard_queued_of_work_item(c, w);
     w->by_itself = true;
@@ -205,7 +205,7 @@ static enum read_result run_read(struct loop_reader *r, struct work_item *w)
     w->result = tx_run_work_item(&tx);
     record_slow_cpu_read(r, w, clock_monotonic_ns() - began);
     if (c->wants_more || c->must_leave) {
-        w->arena = arena; /* the run may have switched arenas */
+        w->arena = arena; /* the run may have changed the arena */
         return continue_or_move_read(r, w);
     }
     finish_read(r, w);
@@ -272,7 +272,7 @@ static void on_before_poll(uv_idle_t *soon)
     uv_idle_stop(soon);
 }
 
-/* Whether the query failed, and not the connection (57P: the database closes it). */
+/* Returns whether the query failed, and not the connection (57P: the database closes it). */
 static bool is_query_error(const PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
@@ -280,7 +280,7 @@ static bool is_query_error(const PGresult *result)
     return state && strncmp(state, "57P", 3) != 0;
 }
 
-/* Processes one result. False: it is an error, or not the expected one. */
+/* Processes one result. Returns false if it is an error, or not the expected result. */
 static bool accept_result(struct loop_reader *r, PGresult *result)
 {
     struct queued_statement *e = &r->conn.queued[r->next];
@@ -288,7 +288,7 @@ static bool accept_result(struct loop_reader *r, PGresult *result)
 
     if (is_end ? result != NULL : !postgres_result_is_ok(result)) {
         if (is_query_error(result))
-            /* the same query would also close the next connection */
+            /* The same query would also close the next connection. */
             read_disallow_on_loop(r->pool, e->work);
         pq.clear(result);
         return false;
@@ -304,7 +304,7 @@ static bool accept_result(struct loop_reader *r, PGresult *result)
     return true;
 }
 
-/* Accepts the result of a sync, which follows the results of everything that was sent before it. */
+/* Processes the result of a pipeline sync, which follows the results of everything sent before. */
 static bool accept_sync_result(struct loop_reader *r)
 {
     PGresult *result = pq.getResult(r->conn.pg);
@@ -331,8 +331,8 @@ static bool all_results_arrived(const struct loop_reader *r)
     return r->next >= r->conn.queued_count;
 }
 
-/* Whether the next result is that of a sync: syncs of earlier transactions come before the results
- * of the current queries. */
+/* Returns whether the next result belongs to a pipeline sync: syncs of earlier transactions come
+ * before the results of the current queries. */
 static bool sync_is_next(const struct loop_reader *r)
 {
     bool own = r->count && r->synced;
@@ -355,7 +355,7 @@ bool loop_reader_process_results(struct loop_reader *r)
     return true;
 }
 
-/* Moves reads whose answer was slow to the workers. */
+/* Makes reads whose answer was slow run on the workers. */
 static void record_slow_answer(struct loop_reader *r)
 {
     if (clock_monotonic_ns() - r->asked_at > (int64_t)KEEP_OFF_LOOPS_MS * 1000000)
@@ -374,7 +374,7 @@ void loop_reader_rerun_reads_if_complete(struct loop_reader *r)
         uv_idle_start(&r->before_poll, on_before_poll);
 }
 
-/* Closes the connection, because a query that takes too long blocks those behind it. */
+/* Closes the connection, because a query that takes too long blocks the queries behind it. */
 static void abandon_stuck_connection(struct loop_reader *r)
 {
     const struct postgres_conn *c = &r->conn;
@@ -409,7 +409,7 @@ static void on_check_timer(uv_timer_t *read_step)
         abandon_stuck_connection(r);
 }
 
-/* Whether another read would have to wait too long. */
+/* Returns whether another read would have to wait too long. */
 static bool loop_reader_is_busy(const struct loop_reader *r)
 {
     return r->queue.waiting_count >= MAX_WAITING_READS ||

@@ -33,7 +33,7 @@ static void postgres_submit(struct store *s, struct work_item *w)
 
 static void postgres_iteration_end(struct store *s, struct loop *loop)
 {
-    (void)s, (void)loop; /* a snapshot ends with its work item */
+    (void)s, (void)loop; /* nothing to do: a snapshot ends with its work item */
 }
 
 static unsigned postgres_tx_counter_shard(const struct tx *tx)
@@ -43,7 +43,7 @@ static unsigned postgres_tx_counter_shard(const struct tx *tx)
     return c->counter_shard;
 }
 
-/* Makes a read leave its loop, whose connection is for short reads only. */
+/* Makes a read leave its loop, because a loop's connection is for short reads only. */
 static bool postgres_move_to_background(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;
@@ -64,7 +64,7 @@ static enum err run_on_first_worker(struct store *s, struct work_item *w)
 }
 
 /* Applies migrations and registers the server, while holding a lock until other nodes can see this
- * one. Migrations have no timeout. */
+ * one. Migrations run without a timeout. */
 static enum err migrate_and_register(struct postgres *p, const struct store_options *o)
 {
     struct postgres_conn *c = &p->workers[0].conn;
@@ -134,8 +134,8 @@ unsigned postgres_counter_shard(unsigned worker)
     return snowflake_get_node() * MOST_WORKERS + worker + 1;
 }
 
-/* By default rwlocks prefer readers, which would starve a work item that wants the lock
- * exclusively. */
+/* Makes the lock prefer writers. By default rwlocks prefer readers, which would starve a work item
+ * that wants the lock exclusively. */
 static void init_write_lock(pthread_rwlock_t *writing)
 {
     pthread_rwlockattr_t attr;
@@ -152,7 +152,7 @@ static struct postgres *postgres_new(const struct store_options *o)
 
     p->store.engine = &postgres_engine;
     p->store.folder = mem_dup_cstring(o->folder);
-    p->store.lock = -1; /* no lock: nodes may share the folder */
+    p->store.lock = -1; /* not locked: nodes may share the folder */
     p->where = mem_dup_cstring(o->postgres);
     p->store.blob_connections = o->blobs_inside ? blob_connections_new() : NULL;
     p->store.cache = o->blobs_inside ? blob_cache_new(o->blob_cache) : NULL;
@@ -309,7 +309,7 @@ static enum err read_migration_count(struct tx *tx, void *arg)
     return tx_one(tx, "select count(*) from migrations", NO_BIND, &r, &found);
 }
 
-/* Checks that a query works; pg_amcheck can check the rest. */
+/* Checks only that a query works; pg_amcheck can check the data. */
 static enum err postgres_check_integrity(struct store *s)
 {
     return store_run(s, STORE_READ, NULL, read_migration_count, NULL);

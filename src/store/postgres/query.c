@@ -17,7 +17,7 @@ enum { MAX_STATEMENTS = 512 };
 struct postgres_cursor {
     struct row_cursor cursor;
     PGresult *result;
-    bool lent; /* the queued statement owns the result, for a restart of the read */
+    bool lent; /* the queued statement owns the result, in case the read restarts */
     int at, count;
 };
 
@@ -245,7 +245,7 @@ enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work
     return e;
 }
 
-/* Returns the rows of a prefetched query; NULL: they have not arrived. */
+/* Returns the rows of a prefetched query, or NULL if they have not arrived. */
 static PGresult *find_prefetched_result(struct postgres_conn *c, const struct work_item *work,
                                         const char *sql, const struct postgres_parameters *p,
                                         size_t count)
@@ -258,7 +258,7 @@ static PGresult *find_prefetched_result(struct postgres_conn *c, const struct wo
     return NULL;
 }
 
-/* Takes the rows of a prefetched query and removes it from the queue. NULL: send the query. */
+/* Removes a prefetched query and returns its rows. Returns NULL if the query must be sent. */
 static PGresult *pop_prefetched_result(struct postgres_conn *c, const struct work_item *work,
                                        const char *sql, const struct postgres_parameters *p,
                                        size_t count)
@@ -309,7 +309,7 @@ bool pipeline_check_result(struct pipeline_failure *f, PGresult *result, const c
     return false;
 }
 
-/* Whether the next pipeline includes the statement. */
+/* Returns whether the next pipeline includes the statement. */
 static bool is_sent_with_next_pipeline(const struct postgres_conn *c,
                                        const struct queued_statement *e)
 {
@@ -378,7 +378,7 @@ void pipeline_read_queued_results(struct postgres_conn *c, bool sent, struct pip
 
 void pipeline_close(struct postgres_conn *c, bool sent)
 {
-    pq.clear(sent ? postgres_read_next_result(c) : NULL); /* result of the sync */
+    pq.clear(sent ? postgres_read_next_result(c) : NULL); /* result of the pipeline sync */
     if (!sent || c->lost || !pq.exitPipelineMode(c->pg))
         c->lost = true;
 }
@@ -400,8 +400,8 @@ static void read_commit_of_one_round_trip(struct postgres_conn *c, struct pipeli
         pq.clear(result);
 }
 
-/* Sends everything in one pipeline and waits for the results. *sql is set to the statement that
- * failed, if any. */
+/* Sends the queued statements and this one in one pipeline and waits for the results. Sets *sql to
+ * the statement that failed, if any. */
 static PGresult *exec_in_pipeline(struct postgres_conn *c, const struct postgres_statement *st,
                                   size_t count, const struct postgres_parameters *p,
                                   const char **sql)
@@ -444,8 +444,8 @@ static bool sql_is_read(const char *sql)
     return strncmp(sql, select, sizeof select - 1) == 0 || strncmp(sql, with, sizeof with - 1) == 0;
 }
 
-/* Whether a statement may run inside a group. Writes of a group are sent with its commit, so a work
- * item that needs the result of a write, or must see it, cannot be part of the group. */
+/* Returns whether a statement may run inside a group commit. Writes of a group are sent with its
+ * COMMIT, so a work item that needs the result of a write, or must see it, runs alone. */
 static bool may_run_in_group(const struct tx *tx, const char *sql)
 {
     const struct postgres_conn *c = tx->connection;

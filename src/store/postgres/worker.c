@@ -15,10 +15,10 @@
 enum {
     MAX_TRIES = 10,
     CONCURRENT_TRIES = 4,
-    UNREACHABLE_TIMEOUT_MS = 5000, /* timeout of a work item while the database is unreachable */
-    MIN_RECONNECT_WAIT_MS = 100,   /* wait between connection attempts; doubled each time */
-    MAX_RECONNECT_WAIT_MS = 5000,  /* upper limit of that wait */
-    IDLE_CHECK_MS = 1000,          /* interval of checks of an idle connection */
+    UNREACHABLE_TIMEOUT_MS = 5000, /* timeout of a work item if the database is unreachable */
+    MIN_RECONNECT_WAIT_MS = 100,   /* first wait between connection attempts; doubled each time */
+    MAX_RECONNECT_WAIT_MS = 5000,  /* longest wait between connection attempts */
+    IDLE_CHECK_MS = 1000,          /* ms between two checks of an idle connection */
 };
 
 static void sleep_ms(int64_t ms)
@@ -158,7 +158,7 @@ static enum err commit_in_order(struct postgres_worker *w, struct work_item *wor
 
 static enum attempt_result commit_attempt(struct postgres_worker *w, struct work_item *work)
 {
-    /* A read is complete, whatever the result of its COMMIT. */
+    /* A read is complete, whatever the result of its COMMIT is. */
     if (!work_item_is_write(work)) {
         postgres_conn_commit_without_waiting(&w->conn);
         return ATTEMPT_FINISHED;
@@ -250,7 +250,7 @@ enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_it
 {
     for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
         if (tries) {
-            /* In this order, so that a reader that sees the new count also sees the name. */
+            /* Store the name first, so that a reader that sees the new count sees the name, too. */
             atomic_store_explicit(&w->pool->store.retried, work->name, memory_order_relaxed);
             atomic_fetch_add_explicit(&w->pool->store.retries, 1, memory_order_release);
         }
@@ -283,19 +283,19 @@ static bool run_read_with_time_limit(struct postgres_worker *w, struct work_item
         !postgres_conn_set_timeout(&w->conn, hurry, w->pool->serves))
         postgres_worker_disconnect(w);
     if (w->conn.pg)
-        postgres_conn_read_pending_commit(&w->conn); /* the previous COMMIT does not count towards
-                                                      * this time limit */
+        postgres_conn_read_pending_commit(&w->conn); /* the COMMIT of the previous read does not
+                                                      * count towards the time limit of this one */
     w->conn.time_limit.free_round_trips = UNCOUNTED_ROUND_TRIPS;
     w->conn.time_limit.until =
         hurry ? clock_monotonic_ns() + (int64_t)SHORT_READ_LIMIT_MS * 1000000 : 0;
     *ret = postgres_worker_run_work_item(w, work);
     w->conn.time_limit.until = 0;
-    work->arena = arena; /* the run may have switched arenas */
+    work->arena = arena; /* the run may have changed the arena */
     return w->conn.time_limit.is_exceeded;
 }
 
-/* Runs a long read, or queues it again if it exceeded its limit. If the store is closing, no other
- * thread takes it, so it restarts here. */
+/* Runs a long read, or queues it again if it exceeded its time limit. If the store is closing, no
+ * other thread takes the read, so it restarts here. */
 static void run_long_read(struct postgres_worker *w, struct work_item *work)
 {
     enum err e;
@@ -308,7 +308,7 @@ static void run_long_read(struct postgres_worker *w, struct work_item *work)
     work_item_finish(&w->pool->store, work, e);
 }
 
-/* While idle: detects a lost connection, or reconnects. */
+/* While idle: detects a lost connection and reconnects. */
 static void check_idle_connection(struct postgres_worker *w)
 {
     disconnect_if_others_timed_out(w);

@@ -1,4 +1,4 @@
-/* world_writer.c - writes a random world, about 50,000 rows per transaction.
+/* world_writer.c - writes a random data set, about 50,000 rows per transaction.
  *
  * Rows are inserted in the order of each table's primary key, and close together in other indexes,
  * so that each database page is written about once. */
@@ -18,7 +18,7 @@
 
 enum { ROWS_PER_TRANSACTION = 50000 };
 
-/* Position in the world that is being written. */
+/* How much of the data set is written. */
 enum seed_phase {
     PHASE_USERS,
     PHASE_FRIENDS,
@@ -294,7 +294,7 @@ static enum err write_seed_transaction(struct tx *tx, void *arg)
         [PHASE_MESSAGES] = insert_message,
     };
     struct seed_state *s = arg;
-    struct seed_position at = s->at; /* a copy, because the transaction may be retried */
+    struct seed_position at = s->at; /* copied, because the transaction may be retried */
     enum err e = OK;
 
     while (!e && at.phase != PHASE_END && at.rows - s->at.rows < ROWS_PER_TRANSACTION)

@@ -56,7 +56,7 @@ static enum err check_guild_of_sound(struct call *call, snowflake guild_id)
     if (guild_id == call->target.channel->guild_id.value)
         return OK;
     if (!(call->target.permissions & PERMISSION(USE_EXTERNAL_SOUNDS)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(USE_EXTERNAL_SOUNDS));
     enum err e = member_find(call->tx, guild_id, call->caller->id, &m);
     return e == ERR_UNKNOWN_MEMBER ? ERR_UNKNOWN_SOUND : e;
 }
@@ -90,7 +90,7 @@ enum err find_custom_call_sound(struct call *call, struct effect_sound *ret)
     return find_guild_sound(call, chosen->sound_id, ret);
 }
 
-/* A sound of another guild must be requested with that guild's id. */
+/* The request for a sound of another guild must have the id of that guild. */
 static enum err check_source_guild(struct call *call, snowflake id, snowflake source)
 {
     struct soundboard_sound s;

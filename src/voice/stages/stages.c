@@ -1,4 +1,4 @@
-/* stages.c - stage instances: routes, rows, and the stages of scheduled events. */
+/* stages.c - stage instances: routes, rows, and stages of scheduled events. */
 #include "api/hooks.h"
 #include "base/utf8.h"
 #include "model/fields/rows.h"
@@ -10,7 +10,7 @@
 #include "platform/scheduled_events/scheduled_events.h"
 #include "voice/states.h"
 
-/* Permissions of a stage moderator. */
+/* The permissions that a stage moderator has. */
 static const uint64_t STAGE_MODERATOR_PERMISSIONS =
     PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS);
 
@@ -105,7 +105,7 @@ enum err read_visible_stages(struct tx *tx, struct gateway_guild *ret)
     struct stage_instance s;
     struct rows rows;
 
-    /* Saves the query for guilds without a stage channel. */
+    /* A guild without a stage channel needs no query. */
     if (!has_stage_channel(&ret->channels))
         return OK;
     enum err e = tx_query(tx, STAGES_OF_GUILD, BIND(v_id(ret->guild.id)), &rows);
@@ -210,7 +210,8 @@ static enum err send_stage_message(struct call *call, enum message_type type,
     return message_create_system(call, call->target.channel, type, call->caller->id, 0, s->topic);
 }
 
-/* Resolves the channel. Its id is in the body, so visibility and permissions are checked here. */
+/* Resolves the channel in the body. Checks visibility and permissions here, because the path has no
+ * channel. */
 static enum err resolve_stage_channel(struct call *call, snowflake channel_id)
 {
     enum err e = resolve_channel_by_id(call, channel_id);
@@ -224,14 +225,14 @@ static enum err resolve_stage_channel(struct call *call, snowflake channel_id)
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* A given scheduled event must be in this channel and must not have ended. */
+/* Checks that the scheduled event in the body is in this channel and has not ended. */
 static enum err check_stage_draft(struct call *call, const struct stage_draft *in)
 {
     struct scheduled_event event;
 
     if (in->send_start_notification.value &&
         !(call->target.permissions & PERMISSION(MENTION_EVERYONE)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MENTION_EVERYONE));
     if (in->guild_scheduled_event_id.given != GIVEN)
         return OK;
     enum err e = scheduled_event_find(call->tx, call->target.channel->guild_id.value,

@@ -49,7 +49,7 @@ static const struct route rows[] = {
       .handle = handle },
     { 0 },
 };
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "user.id", .field = "user_id" },
     { .name = "word", .field = "word", .is_text = true },
     { .name = "guest.id", .field = "guest_id" },
@@ -82,7 +82,7 @@ static int tear_down(void **state)
 static void find_route(enum http_method method, const char *path)
 {
     m = (struct route_match){ 0 };
-    router_match(router, arena, method, str_of(path), &m);
+    router_match_request(router, arena, method, str_of(path), &m);
 }
 
 #define assert_route(method, path, expected)            \

@@ -107,7 +107,7 @@ static void insert_frame_at_next_position(PGconn *c, snowflake number)
 {
     struct arena *a = arena_new();
     struct emitted_event n = { .event = EVENT_GUILD_UPDATE, .guild_id = number };
-    struct str hex, frame = frame_encode(&(struct frame){ .announced = &n }, a);
+    struct str hex, frame = log_entry_encode(&(struct log_entry){ .announced = &n }, a);
     struct str parts[] = { STR("insert into log values (nextval('log_position'), '\\x"),
                            { 0 },
                            STR("')") };

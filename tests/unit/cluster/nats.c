@@ -45,19 +45,19 @@ static void check_words(struct str all)
 
     took = nats_parse_command(all, &w);
     assert_true(took > 0 && w.kind == NATS_INFO);
-    assert_int_equal(nats_info_max_payload(w.body), 4096);
+    assert_int_equal(nats_parse_max_payload(w.body), 4096);
     at += (size_t)took;
-    took = nats_parse_command(str_skip(all, at), &w);
+    took = nats_parse_command(str_skip_bytes(all, at), &w);
     assert_true(took > 0 && w.kind == NATS_MESSAGE);
     assert_true(str_is(w.subject, "a.log") && str_is(w.body, "x\r\ny"));
     at += (size_t)took;
-    took = nats_parse_command(str_skip(all, at), &w);
+    took = nats_parse_command(str_skip_bytes(all, at), &w);
     assert_true(took > 0 && w.kind == NATS_MESSAGE && w.body.n == 0);
     at += (size_t)took;
-    took = nats_parse_command(str_skip(all, at), &w);
+    took = nats_parse_command(str_skip_bytes(all, at), &w);
     assert_true(took > 0 && w.kind == NATS_PING);
     at += (size_t)took;
-    took = nats_parse_command(str_skip(all, at), &w);
+    took = nats_parse_command(str_skip_bytes(all, at), &w);
     assert_true(took > 0 && w.kind == NATS_ERR && str_is(w.body, "'Slow Consumer'"));
     assert_int_equal(at + (size_t)took, all.n);
 }
@@ -74,7 +74,7 @@ static void nats_messages_are_parsed_when_they_arrive_in_pieces(void **state)
 
     check_words(all);
     for (size_t from = 0; from < all.n;) {
-        long whole = nats_parse_command(str_skip(all, from), &w);
+        long whole = nats_parse_command(str_skip_bytes(all, from), &w);
 
         assert_true(whole > 0);
         for (long n = 0; n < whole; n++)
@@ -103,8 +103,8 @@ static void malformed_nats_messages_are_refused(void **state)
     static char endless[NATS_LINE_MAX];
     memset(endless, 'x', sizeof endless);
     assert_int_equal(nats_parse_command(str_slice(endless, sizeof endless), &w), -1);
-    assert_int_equal(nats_info_max_payload(STR("{\"max_payload\":\"x\"")), 1024 * 1024);
-    assert_int_equal(nats_info_max_payload(STR("{\"max_payload\":999999999}")), NATS_PAYLOAD_MAX);
+    assert_int_equal(nats_parse_max_payload(STR("{\"max_payload\":\"x\"")), 1024 * 1024);
+    assert_int_equal(nats_parse_max_payload(STR("{\"max_payload\":999999999}")), NATS_PAYLOAD_MAX);
 }
 
 static void nats_connect_message_contains_the_credentials(void **state)

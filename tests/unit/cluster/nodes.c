@@ -151,12 +151,12 @@ static enum err insert_delivered_frame(struct tx *tx, void *arg)
 /* Delivers a frame and inserts it into the log. */
 static int64_t deliver_and_log_frame(struct fixture *f, struct cluster *c)
 {
-    struct frame nothing = { .origin = 7 };
-    int64_t position = frame_sequencer_next_position(c->sequencer);
+    struct log_entry nothing = { .origin = 7 };
+    int64_t position = log_sequencer_next_position(c->sequencer);
 
     assert_int_equal(store_run(f->store, STORE_WRITE, NULL, insert_delivered_frame, &position), OK);
-    frame_sequencer_offer(c->sequencer, position, STR("\1\2"), &nothing);
-    assert_int_equal(frame_sequencer_next_position(c->sequencer), position + 1);
+    log_sequencer_offer_entry(c->sequencer, position, STR("\1\2"), &nothing);
+    assert_int_equal(log_sequencer_next_position(c->sequencer), position + 1);
     return position;
 }
 
@@ -166,10 +166,10 @@ static bool is_lost_after(struct fixture *f, struct cluster *c, const char *sql)
     times_lost = 0;
     c->follow.lost = false;
     assert_int_equal(store_do(f->store, sql), OK);
-    assert_int_equal(check_delivered_frames(c), OK);
+    assert_int_equal(check_delivered_log_entries(c), OK);
     assert_int_equal(times_lost, 0); /* this connection was already checked */
     c->follow.checked_connections = 0;
-    assert_int_equal(check_delivered_frames(c), OK);
+    assert_int_equal(check_delivered_log_entries(c), OK);
     return times_lost == 1;
 }
 
@@ -178,7 +178,7 @@ static void node_stops_when_the_database_lost_published_events(void **state)
     struct fixture *f = *state;
     struct cluster *c = enter_cluster(f);
 
-    assert_int_equal(check_delivered_frames(c), OK);
+    assert_int_equal(check_delivered_log_entries(c), OK);
     deliver_and_log_frame(f, c);
     int64_t last = deliver_and_log_frame(f, c);
     assert_int_equal(store_do(f->store, "insert into session_homes (number, user_id, identity) "

@@ -169,7 +169,7 @@ static void outcome(struct str begin, struct str rest, struct buf *out)
 {
     struct arena *arena = arena_new();
     struct form form = { .arena = arena };
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
     void *value;
     enum err e = schema_decode(&command_body, STR_CONCAT(arena, begin, rest), &form, &value);
 

@@ -100,7 +100,7 @@ static const struct field box_fields[] = {
     { 0 },
 };
 
-static _Thread_local struct form_text_info checked_text;
+static _Thread_local struct checked_object_info checked_text;
 
 static void box_check(struct form *form, const struct json_path *here, const void *object)
 {
@@ -124,7 +124,7 @@ static void outcome(const struct type *type, struct str json, struct buf *out)
 {
     struct arena *arena = arena_new();
     struct form form = { .arena = arena };
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
     /* An exact copy lets the address sanitizer detect reads beyond its end. */
     char *p = malloc(json.n);
     void *value;

@@ -216,7 +216,7 @@ static void loop_call_runs_on_its_loop_and_waits(void **state)
 /* --- the end of an iteration ---------------------------------------------------------- */
 
 static struct {
-    struct iteration_end end;
+    struct loop_iteration_callback end;
     char order[8];
     size_t n;
     bool called;
@@ -235,7 +235,7 @@ static void record_application_iteration_end(struct loop *l, void *arg)
     record_callback('a');
 }
 
-static void record_callback_iteration_end(struct iteration_end *t)
+static void record_callback_iteration_end(struct loop_iteration_callback *t)
 {
     (void)t;
     record_callback('t');
@@ -245,7 +245,7 @@ static void begin_iteration(struct loop *l, void *arg)
 {
     (void)arg;
     turn.end.run = record_callback_iteration_end;
-    loop_add_iteration_end(l, &turn.end);
+    loop_add_iteration_callback(l, &turn.end);
     turn.called = true;
     record_callback('c');
 }
@@ -255,7 +255,7 @@ static void end_iteration(struct loop *l, void *arg)
     (void)l;
     (void)arg;
     turn.called = false;
-    loop_remove_iteration_end(&turn.end);
+    loop_remove_iteration_callback(&turn.end);
 }
 
 static void iteration_end_runs_the_application_before_registered_callbacks(void **state)

@@ -315,6 +315,6 @@ int main(void)
     };
 
     log_init(2, LOG_OFF, 0);
-    snowflake_init(1);
+    snowflake_set_node(1);
     return run_on_both("store/lanes", tests);
 }

@@ -100,7 +100,7 @@ static struct store *turning; /* the store whose snapshots the loops release */
 static void end_iteration(struct loop *l, void *arg)
 {
     (void)arg;
-    store_iteration_end(turning, l);
+    store_on_loop_iteration_end(turning, l);
 }
 
 static struct loops *start_loops(struct fixture *f)
@@ -485,6 +485,6 @@ int main(void)
     };
 
     log_init(2, LOG_OFF, 0);
-    snowflake_init(1);
+    snowflake_set_node(1);
     return run_on_both("store/work", tests);
 }

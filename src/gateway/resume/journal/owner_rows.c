@@ -1,4 +1,4 @@
-/* owner_rows.c - the table session_homes: the node that owns each session. */
+/* owner_rows.c - the table session_homes, which has the node that owns each session. */
 #include "gateway/resume/journal/owner_rows.h"
 
 #include "base/test_faults.h"
@@ -69,7 +69,7 @@ static const char INSERT_MISSING_NODE[] =
 static const char SELECT_RECENTLY_MISSING[] = "select 1 from past_servers where identity = $1 and "
                                               "missed_ms > $2";
 static const char DELETE_OLD_MISSING[] = "delete from past_servers where missed_ms <= $1";
-/* A node that was only paused is alive again: a later stop starts a new grace period. */
+/* If a missing node is alive again, delete its row: a later stop starts a new grace period. */
 static const char DELETE_RETURNED_NODES[] = "delete from past_servers where identity in "
                                             "(select n.identity from nodes n where n.state = 1)";
 

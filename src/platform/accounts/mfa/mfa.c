@@ -17,8 +17,6 @@ static const struct auth *server_auth(const struct call *call)
     return api_options(call->api)->auth;
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 static const char FIND_MFA[] =
     "select secret, last_step, codes_salt, codes_used from mfa where user_id = $1";
 
@@ -84,7 +82,7 @@ enum err mfa_replace_backup_codes(struct call *call, struct mfa *m)
     return tx_exec(call->tx, NEW_CODES, BIND(v_id(m->user_id), v_bytes(m->codes_salt)), NULL);
 }
 
-/* --- codes ---------------------------------------------------------------------------- */
+/* --- TOTP and backup codes ----------------------------------------------------------- */
 
 static const char USE_STEP[] =
     "update mfa set last_step = $2 where user_id = $1 and last_step < $2";
@@ -99,7 +97,7 @@ enum err mfa_consume_totp_code(struct call *call, const struct mfa *m, struct st
     return e ? e : changed ? OK : ERR_MFA_CODE;
 }
 
-/* The alphabet omits characters that look alike. */
+/* The alphabet of backup codes omits characters that are easily confused. */
 struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int number)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
@@ -148,7 +146,7 @@ enum err mfa_consume_backup_code(struct call *call, const struct mfa *m, struct 
     return found < 0 ? ERR_MFA_CODE : mark_backup_code_used(call, m, found);
 }
 
-/* --- tickets -------------------------------------------------------------------------- */
+/* --- tickets for log-ins that await a second factor ---------------------------------- */
 
 static const char *const ticket_labels[] = {
     [TICKET_LOGIN] = "mfa-login",
@@ -157,7 +155,8 @@ static const char *const ticket_labels[] = {
     [TICKET_NEW_CODES] = "mfa-new-codes",
 };
 
-/* Returns a value that changes with the password; it binds a ticket to the current password. */
+/* Returns a value that changes with the password. A ticket contains this value and becomes invalid
+ * when it changes. */
 static struct str derive_password_mark(const struct call *call, const struct user *u)
 {
     unsigned char mark[TICKET_MARK];
@@ -167,7 +166,7 @@ static struct str derive_password_mark(const struct call *call, const struct use
     return str_base64url_encode(call->arena, mark, sizeof mark);
 }
 
-/* Returns the MAC of "account.expiry.mark", which is the last part of the ticket. */
+/* Returns the MAC of a ticket's other fields (account, expiry, mark of the password). */
 static struct str derive_ticket_mac(const struct call *call, struct str said, snowflake id,
                                     enum mfa_ticket_purpose purpose)
 {

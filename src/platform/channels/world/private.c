@@ -5,8 +5,6 @@
 #include "platform/channels/internal.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 /* A direct channel (two users) or a group. */
 struct world_private {
     struct opt_id id;
@@ -55,7 +53,7 @@ static enum err import_direct_channel(struct world_file_importer *im, const void
     return e ? e : world_import_fields(im, "private", entry, at, id);
 }
 
-/* --- groups --------------------------------------------------------------------------- */
+/* --- group channels ------------------------------------------------------------------ */
 
 static const char GROUP_BY_ID[] = "select id from channels where id = $1 and type = 3";
 static const char GROUP_BY_NAME[] =
@@ -111,7 +109,7 @@ static enum err import_group(struct world_file_importer *im, const void *entry,
     return e ? e : world_import_fields(im, "private", entry, at, id);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char PEOPLE[] = "select u.username from recipients r join users u on u.id = r.user_id "
                              "where r.channel_id = $1 order by r.user_id";
@@ -131,7 +129,7 @@ static enum err export_recipients(struct tx *tx, snowflake channel, struct opt_l
     return rows_end(&r);
 }
 
-/* type: direct channels or groups. */
+/* Exports all private channels of this channel type: direct channels, or groups. */
 static enum err export_private_channels(struct world_file_exporter *ex, int64_t type,
                                         struct opt_list *ret)
 {

@@ -7,8 +7,6 @@
 #include "platform/emojis/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 static const struct type type_tag_name = { .kind = KIND_STRING, .min = 1, .max = 20 };
 static const struct field tag_fields[] = {
     MAYBE(struct world_tag, id, type_id),
@@ -20,7 +18,7 @@ static const struct field tag_fields[] = {
 
 WORLD_OBJECT(tag, tag_fields, NULL);
 
-/* --- import of forums ------------------------------------------------------------------- */
+/* --- import of forums from a world file ---------------------------------------------- */
 
 static const char FORUM_TAGS[] = "select available_tags from channels where id = $1";
 static const char UPDATE_FORUM[] =
@@ -44,7 +42,7 @@ static enum err read_tags_of_forum(struct world_file_importer *im, snowflake for
     return e;
 }
 
-/* Finds a tag by name, else by id; NULL if there is none. */
+/* Finds a tag by name or, if no tag has that name, by id. Returns NULL if there is none. */
 static const struct forum_tag *find_tag(const struct list *tags, struct str to)
 {
     const struct forum_tag *t = tags->items;
@@ -60,7 +58,7 @@ static const struct forum_tag *find_tag(const struct list *tags, struct str to)
     return NULL;
 }
 
-/* A tag that already exists retains its id. */
+/* Imports the tags of a forum. A tag that already exists retains its id. */
 static enum err import_forum_tags(struct world_file_importer *im, const struct opt_list *in,
                                   snowflake forum, snowflake guild, const struct json_path *up,
                                   struct list *ret)
@@ -134,7 +132,7 @@ enum err import_forum(struct world_file_importer *im, const struct world_channel
                    NULL);
 }
 
-/* --- import of threads ------------------------------------------------------------------ */
+/* --- import of threads from a world file --------------------------------------------- */
 
 static const char UPDATE_THREAD[] =
     "update channels set applied_tags = coalesce($2, applied_tags, (select '[]' from channels p "
@@ -200,7 +198,7 @@ enum err import_thread(struct world_file_importer *im, const struct world_channe
     return e ? e : import_thread_members(im, c, id, &people);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char FORUMS_AND_THREADS[] =
     "select c.id, c.type, c.available_tags, c.default_reaction, c.default_sort_order, "

@@ -1,14 +1,13 @@
 /* world.c - import and export of guild channels and their overwrites in world files.
  *
- * All channels of a guild are created before any gets its parent, so they may be in any order. */
+ * All channels of a guild are inserted before their parents are set, so a file may list them in any
+ * order. */
 #include "model/channel.h"
 #include "model/guild.h"
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 #include "platform/channels/world/world.h"
 #include "platform/worlds/import_export.h"
-
-/* --- entries ---------------------------------------------------------------------------- */
 
 static const struct choice channel_words[] = {
     { CHANNEL_TEXT, "text", "TEXT", "" },
@@ -106,7 +105,7 @@ static const struct field channel_fields[] = {
 
 WORLD_OBJECT(channel, channel_fields, NULL);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char COUNT_CHANNELS_OF[] = "select count(*) from channels where guild_id = $1";
 
@@ -137,7 +136,7 @@ static enum err import_channel(struct world_file_importer *im, const void *entry
                                    .position = opt_int_given(row_int(&row, 0)) });
 }
 
-/* --- overwrites ----------------------------------------------------------------------- */
+/* --- permission overwrites ----------------------------------------------------------- */
 
 static uint64_t parse_permissions(struct world_file_importer *im, const struct opt_str *json)
 {
@@ -175,7 +174,7 @@ static enum err import_overwrites(struct world_file_importer *im, const struct w
     return e || c->overwrites.given != GIVEN ? e : overwrites_replace(im->tx, channel, &made);
 }
 
-/* --- second pass: everything that belongs to a channel ---------------------------------- */
+/* --- second pass of the import: fields of a channel ---------------------------------- */
 
 static const char UPDATE_CHANNEL[] =
     "update channels set name = $2, type = $3, parent_id = coalesce($4, parent_id), "
@@ -212,7 +211,7 @@ static enum err import_channel_details(struct world_file_importer *im, const voi
     const struct world_channel *c = entry;
     snowflake id = 0, parent = 0, owner = 0;
 
-    /* Entries for which import_channel already reported a problem are skipped. */
+    /* Entries for which import_channel already reported a form error are skipped. */
     if (form_has_error_at(im->form, at))
         return OK;
     enum err e =
@@ -232,7 +231,8 @@ static enum err import_channel_details(struct world_file_importer *im, const voi
     return e || !id ? e : world_import_fields(im, "channel", entry, at, id);
 }
 
-/* Third pass, because a thread's tags belong to its forum, which may be listed later. */
+/* Third pass of the import, because a thread's tags belong to its forum, which the file may list
+ * later. */
 static enum err import_thread_details(struct world_file_importer *im, const void *entry,
                                       const struct json_path *at, snowflake guild)
 {
@@ -249,7 +249,7 @@ static enum err import_thread_details(struct world_file_importer *im, const void
     return e || !id ? e : import_thread(im, c, id, parent, at);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char OVERWRITES[] =
     "select o.target_id, o.type, o.allow, o.deny, u.username from overwrites o "

@@ -13,7 +13,7 @@
 
 enum { URL_LIFE_S = 24 * 60 * 60 };
 
-/* --- signed URLs ------------------------------------------------------------------------ */
+/* --- signed URLs of attachments ------------------------------------------------------ */
 
 static struct str sign_attachment_path(struct call *call, struct str path, struct str ex,
                                        struct str is)
@@ -81,9 +81,7 @@ bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snow
            clock_s() < until;
 }
 
-/* --- users ---------------------------------------------------------------------------- */
-
-/* Accounts that a page refers to; each is read once. */
+/* Accounts to which a page of messages refers, so that each is read once. */
 struct user_cache {
     const struct user *list[128];
     size_t count;
@@ -148,8 +146,6 @@ const struct user *message_webhook_author(struct arena *arena, const struct mess
     return u;
 }
 
-/* --- messages ------------------------------------------------------------------------- */
-
 /* Moves the attachments that belong to a forwarded snapshot to snapshot_files. */
 static void split_snapshot_files(struct call *call, struct message *m)
 {
@@ -180,7 +176,7 @@ static enum err read_message_details(struct call *call, struct user_cache *peopl
     else if (author_is_missing(m))
         e = read_user_cached(call, people, m->author_id, &m->author);
     if (m->cached_json.p)
-        return e; /* the other fields are in the precomputed JSON */
+        return e; /* all other fields are in the precomputed JSON */
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
         struct mentioned_user *mention = &((struct mentioned_user *)m->mentions.items)[i];
         const struct user *u;
@@ -217,7 +213,7 @@ static bool can_include_referenced(const struct message *m, const struct message
     return !other->ephemeral_for || other->ephemeral_for == m->ephemeral_for;
 }
 
-/* Reads the referenced message, but not the message that it refers to in turn. */
+/* Reads the referenced message, but not a message to which the referenced one refers. */
 static enum err read_referenced_message(struct call *call, struct user_cache *people,
                                         struct message *m)
 {

@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "platform/messages/world/world.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 static const struct field message_fields[] = {
     MAYBE(struct world_message, id, type_id),
     MAYBE(struct world_message, author, type_world_ref),
@@ -25,7 +23,8 @@ static const struct field message_fields[] = {
     { 0 },
 };
 
-/* Checks the range of the time, because a message without an id gets a snowflake of its time. */
+/* Checks that a message's time is in the range of snowflakes, because a message without an id gets
+ * a snowflake of its time. */
 static void check_message_time(struct form *form, const struct json_path *here,
                                const struct world_message *m)
 {
@@ -55,7 +54,7 @@ static void check_message_entry(struct form *form, const struct json_path *here,
 
 WORLD_OBJECT(message, message_fields, check_message_entry);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char COUNT_MESSAGES_IN[] = "select count(*) from messages where channel_id = $1";
 static const char FIND_MESSAGE[] = "select 1 from messages where id = $1";
@@ -63,7 +62,7 @@ static const char UPDATE_LAST_MESSAGE[] =
     "update channels set last_message_id = "
     "(select max(id) from messages where channel_id = $1) where id = $1";
 
-/* Returns the first unused id for a time. */
+/* Finds the first unused message id for a time in milliseconds. */
 static enum err find_unused_id(struct world_file_importer *im, int64_t ms, snowflake *ret)
 {
     bool taken = true;
@@ -74,7 +73,7 @@ static enum err find_unused_id(struct world_file_importer *im, int64_t ms, snowf
     return e;
 }
 
-/* Chooses the id of an imported message; 0: the message was imported before. */
+/* Chooses the id of an imported message. *ret is 0 if the message was imported before. */
 static enum err choose_message_id(struct world_file_importer *im, const struct world_message *m,
                                   bool quiet, snowflake *ret)
 {
@@ -178,7 +177,7 @@ static enum err import_messages(struct world_file_importer *im, const void *entr
     return e ? e : update_thread_message_count(im, channel);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 /* Omits messages whose author an import could not find: system messages, messages of deleted or
  * channel-following webhooks, and interaction replies. */

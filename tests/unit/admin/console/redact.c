@@ -16,7 +16,7 @@ static void hides(const char *text, const char *location, const char *shown)
 static void assert_hidden_in_path(const char *target, const char *location, const char *shown)
 {
     buf_reset(&out);
-    redact_target(str_of(target), location, &out);
+    redact_request_target(str_of(target), location, &out);
     if (!str_is(buf_str(&out), shown))
         fail_msg("%s became %.*s", target, STR_ARGS(buf_str(&out)));
 }
@@ -66,7 +66,7 @@ static void authorization_codes_are_hidden_on_token_routes(void **state)
 static void assert_hidden_in_error_message(const char *problem, const char *shown)
 {
     buf_reset(&out);
-    redact_problem(str_of(problem), NULL, &out);
+    redact_error_text(str_of(problem), NULL, &out);
     if (!str_is(buf_str(&out), shown))
         fail_msg("%s became %.*s", problem, STR_ARGS(buf_str(&out)));
 }

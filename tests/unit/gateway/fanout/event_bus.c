@@ -104,7 +104,8 @@ static void every_loop_reaches_the_last_event_number(void **state)
 
     (void)state;
     gateway_publish(world.gateway, world.list);
-    publish_event(world.gateway, gateway_event_new(EVENT_READY, audience_of_user(1), STR("{}")));
+    publish_event_to_loops(world.gateway,
+                           gateway_event_new(EVENT_READY, audience_of_user(1), STR("{}")));
     assert_int_equal(world.gateway->published, before + EVENTS + 1);
     for (unsigned i = 0; i < LOOPS; i++) {
         uint64_t at = 0;
@@ -117,9 +118,9 @@ static void every_loop_reaches_the_last_event_number(void **state)
 static void event_numbers_are_derived_from_the_log_position(void **state)
 {
     (void)state;
-    gateway_publish_at(world.gateway, 7, world.list);
+    gateway_publish_at_log_position(world.gateway, 7, world.list);
     assert_int_equal(world.gateway->published, (UINT64_C(7) << EVENT_NUMBER_BITS) + EVENTS);
-    gateway_publish_at(world.gateway, 9, NULL);
+    gateway_publish_at_log_position(world.gateway, 9, NULL);
     assert_int_equal(world.gateway->published, (UINT64_C(7) << EVENT_NUMBER_BITS) + EVENTS);
 }
 
@@ -128,9 +129,9 @@ static void local_events_do_not_exceed_the_number_range_of_a_position(void **sta
     enum { MANY = 10 * 1000 * 1000 };
 
     (void)state;
-    gateway_publish_at(world.gateway, 11, world.list);
+    gateway_publish_at_log_position(world.gateway, 11, world.list);
     world.gateway->published += MANY;
-    gateway_publish_at(world.gateway, 12, world.list);
+    gateway_publish_at_log_position(world.gateway, 12, world.list);
     assert_int_equal(world.gateway->published, (UINT64_C(12) << EVENT_NUMBER_BITS) + EVENTS);
 }
 

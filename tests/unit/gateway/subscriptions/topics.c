@@ -12,7 +12,7 @@ enum { SEATS = 100000, GUILDS = 2000, CHANNELS = 300, PATIENCE_S = 60 };
 struct gallery {
     struct topics topics;
     struct session_subscriptions seats;
-    struct iteration_end end;
+    struct loop_iteration_callback end;
     int turns; /* iterations after which views still existed */
     _Atomic bool is_empty;
     int64_t took;
@@ -173,7 +173,7 @@ static void unsubscribing_during_delivery_does_not_move_other_sessions(void **st
 
 /* --- views ---------------------------------------------------------------------------- */
 
-static void count_iteration(struct iteration_end *t)
+static void count_iteration(struct loop_iteration_callback *t)
 {
     struct gallery *g = container_of(t, struct gallery, end);
 
@@ -205,13 +205,13 @@ static void leave_all_guilds(struct loop *l, void *arg)
 
     session_subscriptions_clear(&g->seats);
     g->end.run = count_iteration;
-    loop_add_iteration_end(l, &g->end);
+    loop_add_iteration_callback(l, &g->end);
 }
 
 static void stop_counting_loop_iterations(struct loop *l, void *arg)
 {
     (void)l;
-    loop_remove_iteration_end(&((struct gallery *)arg)->end);
+    loop_remove_iteration_callback(&((struct gallery *)arg)->end);
 }
 
 static void views_of_a_disconnected_bot_are_freed_over_several_iterations(void **state)

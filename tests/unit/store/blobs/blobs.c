@@ -55,7 +55,7 @@ static void blob_check_compares_files_with_their_rows(void **state)
 {
     struct store *s = ((struct fixture *)*state)->store;
     char digest[BLOB_DIGEST_SIZE], sql[300];
-    struct file_report r;
+    struct blob_check_report r;
 
     blob_digest(STR("hello"), digest);
     no_error(blob_put(s, "files/1/a", STR("hello")));

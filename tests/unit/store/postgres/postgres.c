@@ -182,9 +182,9 @@ static enum err open_node(struct fixture *f, unsigned node, bool shared, struct 
     struct store_options options = f->options;
 
     options.shared = shared;
-    snowflake_init(node);
+    snowflake_set_node(node);
     enum err e = store_open(&options, ret);
-    snowflake_init(0);
+    snowflake_set_node(0);
     return e;
 }
 
@@ -197,7 +197,7 @@ static void nodes_share_a_database_only_if_all_are_configured_to(void **state)
     store_close(f->store);
     no_error(open_node(f, 1, true, &one));
     no_error(open_node(f, 2, true, &two));
-    assert_int_equal(process_identity_node(store_process_identity(two)), 2);
+    assert_int_equal(process_identity_node_number(store_process_identity(two)), 2);
     assert_int_equal(open_node(f, 2, true, &f->store), ERR_UNAVAILABLE);
     assert_int_equal(open_node(f, 3, false, &f->store), ERR_UNAVAILABLE);
     store_close(one);

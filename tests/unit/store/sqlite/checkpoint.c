@@ -122,7 +122,7 @@ static struct store *turning;
 static void end_iteration(struct loop *l, void *arg)
 {
     (void)arg;
-    store_iteration_end(turning, l);
+    store_on_loop_iteration_end(turning, l);
 }
 
 static enum err read_something(struct work_item *w, struct tx *tx)

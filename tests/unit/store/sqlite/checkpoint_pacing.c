@@ -94,7 +94,7 @@ static void checkpoint_syncs_after_a_small_number_of_bytes(void **state)
     assert_non_null(mkdtemp(folder));
     struct sqlite_conn *writer = open_database(folder), *copier = open_database(folder);
     fill_log(writer);
-    sqlite_conn_pace_writes(copier);
+    sqlite_conn_enable_write_pacing(copier);
     copy_log(copier);
     assert_true(most >= PACING_FLUSH_BYTES && most <= PACING_FLUSH_BYTES + PAGE);
     /* The limit belongs to the connection, not to the file. */
@@ -117,7 +117,7 @@ static void checkpoint_pauses_are_bounded_on_a_slow_disk(void **state)
     assert_non_null(mkdtemp(folder));
     struct sqlite_conn *c = open_database(folder);
     fill_log(c);
-    sqlite_conn_pace_writes(c);
+    sqlite_conn_enable_write_pacing(c);
     sync_seconds = 900;
     copy_log(c);
     sync_seconds = 0;

@@ -23,7 +23,7 @@ static struct loops *loops;
 static void end_iteration(struct loop *l, void *arg)
 {
     (void)arg;
-    store_iteration_end(asked, l);
+    store_on_loop_iteration_end(asked, l);
 }
 
 struct question {
@@ -568,7 +568,7 @@ static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
     struct result_cache_key key = { what, { (uint64_t)id } };
     const char *found = fresh ? NULL : result_cache_find(tx, &key);
     struct result_cache_entry *retained =
-        found || fresh ? NULL : result_cache_begin_tracked(tx, &key);
+        found || fresh ? NULL : result_cache_begin_tracked_entry(tx, &key);
     struct arena *arena = retained ? result_cache_arena(retained) : tx_arena(tx);
     struct buf out;
 
@@ -579,7 +579,7 @@ static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
     found = str_dup_cstring(arena, buf_str(&out));
     buf_clear(&out);
     if (retained)
-        result_cache_end_tracked(retained, found, false);
+        result_cache_end_tracked_entry(retained, found, false);
     return found;
 }
 

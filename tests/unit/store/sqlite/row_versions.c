@@ -16,7 +16,7 @@ static bool has_changed(struct tx *tx, const struct snapshot_version *since, sno
 {
     uint16_t slot = row_version_slot(VERSIONED_USERS, user);
 
-    return !tx_slots_unchanged(tx, since, &slot, 1);
+    return !tx_version_slots_unchanged(tx, since, &slot, 1);
 }
 
 static enum err read_changed_rows(struct tx *tx, void *arg)
