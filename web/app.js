@@ -42,7 +42,7 @@ class App {
     this.login = new LoginState(this);
     this.rest.locale = () => this.store.settings.locale;
     this.rest.onchanged = () => this.store.touch("acted");
-    this.rest.explain = (refusal, answer, ...asked) => explain(this.store, refusal, answer, asked);
+    this.rest.explain = explain;
     this.store.onmodal = (d) => showModal(this, d);
     this.voiceLine = new VoiceLine(this.store, () => this.store.touch("speaking"));
     this.store.onvoice = (d) => this.voiceLine.moved(d);

@@ -25,6 +25,12 @@ export function laidOut(text) {
   }
 }
 
+/** Cause and fix of a refusal, with a link to the list of errors. @param {any} record */
+export function cause({ hint, docs }) {
+  const code = /#(\d+)$/.exec(docs || "")?.[1];
+  return (hint || code) && h("p.good", null, hint, " ", code && h("a", { href: `/workbench/errors#${code}` }, code));
+}
+
 const key = () => sessionStorage.getItem("console-key") || "";
 
 async function ask(method, path, body) {
@@ -45,6 +51,11 @@ async function ask(method, path, body) {
 export async function consoleCall(method, path, body) {
   const text = await (await ask(method, path, body)).text();
   return text ? JSON.parse(text) : null;
+}
+
+/** A text of /console. @param {string} path */
+export async function consoleText(path) {
+  return (await ask("GET", path)).text();
 }
 
 /** Downloads a response of /console as a file. @param {string} path */

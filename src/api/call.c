@@ -222,13 +222,28 @@ enum err call_missing_permissions_error(const struct call *call, uint64_t needs)
 {
     uint64_t missing = needs & ~call->target.permissions;
 
+    call_get_context(call)->refusal = (struct refusal){ .all = missing ? missing : needs };
     return missing && !(missing & ~permissions_withheld_by_mfa(call)) ? ERR_GUILD_MFA_REQUIRED
                                                                       : ERR_MISSING_PERMISSIONS;
 }
 
 enum err call_missing_any_permission_error(const struct call *call, uint64_t any)
 {
+    call_get_context(call)->refusal = (struct refusal){ .any = any };
     return missing_permission_error(permissions_withheld_by_mfa(call), any);
+}
+
+enum err call_rank_error(const struct call *call)
+{
+    call_get_context(call)->refusal = (struct refusal){ .rank = true };
+    return ERR_MISSING_PERMISSIONS;
+}
+
+enum err call_owner_error(const struct call *call)
+{
+    call_get_context(call)->refusal = (struct refusal){ .owner = true };
+    call_set_cause(call, "only the owner of the server may do this");
+    return ERR_MISSING_PERMISSIONS;
 }
 
 enum err call_add_field_error(struct call *call, const char *field, const char *code,

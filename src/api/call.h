@@ -122,9 +122,9 @@ struct call {
     enum err (*compute)(struct call *call);
     /* Called after the commit, if the handler has set this member. */
     void (*after)(struct call *call);
-    snowflake files_of; /* account whose upload quota is charged; 0 means the caller */
-    bool decides;       /* for ROUTE_STORE_APPEND, set by prepare: use STORE_WRITE */
-    bool alone;         /* for ROUTE_STORE_APPEND, set by prepare: do not run in a batch */
+    snowflake files_of; /* account whose upload quota counts; 0: the caller's */
+    bool decides;       /* APPEND routes, set by prepare: use STORE_WRITE */
+    bool may_share;     /* APPEND routes, set by prepare: may share a transaction with others */
 };
 
 /* Pass structs from one stage to later stages. Each is identified by its tag. call_pass_data
@@ -155,9 +155,6 @@ enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret)
 
 /* Returns the account id or address hash by which background reads are scheduled, or 0. */
 uint64_t call_scheduling_key(const struct call *call);
-/* Returns true if route->prefetch has run for all calls that share the transaction
- * (ROUTE_STORE_APPEND). */
-bool call_queries_were_prefetched(const struct call *call);
 
 /* A function for call->read that reads nothing: the READ stage then only resolves the path and
  * checks permissions. */
@@ -195,6 +192,32 @@ void call_add_header(struct call *call, const char *name, struct str value);
  * only because a second factor is missing, otherwise ERR_MISSING_PERMISSIONS. */
 enum err call_missing_permissions_error(const struct call *call, uint64_t needs);
 enum err call_missing_any_permission_error(const struct call *call, uint64_t any);
+/* Returns ERR_MISSING_PERMISSIONS for a caller whose highest role is not above the role or member
+ * that the call changes, or who grants permissions that the caller lacks. */
+enum err call_rank_error(const struct call *call);
+/* Returns ERR_MISSING_PERMISSIONS for a call that only the owner of the guild may make. */
+enum err call_owner_error(const struct call *call);
+
+/* --- refusal_cause.c ------------------------------------------------------------------- */
+
+/* Why a call is refused. The traffic log gets a sentence, which listeners of the hook call_refused
+ * and the functions below write; the response gets the header X-Guildhall-Cause if permissions or
+ * the rank decided. */
+struct refusal {
+    enum err error;
+    uint64_t all; /* permissions, all of which are required and missing */
+    uint64_t any; /* permissions, one of which is required */
+    bool rank;    /* see call_rank_error */
+    bool owner;   /* see call_owner_error */
+};
+/* Returns true if the cause of a refusal will be recorded. If not, do not compute it. */
+bool call_records_cause(const struct call *call);
+/* Sets the sentence with cause and fix. No effect if the call has one, or records none. It must not
+ * contain secrets. */
+void call_set_cause(const struct call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Records the call as one of this application's bot, for calls whose credential is in the path. */
+void call_record_application(struct call *call, snowflake application_id);
 
 /* Adds a validation error for one field. All errors of a call are sent in one response. */
 enum err call_add_field_error(struct call *call, const char *field, const char *code,

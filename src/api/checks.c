@@ -89,6 +89,31 @@ static enum err check_address_ban(const struct call *call)
     return banned ? ERR_ADDRESS_BANNED : OK;
 }
 
+static enum err refuse_missing_scope(const struct call *call)
+{
+    call_set_cause(call,
+                   "the access token lacks the scope %s; authorise the app again with this scope",
+                   call->route->scope);
+    return ERR_MISSING_SCOPE;
+}
+
+static enum err refuse_caller_kind(const struct call *call, enum err e)
+{
+    static const char *const kinds[] = { [CALLER_USER] = "the token of a user",
+                                         [CALLER_BOT] = "the token of a bot",
+                                         [CALLER_BEARER] = "an OAuth2 access token" };
+    unsigned auth = call->route->auth;
+
+    call_set_cause(call, "%s was sent, but this route accepts only %s%s%s",
+                   kinds[call->caller->kind],
+                   auth & AUTH_USER  ? "tokens of users"
+                   : auth & AUTH_BOT ? "tokens of bots (\"Bot TOKEN\")"
+                                     : "",
+                   auth & AUTH_BEARER && auth & (AUTH_USER | AUTH_BOT) ? " and " : "",
+                   auth & AUTH_BEARER ? "OAuth2 access tokens (\"Bearer TOKEN\")" : "");
+    return e;
+}
+
 static enum err check_caller_kind(const struct call *call)
 {
     const struct caller *c = call->caller;
@@ -98,17 +123,17 @@ static enum err check_caller_kind(const struct call *call)
         return OK;
     if (c->kind == CALLER_BEARER) {
         if (!(auth & AUTH_BEARER))
-            return ERR_UNAUTHORIZED;
+            return refuse_caller_kind(call, ERR_UNAUTHORIZED);
         if (!call->route->scope || c->scopes & auth_oauth2_scope_bit(str_of(call->route->scope)))
             return OK;
-        return ERR_MISSING_SCOPE;
+        return refuse_missing_scope(call);
     }
     if (!(auth & (AUTH_USER | AUTH_BOT)))
-        return ERR_UNAUTHORIZED;
+        return refuse_caller_kind(call, ERR_UNAUTHORIZED);
     if (c->kind == CALLER_USER && !(auth & AUTH_USER))
-        return ERR_BOTS_ONLY;
+        return refuse_caller_kind(call, ERR_BOTS_ONLY);
     if (c->kind == CALLER_BOT && !(auth & AUTH_BOT))
-        return ERR_USERS_ONLY;
+        return refuse_caller_kind(call, ERR_USERS_ONLY);
     return OK;
 }
 

@@ -10,7 +10,8 @@ enum { LONGEST_ASKED = 1024 };
 /* Response headers that a page may read in addition to the CORS-safelisted ones. */
 #define EXPOSED                                                                              \
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Reset-After, " \
-    "X-RateLimit-Bucket, X-RateLimit-Global, X-RateLimit-Scope, Retry-After, Date, Via"
+    "X-RateLimit-Bucket, X-RateLimit-Global, X-RateLimit-Scope, Retry-After, Date, Via, "    \
+    "X-Guildhall-Cause"
 
 static const char USUAL_HEADERS[] =
     "Authorization, Content-Type, X-Audit-Log-Reason, X-Super-Properties";

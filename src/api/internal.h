@@ -142,7 +142,11 @@ struct call_context {
     enum call_stage stage;
     bool outdated; /* whether call_restart_at_read was called */
     struct work_item work;
-    snowflake ids[CALL_MAX_PARAMS]; /* ids of the path parameters (match.params) */
+    snowflake ids[CALL_MAX_PARAMS]; /* parsed match.params */
+    struct refusal refusal;
+    struct str cause;       /* sentence with the cause of the refusal; empty: none */
+    snowflake recorded_app; /* call_record_application; 0: none */
+    int64_t began;          /* clock_monotonic_ns if traffic is recorded; else 0 */
     /* call_context_init clears all members above this one. */
     struct route_match match;
     struct credential credential;
@@ -156,10 +160,10 @@ struct call_context {
     uv_work_t compute;
     enum err computed; /* result of the hash or compute stage */
     int read_restarts; /* number of calls of call_restart_at_read so far */
-    struct cluster_position_wait revocation_wait; /* until all nodes have applied a revocation */
-    int64_t started;  /* clock_monotonic_ns at which the whole request was received */
-    int64_t began;    /* clock_monotonic_ns if traffic is recorded, otherwise 0 */
-    enum err refused; /* error of the response, or OK */
+    struct cluster_position_wait
+        revocation_wait; /* waits until all nodes have applied a revocation */
+    int64_t started;     /* clock_monotonic_ns, when the whole request was received */
+    enum err refused;    /* error of the response; OK: none */
 };
 
 static inline struct call_context *call_get_context(const struct call *call)
@@ -223,12 +227,8 @@ void internal_call_end(struct call_context *run, enum err e);
 
 /* --- transaction_attempt.c --------------------------------------------------------- */
 
-/* Resets the results of an earlier attempt, because the store may run the transaction again. */
-void call_attempt_reset(struct call_context *run);
 /* Runs the current stage in its transaction (work.run). */
 enum err call_attempt_run_stage(struct work_item *w, struct tx *tx);
-/* Declares the queries of a call with ROUTE_STORE_APPEND (work.prefetch). */
-void call_attempt_prefetch(struct work_item *w, struct tx *tx);
 /* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
 void on_call_committed(struct work_item *w);
 
@@ -247,6 +247,15 @@ void response_send_options(struct call_context *run);
 void response_discard(struct call_context *run);
 /* Adds a header with this name whose value lists the methods that the path allows. */
 void response_add_allow_header(struct call_context *run, const char *name);
+
+/* --- refusal_cause.c ----------------------------------------------------------------- */
+
+/* Completes the cause of a refusal in its transaction (the hook call_refused). */
+void find_refusal_cause(struct call_context *run, enum err e);
+/* Sets the cause of a refusal by a rate limit. */
+void set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit);
+/* Adds the header X-Guildhall-Cause, if permissions or the rank decided. */
+void add_refusal_cause_header(struct call_context *run);
 
 /* --- traffic_records.c ----------------------------------------------------------------- */
 

@@ -164,6 +164,7 @@ static void send_rate_limited_response(struct call_context *run, enum err e)
 
     if (e == ERR_RATE_LIMITED)
         call_log_refusal(call, REFUSED_TOO_MANY);
+    set_rate_limit_cause(run, limit);
     buf_reset(&run->response.headers);
     write_rate_limit_headers(&run->limit_result, limit, &run->response.headers);
     write_rate_limit_body(&run->limit_result, e, &call->reply);
@@ -196,6 +197,7 @@ void response_send_error(struct call_context *run, enum err e)
         return;
     }
     write_error_response_json(e, &call->form, &call->reply);
+    add_refusal_cause_header(run);
     if (error_info(e)->status == 503)
         call_add_header(call, "Retry-After", STR("5"));
     send_response(run, error_info(e)->status, STR("application/json"));

@@ -103,14 +103,10 @@ struct route {
     /* Called on the loop before any transaction. Checks the body; may request stages by setting
      * call->read, call->await, call->hash or call->compute. */
     enum err (*prepare)(struct call *call);
-    /* Called in the handler's transaction before the path is resolved. Declares the queries of the
-     * handler (tx_prefetch), so that they share the first round trip. The ids of path and query are
-     * known. */
-    enum err (*prefetch)(struct call *call);
-    /* Called in the transaction after the resolvers and the check of `needs`, before errors of the
-     * body are reported. Checks permissions that `needs` cannot express. On service routes, whose
-     * path may contain the credential, also called before a long body is read; may set
-     * call->files_of, the account whose upload quota is charged. */
+    /* Called in the transaction after the resolvers and `needs`, before errors of the body are
+     * reported: permission checks that `needs` cannot express. On service routes, whose path may
+     * contain the credential, it also runs before a long body is read; it may set call->files_of,
+     * whose quota counts. */
     enum err (*admit)(struct call *call);
     enum err (*handle)(struct call *call);
 };

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "traffic/traffic.h"
 
@@ -132,6 +133,30 @@ uint64_t call_scheduling_key(const struct call *call)
     return call->exchange ? call->exchange->address : 0;
 }
 
+static void add_id(struct work_item *w, uint64_t id)
+{
+    if (w->id_count < WORK_ITEM_MAX_IDS)
+        w->ids[w->id_count++] = id;
+}
+
+/* Adds the ids of path, caller and query. A parameter of the path that is not an id, such as a
+ * code, is represented by its hash. */
+static void add_request_ids(struct call_context *run)
+{
+    const struct call *call = &run->call;
+    const struct schema *query = call->query ? call->route->query : NULL;
+    snowflake id;
+
+    for (size_t i = 0; i < run->match.count; i++)
+        add_id(&run->work,
+               snowflake_parse(run->match.params[i], &id) ? id : hash_str(run->match.params[i]));
+    add_id(&run->work, call->caller ? call->caller->id : 0);
+    for (const struct field *f = query ? query->fields : NULL; f && f->name.p; f++)
+        if (f->member == MEMBER_OPT_ID)
+            add_id(&run->work,
+                   ((const struct opt_id *)((const char *)call->query + f->offset))->value);
+}
+
 static void submit_transaction(struct call_context *run, enum call_stage stage,
                                enum store_mode mode)
 {
@@ -148,13 +173,13 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
         .name = call->route->name,
         .loop = call->loop,
         .run = call_attempt_run_stage,
-        .prefetch = mode == STORE_APPEND && call->route->prefetch && !call->alone
-                        ? call_attempt_prefetch
-                        : NULL,
+        .may_share = call->may_share,
         .committed = on_call_committed,
         .done = on_transaction_finished,
         .arena = call->arena,
     };
+    if (store_needs_round_trips(call->api->options.store))
+        add_request_ids(run);
     store_submit(call->api->options.store, &run->work);
 }
 

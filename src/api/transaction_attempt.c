@@ -40,7 +40,8 @@ static enum err check_call_access(struct call_context *run)
     return e ? e : call->decoded;
 }
 
-void call_attempt_reset(struct call_context *run)
+/* Resets the results of an earlier attempt, because the store may retry. */
+static void call_attempt_reset(struct call_context *run)
 {
     struct call *call = &run->call;
 
@@ -55,6 +56,8 @@ void call_attempt_reset(struct call_context *run)
     run->effects.voice_changes_end = &run->effects.voice_changes;
     reset_attempt_files(call);
     run->effects.job_due = 0;
+    run->refusal = (struct refusal){ 0 };
+    run->cause = STR("");
     call->after = NULL;
     run->outdated = false;
     if (!call->decoded)
@@ -82,30 +85,6 @@ static struct log_entry log_entry_from_effects(const struct call_effects *effect
     return (struct log_entry){ .announced = effects->announced,
                                .revocations = effects->revocations,
                                .voices = effects->voice_changes };
-}
-
-bool call_queries_were_prefetched(const struct call *call)
-{
-    return call_get_context(call)->work.prefetch;
-}
-
-void call_attempt_prefetch(struct work_item *w, struct tx *tx)
-{
-    struct call *call = &container_of(w, struct call_context, work)->call;
-
-    call->tx = tx;
-    if (!call->decoded)
-        call->route->prefetch(call);
-    call->tx = NULL;
-}
-
-/* Runs route->prefetch before the path is resolved. Calls with ROUTE_STORE_APPEND share a
- * transaction: call_attempt_prefetch runs for all of them, or for none. */
-static enum err prefetch_handler_queries(struct call *call)
-{
-    bool already_prefetched = call->decoded || route_store_mode(call->route) == ROUTE_STORE_APPEND;
-
-    return call->route->prefetch && !already_prefetched ? call->route->prefetch(call) : OK;
 }
 
 enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
@@ -138,9 +117,7 @@ enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
             e = call->read(call);
         break;
     default:
-        e = prefetch_handler_queries(call);
-        if (!e)
-            e = check_call_access(run);
+        e = check_call_access(run);
         if (!e)
             e = call->route->handle(call);
         if (!e && run->effects.blobs)
@@ -153,6 +130,8 @@ enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
     if (!e && call->api->options.cluster && work_item_is_write(w))
         cluster_append_log_entry(call->api->options.cluster, tx,
                                  log_entry_from_effects(&run->effects));
+    if (e)
+        find_refusal_cause(run, e);
     call->tx = NULL;
     return e;
 }

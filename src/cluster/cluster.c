@@ -177,12 +177,11 @@ static enum err find_log_start(struct cluster *c, int64_t *ret)
 static enum err read_log_end(struct tx *tx, void *arg)
 {
     int64_t *next = arg;
-    struct rows r;
-    bool found;
-    enum err e = tx_one(tx, "select coalesce(max(position), 0) from log", NO_BIND, &r, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, "select coalesce(max(position), 0) from log", NO_BIND, &n);
 
     if (!e)
-        *next = row_int(&r, 0) + 1;
+        *next = n + 1;
     return e;
 }
 

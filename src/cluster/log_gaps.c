@@ -63,14 +63,13 @@ static const char TERMINATE_OLDER_TRANSACTIONS[] =
 static enum err count_older_transactions(struct tx *tx, void *arg)
 {
     struct gap_query *q = arg;
-    struct rows r;
-    bool found;
+    int64_t n = 0;
     enum err e =
-        tx_one(tx, q->end ? SQL(TERMINATE_OLDER_TRANSACTIONS) : SQL(COUNT_OLDER_TRANSACTIONS),
-               BIND(v_text(q->bound)), &r, &found);
+        tx_read_int(tx, q->end ? SQL(TERMINATE_OLDER_TRANSACTIONS) : SQL(COUNT_OLDER_TRANSACTIONS),
+                    BIND(v_text(q->bound)), &n);
 
     if (!e)
-        q->count = row_int(&r, 0);
+        q->count = n;
     return e;
 }
 

@@ -50,11 +50,10 @@ static enum err drop_partition(struct tx *tx, void *arg)
 static enum err read_first_partition(struct tx *tx, void *arg)
 {
     struct partition_task *t = arg;
-    struct rows r;
-    bool found;
-    enum err e = tx_one(tx, "select coalesce(min(part), 0) from log_parts", NO_BIND, &r, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, "select coalesce(min(part), 0) from log_parts", NO_BIND, &n);
 
-    t->part = e ? 0 : row_int(&r, 0);
+    t->part = e ? 0 : n;
     return e;
 }
 

@@ -311,12 +311,11 @@ struct least_position {
 static enum err read_least_position(struct tx *tx, void *arg)
 {
     struct least_position *l = arg;
-    struct rows r;
-    bool found;
-    enum err e = tx_one(tx, SELECT_LEAST_POSITION, BIND(v_int(l->node)), &r, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, SELECT_LEAST_POSITION, BIND(v_int(l->node)), &n);
 
     if (!e)
-        l->position = row_int(&r, 0);
+        l->position = n;
     return e;
 }
 

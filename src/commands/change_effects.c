@@ -80,13 +80,12 @@ static const char READ_EMITTED_AT[] = "select told_at from command_indexes where
 static enum err emit_index_updates_rate_limited(struct call *call, snowflake application_id)
 {
     enum { SECOND_US = 1000 * 1000 };
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
-    enum err e = tx_one(call->tx, READ_EMITTED_AT, BIND(v_id(application_id)), &row, &found);
+    enum err e = tx_read_int(call->tx, READ_EMITTED_AT, BIND(v_id(application_id)), &n);
     if (e)
         return e;
-    int64_t next = row_int(&row, 0) + SECOND_US;
+    int64_t next = n + SECOND_US;
     if (clock_us() >= next)
         return emit_index_updates_now(call, application_id);
     return job_schedule(call, &command_index_update_job, application_id, next, STR(""));
@@ -101,14 +100,13 @@ static const char SET_FLAGS[] = "update applications set flags = $2 where id = $
 /* Sets or clears the application flag for global commands. */
 static enum err update_global_commands_flag(struct tx *tx, const struct application *a)
 {
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
-    enum err e = tx_one(tx, HAS_GLOBAL, BIND(v_id(a->id)), &row, &found);
+    enum err e = tx_read_int(tx, HAS_GLOBAL, BIND(v_id(a->id)), &n);
     if (e)
         return e;
     int64_t flags = a->flags & ~(int64_t)APPLICATION_COMMAND_BADGE;
-    if (row_int(&row, 0))
+    if (n)
         flags |= APPLICATION_COMMAND_BADGE;
     if (flags == a->flags)
         return OK;

@@ -287,9 +287,7 @@ enum err modify_command_permissions(struct call *call);
 enum err check_read_command_permissions(struct call *call);
 enum err check_modify_command_permissions(struct call *call);
 
-enum err prefetch_guild_command_index(struct call *call);
 enum err get_guild_command_index(struct call *call);
-enum err prefetch_user_command_index(struct call *call);
 enum err get_user_command_index(struct call *call);
 enum err get_application_command_index(struct call *call);
 enum err get_channel_command_index(struct call *call);

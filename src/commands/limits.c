@@ -25,14 +25,13 @@ static const char COUNT_TYPE[] = "select count(*) from commands where applicatio
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_TYPE, BIND(v_id(application_id), v_id(guild_id), v_int(type)),
-                        &row, &found);
+    int64_t n = 0;
+    enum err e =
+        tx_read_int(tx, COUNT_TYPE, BIND(v_id(application_id), v_id(guild_id), v_int(type)), &n);
 
     if (e)
         return e;
-    return row_int(&row, 0) < max_commands_of_type(type) ? OK : max_commands_error(type);
+    return n < max_commands_of_type(type) ? OK : max_commands_error(type);
 }
 
 /* Deletes ids older than a day, which no longer count. An id contains its creation time. */
@@ -48,15 +47,14 @@ enum err record_created_commands(struct tx *tx, snowflake application_id, snowfl
 {
     snowflake yesterday = snowflake_from_ms(clock_ms() - DAY_MS);
     struct value application = v_id(application_id), guild = v_id(guild_id);
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     if (!count)
         return OK;
     enum err e = tx_exec(tx, DELETE_OLD_CREATES, BIND(application, guild, v_id(yesterday)), NULL);
     if (!e)
-        e = tx_one(tx, COUNT_CREATES, BIND(application, guild), &row, &found);
-    if (!e && row_int(&row, 0) + (int64_t)count > MOST_DAILY)
+        e = tx_read_int(tx, COUNT_CREATES, BIND(application, guild), &n);
+    if (!e && n + (int64_t)count > MOST_DAILY)
         return ERR_MAX_DAILY_COMMANDS;
     for (size_t i = 0; i < count && !e; i++)
         e = tx_exec(tx, INSERT_CREATE, BIND(application, guild, v_id(ids[i])), NULL);

@@ -13,7 +13,14 @@ static enum err resolve_guild_with_app(struct call *call, snowflake guild_id)
     if (!e)
         e = read_app_installed_in_guild(call->tx, call->target.application->id, guild_id,
                                         &installed);
-    return e || installed ? e : ERR_MISSING_ACCESS;
+    if (e || installed)
+        return e;
+    call_set_cause(call,
+                   "the application is not installed in this server with the scope "
+                   "applications.commands; install it with /oauth2/authorize?client_id=%llu"
+                   "&scope=bot+applications.commands",
+                   (unsigned long long)call->target.application->id);
+    return ERR_MISSING_ACCESS;
 }
 
 /* Resolves a guild for the developers of the app, who register commands and need not be members.
@@ -85,14 +92,13 @@ enum err check_list_commands_permission(struct call *call)
 {
     const struct application *a = call->target.application;
     snowflake me = call->caller->id;
-    struct rows row;
     bool found;
 
     enum err e = require_application_developer(call);
     if (e != ERR_APPLICATION_NOT_YOURS || call->caller->kind != CALLER_USER || !a->bot_id)
         return e;
-    e = tx_one(call->tx, DIRECT_CHANNEL,
-               BIND(v_id(me < a->bot_id ? me : a->bot_id), v_id(me < a->bot_id ? a->bot_id : me)),
-               &row, &found);
+    e = tx_exists(
+        call->tx, DIRECT_CHANNEL,
+        BIND(v_id(me < a->bot_id ? me : a->bot_id), v_id(me < a->bot_id ? a->bot_id : me)), &found);
     return e || found ? e : ERR_APPLICATION_NOT_YOURS;
 }

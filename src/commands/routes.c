@@ -254,7 +254,6 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .reply = &command_index_reply,
         .measured = true,
-        .prefetch = prefetch_guild_command_index,
         .handle = get_guild_command_index,
     },
     {
@@ -265,7 +264,6 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .reply = &command_index_reply,
         .measured = true,
-        .prefetch = prefetch_user_command_index,
         .handle = get_user_command_index,
     },
     {

@@ -29,12 +29,11 @@ enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake
                               struct command *ret)
 {
     struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, READ_COLUMNS, BIND(v_id(command_id), v_id(application_id)), &row, &found);
+    enum err e = tx_one_or(tx, READ_COLUMNS, BIND(v_id(command_id), v_id(application_id)),
+                           ERR_UNKNOWN_COMMAND, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_COMMAND;
+    if (e)
+        return e;
     *ret = new_empty_command(row_id(&row, 0));
     ret->id = command_id;
     ret->application_id = application_id;
@@ -52,12 +51,9 @@ enum err read_command(struct tx *tx, snowflake application_id, snowflake command
                       struct command *ret)
 {
     struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, FIND_COMMAND, BIND(v_id(command_id), v_id(application_id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_COMMAND, BIND(v_id(command_id), v_id(application_id)),
+                           ERR_UNKNOWN_COMMAND, &row);
 
-    if (!e && !found)
-        e = ERR_UNKNOWN_COMMAND;
     if (!e && row_text(&row, 0).n > SHORT_DEFINITION)
         e = tx_require_background(tx);
     return e ? e : decode_command_definition(tx_arena(tx), row_text(&row, 0), ret);

@@ -57,9 +57,8 @@ static const char ID_IS_TAKEN[] = "select 1 from commands where id = $1";
 static enum err check_new_command_id(struct command_import *in, snowflake id,
                                      const struct json_path *at)
 {
-    struct rows row;
     bool taken;
-    enum err e = tx_one(in->tx, ID_IS_TAKEN, BIND(v_id(id)), &row, &taken);
+    enum err e = tx_exists(in->tx, ID_IS_TAKEN, BIND(v_id(id)), &taken);
 
     if (!e && (taken || !id || id == in->application.id))
         form_add_error(in->form, at, "WORLD_TAKEN", "this id belongs to something else");

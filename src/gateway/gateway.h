@@ -216,6 +216,16 @@ enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 /* Appends one line of JSON per session. Do not call it on a loop. */
 void gateway_write_session_list(struct gateway *g, struct buf *out);
 
+/* Options of a session that decide whether it receives an event. */
+struct gateway_session_options {
+    uint32_t intents, shard_id, shard_count;
+    bool connected, bot;
+};
+/* Lists at most `max` sessions of an account on this node and returns their number. Do not call it
+ * on a loop. */
+size_t gateway_list_account_sessions(struct gateway *g, snowflake user_id,
+                                     struct gateway_session_options *out, size_t max);
+
 /* Operator actions on a session, to test its client. */
 enum gateway_session_action {
     GATEWAY_ACTION_RECONNECT,  /* op 7: the client should reconnect */

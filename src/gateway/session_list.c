@@ -89,3 +89,37 @@ void gateway_write_session_list(struct gateway *g, struct buf *out)
     for (unsigned i = 0; i < g->gateway_loop_count; i++)
         loop_call_and_wait(g->gateway_loops[i]->loop, write_sessions_of_loop, &c);
 }
+
+struct account_session_lister {
+    struct gateway *gateway;
+    snowflake user_id;
+    struct gateway_session_options *out;
+    size_t count, max;
+};
+
+static void list_account_sessions_of_loop(struct loop *loop, void *arg)
+{
+    struct account_session_lister *l = arg;
+    const struct gateway_loop *h = l->gateway->gateway_loops[loop_index(loop)];
+
+    for (const struct link *at = h->sessions.next; at != &h->sessions && l->count < l->max;
+         at = at->next) {
+        const struct session *s = container_of(at, const struct session, link);
+
+        if (s->caller.id == l->user_id)
+            l->out[l->count++] =
+                (struct gateway_session_options){ s->options.intents, s->options.shard_id,
+                                                  s->options.shard_count, s->socket != NULL,
+                                                  s->bot };
+    }
+}
+
+size_t gateway_list_account_sessions(struct gateway *g, snowflake user_id,
+                                     struct gateway_session_options *out, size_t max)
+{
+    struct account_session_lister l = { g, user_id, out, 0, max };
+
+    for (unsigned i = 0; i < g->gateway_loop_count; i++)
+        loop_call_and_wait(g->gateway_loops[i]->loop, list_account_sessions_of_loop, &l);
+    return l.count;
+}

@@ -81,13 +81,12 @@ static enum err get_bot_gateway(struct call *call)
     struct bot_address out = { .url = api_base_url(call, "ws"),
                                .shards = 1,
                                .session_start_limit = &limit };
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
-    enum err e = tx_one(call->tx, COUNT_GUILDS, BIND(v_id(call->caller->id)), &row, &found);
+    enum err e = tx_read_int(call->tx, COUNT_GUILDS, BIND(v_id(call->caller->id)), &n);
     if (e)
         return e;
-    int64_t guilds = row_int(&row, 0), used = 0;
+    int64_t guilds = n, used = 0;
     e = gateway_source.starts(call->tx, call->caller->id, clock_ms() / DAY_MS, &used);
     if (e)
         return e;

@@ -17,7 +17,7 @@ double days_since_epoch(int64_t us)
     return (double)us / (double)DAY;
 }
 
-double days_since_epoch_now(void)
+static double days_since_epoch_now(void)
 {
     return days_since_epoch(clock_us());
 }

@@ -127,7 +127,6 @@ struct gif_request {
     double today; /* days since 1970 */
 };
 enum err read_gif_request(struct call *call, struct gif_request *ret);
-double days_since_epoch_now(void);
 double days_since_epoch(int64_t us);
 
 /* Returns the language of a locale: the text before the first '-'. */

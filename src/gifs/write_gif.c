@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "api/files/file_rows.h"
 #include "base/clock.h"
 
 static const char FIND[] = "select n, media from gifs where id = $1";
@@ -20,9 +21,6 @@ static const char PUT_TAG[] =
 
 /* --- files ---------------------------------------------------------------------------- */
 
-static const char PUT_FILE[] =
-    "insert into files (id, name, owner_id, size, created_at, digest) values ($1, $2, 0, $3, $4, $5) "
-    "on conflict (name) do update set size = excluded.size, digest = excluded.digest, gone = 0";
 static const char MARK_FILE_DELETED[] = "update files set gone = 1 where name = $1";
 
 static enum err write_gif_file(struct tx *tx, struct store *store, const char *name,
@@ -33,10 +31,10 @@ static enum err write_gif_file(struct tx *tx, struct store *store, const char *n
 
     blob_digest(bytes, digest);
     return e ? e
-             : tx_exec(tx, PUT_FILE,
-                       BIND(v_id(snowflake_new()), v_text(str_of(name)), v_int((int64_t)bytes.n),
-                            v_int(clock_us()), v_text(str_of(digest))),
-                       NULL);
+             : file_insert_row(tx, &(struct new_file){ .id = snowflake_new(),
+                                                       .name = name,
+                                                       .digest = digest,
+                                                       .size = (int64_t)bytes.n });
 }
 
 static void mark_blob_committed(void *store, const char *name)

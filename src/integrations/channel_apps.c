@@ -86,13 +86,12 @@ enum err delete_channel_integration(struct call *call)
     snowflake channel_id = call->target.channel->id;
     struct channel_app app;
     struct rows row;
-    bool found;
 
     enum err e =
-        tx_one(call->tx, ONE, BIND(v_id(channel_id), v_id(call_path_id(call, "integration.id"))),
-               &row, &found);
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_INTEGRATION;
+        tx_one_or(call->tx, ONE, BIND(v_id(channel_id), v_id(call_path_id(call, "integration.id"))),
+                  ERR_UNKNOWN_INTEGRATION, &row);
+    if (e)
+        return e;
     app = group_app_from_row(&row);
     e = check_can_remove_app(call, &app);
     if (!e)

@@ -199,4 +199,7 @@ enum err callback_connection(struct call *call);
 /* Returns the platform in {connection.type}. */
 enum platform platform_from_path(const struct call *call);
 
+/* Adds a subscriber of the integration's current round (sync_steps.c). */
+enum err integration_subscriber_save(struct tx *tx, const struct integration_row *i, struct str id);
+
 #endif

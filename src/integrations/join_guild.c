@@ -169,10 +169,6 @@ static enum err check_may_join(const struct join_attempt *j, bool listed)
     return OK;
 }
 
-static const char UPSERT_SUBSCRIBER[] =
-    "insert into integration_subscribers (integration_id, subscriber_id, round) "
-    "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "
-    "round = excluded.round";
 static const char SUBSCRIBES[] = "select 1 from integration_subscribers where integration_id = $1 "
                                  "and subscriber_id = $2";
 
@@ -181,15 +177,11 @@ static const char SUBSCRIBES[] = "select 1 from integration_subscribers where in
 static enum err read_subscriber_role(struct call *call, const struct join_attempt *j,
                                      const struct integration_row *i, snowflake *ret)
 {
-    struct rows row;
     bool found;
-    enum err e = j->asked
-                     ? tx_exec(call->tx, UPSERT_SUBSCRIBER,
-                               BIND(v_id(i->id), v_text(j->connection.id), v_int(i->round)), NULL)
-                     : OK;
+    enum err e = j->asked ? integration_subscriber_save(call->tx, i, j->connection.id) : OK;
 
     if (!e)
-        e = tx_one(call->tx, SUBSCRIBES, BIND(v_id(i->id), v_text(j->connection.id)), &row, &found);
+        e = tx_exists(call->tx, SUBSCRIBES, BIND(v_id(i->id), v_text(j->connection.id)), &found);
     *ret = !e && found ? i->role_id : 0;
     return e;
 }

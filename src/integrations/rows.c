@@ -63,11 +63,10 @@ static const char FIND_ACCOUNT[] = "select " COLUMNS "from integrations i where 
 enum err read_integration(struct tx *tx, snowflake id, struct integration_row *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND, BIND(v_id(id)), ERR_UNKNOWN_INTEGRATION, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_INTEGRATION;
+    if (e)
+        return e;
     *ret = integration_from_row(&row);
     return OK;
 }
@@ -135,20 +134,11 @@ static const char COUNT[] =
 
 enum err read_integration_count(struct tx *tx, snowflake guild_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT, BIND(v_id(guild_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT, BIND(v_id(guild_id)), ret);
 }
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static const char INSERT[] =
-    "insert into integrations (id, guild_id, type, name, account_id, role_id, user_id, enabled, "
-    "created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 static const char SAVE[] =
     "update integrations set name = $2, role_id = $3, user_id = $4, enabled = $5, "
     "enable_emoticons = $6, expire_behavior = $7, expire_grace_period = $8, syncing = $9, "
@@ -164,12 +154,15 @@ static struct value v_int_or_null(int64_t v)
 
 enum err insert_integration(struct tx *tx, const struct integration_row *i)
 {
-    return tx_exec(tx, INSERT,
-                   BIND(v_id(i->id), v_id(i->guild_id), v_text(i->type), v_text(i->name),
-                        i->account_id.p ? v_text(i->account_id) : v_null(),
-                        v_int_or_null((int64_t)i->role_id), v_int_or_null((int64_t)i->user_id),
-                        v_int(i->enabled), v_int(i->created_at)),
-                   NULL);
+    return integration_insert_row(tx, &(struct new_integration){ .id = i->id,
+                                                                 .guild_id = i->guild_id,
+                                                                 .type = i->type,
+                                                                 .name = i->name,
+                                                                 .account_id = i->account_id,
+                                                                 .role_id = i->role_id,
+                                                                 .user_id = i->user_id,
+                                                                 .disabled = !i->enabled,
+                                                                 .created_at = i->created_at });
 }
 
 enum err update_integration_row(struct tx *tx, const struct integration_row *i)

@@ -146,14 +146,13 @@ static enum err expire_lapsed_member(struct call *call)
 {
     const struct lapsed_member *l = call_passed_data(call, "lapsed_member");
     struct integration_row i;
-    struct rows row;
     bool found;
 
     enum err e = read_integration(call->tx, l->id, &i);
     if (e || !integration_is_active(&i))
         return e == ERR_UNKNOWN_INTEGRATION ? OK : e;
-    e = tx_one(call->tx, STILL_LAPSED,
-               BIND(v_id(l->id), v_id(l->user_id), v_int(lapse_deadline(&i))), &row, &found);
+    e = tx_exists(call->tx, STILL_LAPSED,
+                  BIND(v_id(l->id), v_id(l->user_id), v_int(lapse_deadline(&i))), &found);
     if (!e && found)
         e = l->subscribes
                 ? tx_exec(call->tx, CLEAR_LAPSE, BIND(v_id(l->id), v_id(l->user_id)), NULL)

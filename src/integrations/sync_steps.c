@@ -106,14 +106,13 @@ static const char READ_ADDING_USER[] = "select 1 from users where id = $1 and de
  * was deleted, or it has been revoked for 30 days. */
 static enum err read_sync_is_over(struct tx *tx, const struct integration_row *i, bool *ret)
 {
-    struct rows row;
     bool found;
 
     *ret = !i->enabled || !platform_is_enabled(i->platform) ||
            (i->revoked_at && clock_us() - i->revoked_at > REVOKED_DAYS * DAY);
     if (*ret)
         return OK;
-    enum err e = tx_one(tx, READ_ADDING_USER, BIND(v_id(i->user_id)), &row, &found);
+    enum err e = tx_exists(tx, READ_ADDING_USER, BIND(v_id(i->user_id)), &found);
     *ret = !e && !found;
     return e;
 }
@@ -177,13 +176,12 @@ static const char COUNT_SUBSCRIBERS[] =
 enum err sync_step_count(struct call *call)
 {
     struct sync_progress *s = call_passed_data(call, "sync_progress");
-    struct rows row;
-    bool found;
+    int64_t n = 0;
     enum err e =
-        tx_one(call->tx, COUNT_SUBSCRIBERS, BIND(v_id(s->job.key), v_int(s->round)), &row, &found);
+        tx_read_int(call->tx, COUNT_SUBSCRIBERS, BIND(v_id(s->job.key), v_int(s->round)), &n);
 
     if (!e)
-        s->subscribers = row_int(&row, 0);
+        s->subscribers = n;
     return e;
 }
 
@@ -218,6 +216,11 @@ static const char ADD_SUBSCRIBER[] =
     "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "
     "round = excluded.round";
 
+enum err integration_subscriber_save(struct tx *tx, const struct integration_row *i, struct str id)
+{
+    return tx_exec(tx, ADD_SUBSCRIBER, BIND(v_id(i->id), v_text(id), v_int(i->round)), NULL);
+}
+
 enum err sync_step_store_page(struct call *call)
 {
     struct subscriber_page *p = call_passed_data(call, "subscriber_page");
@@ -233,7 +236,7 @@ enum err sync_step_store_page(struct call *call)
     for (int n = 0; n < MOST_IDS && left.count && !e; n++, left.count--) {
         struct str id = str_of(ids + left.at);
 
-        e = tx_exec(call->tx, ADD_SUBSCRIBER, BIND(v_id(i.id), v_text(id), v_int(i.round)), NULL);
+        e = integration_subscriber_save(call->tx, &i, id);
         left.at += id.n + 1;
     }
     p->after = left;

@@ -65,8 +65,6 @@ WORLD_OBJECT(followed, followed_fields, NULL);
 static const char ADD_SUBSCRIBER[] =
     "insert into platform_subscription (type, account_id, subscriber_id, since) "
     "values ($1, $2, $3, $4) on conflict do nothing";
-static const char ADD_FRIEND[] = "insert into platform_friend (type, account_id, friend_id) "
-                                 "values ($1, $2, $3) on conflict do nothing";
 static const char DELETE_OTHER_OWNERS[] =
     "delete from connections where type = $1 and id = $2 and user_id <> $3";
 static const char SAVE_CONNECTION[] =
@@ -105,7 +103,7 @@ static enum err import_account(struct world_file_importer *im, const void *entry
         e = tx_exec(im->tx, ADD_SUBSCRIBER,
                     BIND(type, id, v_text(subscribers[i]), v_int(clock_us())), NULL);
     for (size_t i = 0; i < a->friends.value.count && !e; i++)
-        e = tx_exec(im->tx, ADD_FRIEND, BIND(type, id, v_text(friends[i])), NULL);
+        e = insert_local_friend(im->tx, platform_find_by_name(a->platform), a->id, friends[i]);
     return e || !owner ? e : set_account_owner(im, a, owner);
 }
 

@@ -228,7 +228,11 @@ enum err resolve_callback_token(struct call *call)
 
     if (interaction_id_from_token(call, call_path_text(call, "interaction.callback.token")) != id)
         return ERR_UNKNOWN_INTERACTION;
-    return read_interaction(call->tx, id, it);
+    it->id = id;
+    enum err e = read_interaction(call->tx, id, it);
+    if (!e)
+        call_record_application(call, it->application_id);
+    return e;
 }
 
 enum err check_can_acknowledge_interaction(struct call *call)

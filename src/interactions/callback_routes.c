@@ -127,4 +127,5 @@ const struct domain callbacks_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = jobs,
+    .hooks = &(const struct hook_listeners){ .call_refused = explain_interaction_refusal },
 };

@@ -28,6 +28,8 @@ static enum err read_invoked_command(struct call *call)
 /* Refuses an outdated command. Clients request the command again on this error. */
 static enum err refuse_command_version(struct call *call)
 {
+    call_set_cause(call, "the app has changed or registered this command again since the client "
+                         "read it; fetch the command again and use its current version and name");
     return refuse_invocation_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION",
                                   "This command is outdated, please try again in a few minutes");
 }
@@ -48,10 +50,9 @@ static const char READ_COMMAND_VERSION[] = "select 1 from commands where id = $1
 enum err check_command_version_again(struct call *call)
 {
     const struct command *k = &invocation_state_of(call)->command;
-    struct rows row;
     bool found;
     enum err e =
-        tx_one(call->tx, READ_COMMAND_VERSION, BIND(v_id(k->id), v_id(k->version)), &row, &found);
+        tx_exists(call->tx, READ_COMMAND_VERSION, BIND(v_id(k->id), v_id(k->version)), &found);
 
     return e || found ? e : refuse_command_version(call);
 }

@@ -71,6 +71,11 @@ struct interaction {
     struct opt_str modal;
 };
 
+/* --- refusal_causes.c ----------------------------------------------------------------- */
+
+/* Listener of call_refused: why a response to an interaction is refused. */
+enum err explain_interaction_refusal(struct call *call, const struct refusal *refusal);
+
 /* --- rows.c --------------------------------------------------------------------------- */
 
 /* Returns the creation time in microseconds since 1970, from the id. */

@@ -35,11 +35,8 @@ static const char READ_PAYLOAD_GUILD[] =
 static enum err read_payload_guild(struct tx *tx, snowflake id, struct payload_guild *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, READ_PAYLOAD_GUILD, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, READ_PAYLOAD_GUILD, BIND(v_id(id)), ERR_UNKNOWN_GUILD, &row);
 
-    if (!e && !found)
-        e = ERR_UNKNOWN_GUILD;
     if (!e)
         *ret = (struct payload_guild){ id, row_text(&row, 0), row_text(&row, 1) };
     return e;

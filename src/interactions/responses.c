@@ -288,7 +288,16 @@ static enum err check_edit_permissions(struct call *call, const struct interacti
     enum err e = member_access_find(call->tx, r->it->guild_id, r->user.id, &member_access);
     if (!e)
         e = member_permissions_in_channel(call->tx, &member_access, &r->channel, &permission_bits);
-    return e || (permission_bits & needs) == needs ? e : ERR_MISSING_PERMISSIONS;
+    if (e || (permission_bits & needs) == needs)
+        return e;
+    call_set_cause(call,
+                   "the app is installed by the user only, so its public responses need the user's "
+                   "permissions, and %.*s lacks %s here; leave this part out, or answer "
+                   "ephemerally",
+                   STR_ARGS(r->user.username),
+                   needs & ~permission_bits & PERMISSION(ATTACH_FILES) ? "ATTACH_FILES"
+                                                                       : "EMBED_LINKS");
+    return ERR_MISSING_PERMISSIONS;
 }
 
 enum err update_response_message(struct call *call, const struct interaction_response *r,

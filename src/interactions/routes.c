@@ -109,15 +109,14 @@ static enum err is_repeated_request(struct call *call, bool *ret)
 {
     enum { NONCE_LIFE_MS = 60 * 1000 };
     const struct opt_str *nonce = &((const struct interaction_request_body *)call->body)->nonce;
-    struct rows row;
 
     *ret = false;
     if (nonce->given != GIVEN)
         return OK;
-    return tx_one(call->tx, SAME_NONCE,
-                  BIND(v_id(call->caller->id), v_text(nonce->value),
-                       v_id(snowflake_from_ms(clock_ms() - NONCE_LIFE_MS))),
-                  &row, ret);
+    return tx_exists(call->tx, SAME_NONCE,
+                     BIND(v_id(call->caller->id), v_text(nonce->value),
+                          v_id(snowflake_from_ms(clock_ms() - NONCE_LIFE_MS))),
+                     ret);
 }
 
 static enum err read_and_check_invocation(struct call *call)

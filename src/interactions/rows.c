@@ -119,13 +119,10 @@ static const char FOLLOW_UP[] = "update interactions set follow_ups = follow_ups
 enum err count_follow_up(struct tx *tx, struct interaction *it, int64_t *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FOLLOW_UP, BIND(v_id(it->id)), &row, &found);
+    enum err e = tx_one_or(tx, FOLLOW_UP, BIND(v_id(it->id)), ERR_UNKNOWN_INTERACTION, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_INTERACTION;
     *ret = it->follow_ups = row_int(&row, 0);
     return OK;
 }

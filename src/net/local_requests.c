@@ -25,7 +25,8 @@ static bool name_is_localhost(struct str name)
     return name.n == last.n || name.p[name.n - last.n - 1] == '.';
 }
 
-bool host_is_loopback(struct str host)
+/* Returns true for "localhost:8080", "app.localhost", "127.0.0.1", "[::1]:8080". */
+static bool host_is_loopback(struct str host)
 {
     if (str_starts_with(host, STR("[::1]")))
         return host.n == 5 || host.p[5] == ':';

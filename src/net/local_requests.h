@@ -11,8 +11,6 @@
 
 /* Returns true for "127.0.0.1" and "::1"; returns false for names such as "127.evil.example". */
 bool address_is_loopback(struct str address);
-/* Returns true for "localhost:8080", "app.localhost", "127.0.0.1", "[::1]:8080". */
-bool host_is_loopback(struct str host);
 
 /* Returns evidence that a proxy sent the request: "HTTP/1.0" or the name of a header. Returns NULL
  * if there is none. */

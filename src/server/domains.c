@@ -124,6 +124,8 @@ const struct domain *const guildhall_domains[] = {
     &console_test_users_domain,
     &service_domain,
     &workbench_domain,
+    &console_permissions_domain,
+    &console_delivery_domain,
     &console_clock_domain,
     &console_faults_domain,
     &console_sessions_domain,

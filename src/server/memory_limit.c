@@ -64,7 +64,9 @@ static int64_t address_space_limit(void)
     return (int64_t)limit.rlim_cur;
 }
 
-int64_t memory_available_bytes(void)
+/* Returns the available bytes: the minimum of RAM, memory.max of the cgroup, and RLIMIT_AS minus
+ * mapped memory. */
+static int64_t memory_available_bytes(void)
 {
     int64_t page = sysconf(_SC_PAGESIZE), least = sysconf(_SC_PHYS_PAGES) * page;
     int64_t group = cgroup_limit(), space = address_space_limit();

@@ -43,8 +43,7 @@ struct store_engine {
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
-    /* See tx_prefetch and tx_exec_deferred. NULL if queries need no network round trip. */
-    void (*prefetch)(struct tx *tx, const char *sql, const struct value *values, size_t count);
+    /* See tx_exec_deferred. NULL: queries need no network round trip. */
     enum err (*exec_deferred)(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count);
     unsigned (*counter_shard)(const struct tx *tx); /* see tx_counter_shard; NULL means always 0 */

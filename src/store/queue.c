@@ -112,7 +112,7 @@ struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64
 
 static bool can_share_transaction(const struct work_item *w)
 {
-    return w->mode == STORE_APPEND && w->prefetch && w->owner && !w->by_itself;
+    return w->mode == STORE_APPEND && w->may_share && w->owner && !w->by_itself;
 }
 
 static bool group_has_owner(const struct work_item *first, const struct work_item *end,

@@ -149,17 +149,14 @@ enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values,
     return start_query(tx, sql, values, count, false, ret);
 }
 
-void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)
-{
-    const struct store_engine *engine = tx->store->engine;
-
-    if (engine->prefetch && !tx->failed && !has_nul_byte(values, count))
-        engine->prefetch(tx, *sql.text, values, count);
-}
-
 bool tx_needs_round_trips(const struct tx *tx)
 {
-    return tx->store->engine->prefetch;
+    return store_needs_round_trips(tx->store);
+}
+
+bool store_needs_round_trips(const struct store *s)
+{
+    return s->engine->exec_deferred;
 }
 
 enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value *values,
@@ -212,6 +209,35 @@ enum err tx_query_one_sql(struct tx *tx, struct sql sql, const struct value *val
 
     *ret_found = !e && rows_next(ret);
     return e ? e : rows_end(ret);
+}
+
+enum err tx_one_or_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       enum err otherwise, struct rows *ret)
+{
+    bool found;
+    enum err e = tx_query_one_sql(tx, sql, values, count, ret, &found);
+
+    return e || found ? e : otherwise;
+}
+
+enum err tx_exists_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       bool *ret)
+{
+    struct rows row;
+
+    return tx_query_one_sql(tx, sql, values, count, &row, ret);
+}
+
+enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                         int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_query_one_sql(tx, sql, values, count, &row, &found);
+
+    if (!e)
+        *ret = found ? row_int(&row, 0) : 0;
+    return e;
 }
 
 static const struct value *get_column(const struct rows *r, int column)

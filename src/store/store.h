@@ -80,7 +80,8 @@ bool store_disk_is_full(struct store *s);
 
 /* --- work items ----------------------------------------------------------------------- */
 
-/* A transaction to run. Embed it in a struct of the caller that exists until done was called. */
+enum { WORK_ITEM_MAX_IDS = 16 };
+/* A transaction to run. Embed it in the caller's struct; it must exist until done was called. */
 struct work_item {
     enum store_mode mode;
     bool in_background; /* a read of unbounded duration, which runs on a background thread */
@@ -99,13 +100,15 @@ struct work_item {
      * writes are rolled back, and only those. Strings that it reads live in tx_arena. */
     enum err (*run)(struct work_item *w, struct tx *tx);
     bool is_idempotent; /* STORE_READ: run is idempotent, so the store may abort and restart it */
-    /* STORE_APPEND only; may be NULL. Declares the queries that run will send (tx_prefetch), to
-     * save round trips. A work item with a prefetch function may share a transaction with others;
-     * none of them sees the writes of the others. */
-    void (*prefetch)(struct work_item *w, struct tx *tx);
-    /* May be NULL. Called after the commit of this work item's writes and before done, on a thread
-     * of the store, one call at a time and in commit order: a work item that saw or overwrote the
-     * writes of another work item comes after it. */
+    bool may_share; /* STORE_APPEND: may share a transaction with others of other owners; none sees
+                     * the writes of the others */
+    /* Ids of the request, 0: absent. PostgreSQL learns which parameters of queries are equal to
+     * them, or depend on the first one, and prefetches the queries (postgres/prefetch.c). */
+    uint64_t ids[WORK_ITEM_MAX_IDS];
+    unsigned id_count;
+    /* May be NULL. Called after the commit of this work's writes and before done, on a thread of
+     * the store, one call at a time and in commit order: a work item that saw or overwrote the
+     * writes of another one comes after it. */
     void (*committed)(struct work_item *w);
     /* Gets the result of run, or the reason why the commit failed: ERR_STORAGE_FULL if the disk is
      * full; ERR_UNAVAILABLE if the database is unreachable or not writable, or the connection was
@@ -118,7 +121,9 @@ struct work_item {
     struct loop_message post;
     struct work_item *next;
     bool is_long;   /* the read exceeded SHORT_READ_LIMIT_MS */
-    bool by_itself; /* PostgreSQL: runs outside a group; or a loop passed it to the workers */
+    bool by_itself; /* PostgreSQL: not in a group; or a read that a loop gave to the workers */
+    enum { PREFETCH_NOT_BEGUN, PREFETCH_LEARNS, PREFETCH_ENDED } prefetch_phase; /* PostgreSQL */
+    uint64_t prefetch_key; /* PostgreSQL: key of its learned queries; 0: not set yet */
     int64_t since;
     enum err result;
     struct str log;          /* row of the event log, see tx_set_log_event */
@@ -335,14 +340,9 @@ struct str row_bytes(const struct rows *r, int column);
 enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      int64_t *ret_changed);
 
-/* Declares a query that the work item will send soon. PostgreSQL sends it with the next query, in
- * one round trip, and stores the rows until the work item sends the query; a write in between
- * discards the rows. On SQLite this does nothing. Reads on loops learn most prefetches themselves
- * (postgres/prefetch.c). */
-#define tx_prefetch(tx, sql, ...) tx_prefetch_sql(tx, SQL(sql), __VA_ARGS__)
-void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count);
-/* Returns whether each query needs a network round trip; if so, send queries together. */
+/* Whether each query needs a network round trip; if so, send queries together. */
 bool tx_needs_round_trips(const struct tx *tx);
+bool store_needs_round_trips(const struct store *s);
 
 /* Runs a statement like tx_exec, for writes that cannot violate a unique key and whose result is
  * not needed before the commit. PostgreSQL sends the write with the next query or with the commit,
@@ -355,6 +355,18 @@ enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value 
 #define tx_one(tx, sql, ...) tx_query_one_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_query_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                           struct rows *ret, bool *ret_found);
+/* Like tx_one, but returns the error otherwise if there is no row. */
+#define tx_one_or(tx, sql, ...) tx_one_or_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_one_or_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       enum err otherwise, struct rows *ret);
+/* Whether the query has a row. */
+#define tx_exists(tx, sql, ...) tx_exists_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_exists_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       bool *ret);
+/* Reads the first column of the first row; 0: there is no row. */
+#define tx_read_int(tx, sql, ...) tx_read_int_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                         int64_t *ret);
 
 /* True if e is a violation of a unique key. The transaction has failed: the work item must return
  * an error. To continue instead, write `on conflict do nothing` and count the changed rows. */

@@ -11,6 +11,7 @@
 #include "store/blobs/file_rows.h"
 #include "store/backup/write_pacing.h"
 #include "store/backup/snapshots.h"
+#include "tools/progress.h"
 #include "tools/tools.h"
 
 const struct option_row backup_option_rows[] = {
@@ -96,6 +97,7 @@ int tool_backup(const struct command_settings *s, char **arguments)
                                       .max_files = s->backup_keep,
                                       .even_if_damaged = s->even_if_damaged };
     struct backup_report report;
+    struct progress_watch watch;
     struct store *store;
 
     if (!arguments[0] || arguments[1])
@@ -106,7 +108,9 @@ int tool_backup(const struct command_settings *s, char **arguments)
     lower_process_priority();
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
+    progress_watch_begin(&watch, "backup", PROGRESS_WRITTEN, progress_size_of(s->config.data));
     enum err e = backup_create(store, &options, &report);
+    progress_watch_end(&watch);
     store_close(store);
     if (!e)
         print_backup_report(is_stream ? stderr : stdout, "saved", &report);
@@ -116,9 +120,11 @@ int tool_backup(const struct command_settings *s, char **arguments)
 static int restore_backup_file(const struct command_settings *s, const char *path)
 {
     struct backup_report report;
+    struct progress_watch watch;
 
+    progress_watch_begin(&watch, "restore", PROGRESS_WRITTEN, progress_size_of(path));
     enum err e = backup_restore(path, s->config.data, s->salvage, &report);
-
+    progress_watch_end(&watch);
     if (e && e != ERR_FILE_DAMAGED)
         return 1;
     print_backup_report(stdout, "restored", &report);

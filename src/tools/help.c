@@ -41,6 +41,18 @@ static void append_verbs_help(struct buf *out, const char *noun)
     }
 }
 
+static void append_examples(struct buf *out, const char *lines)
+{
+    struct str rest = str_of(lines);
+
+    buf_add_lit(out, "\nExamples\n");
+    while (rest.n) {
+        struct str line = str_cut(&rest, '\n');
+
+        buf_printf(out, "  guildhall %.*s\n", STR_ARGS(line));
+    }
+}
+
 static int print_help_of_all_commands(void)
 {
     struct buf out;
@@ -69,6 +81,7 @@ int print_command_help(const struct program_command *c, bool all)
     buf_printf(&out, "guildhall %s%s%s [options]\n%s.\n", c->name, *c->arguments ? " " : "",
                c->arguments, c->help);
     append_verbs_help(&out, c->name);
+    append_examples(&out, c->examples);
     if (c->options) {
         buf_add_lit(&out, "\nOptions of this command; also as GUILDHALL_NAME in the environment\n");
         options_append_help(c->options, &out);
@@ -86,6 +99,17 @@ int print_command_help(const struct program_command *c, bool all)
     return 0;
 }
 
+int print_unknown_command(const char *name)
+{
+    const char *meant = find_similar_command_name(name);
+    char problem[256];
+
+    if (!meant)
+        return print_usage_error("there is no such command");
+    snprintf(problem, sizeof problem, "there is no command '%.64s'; did you mean %s?", name, meant);
+    return print_usage_error(problem);
+}
+
 int tool_help(const struct command_settings *s, char **arguments)
 {
     const struct program_command *c =
@@ -93,6 +117,6 @@ int tool_help(const struct command_settings *s, char **arguments)
 
     (void)s;
     if (arguments && arguments[0] && !c)
-        return print_usage_error("there is no such command");
+        return print_unknown_command(arguments[0]);
     return c && c->run != tool_help ? print_command_help(c, false) : print_help_of_all_commands();
 }

@@ -53,7 +53,7 @@ struct command_settings {
 extern const struct option_row import_option_rows[], seed_option_rows[], sessions_option_rows[],
     invoke_option_rows[], operator_command_option_rows[], watch_option_rows[], health_option_rows[],
     clock_option_rows[], fault_option_rows[], act_option_rows[], move_option_rows[],
-    backup_option_rows[], restore_option_rows[], snapshot_option_rows[];
+    backup_option_rows[], restore_option_rows[], snapshot_option_rows[], why_option_rows[];
 
 /* Each command returns the exit status. `arguments` are the words after the command, then NULL. */
 int tool_serve(const struct command_settings *s, char **arguments);
@@ -64,6 +64,7 @@ int tool_export(const struct command_settings *s, char **arguments);
 int tool_seed(const struct command_settings *s, char **arguments);
 int tool_sessions(const struct command_settings *s, char **arguments);
 int tool_watch(const struct command_settings *s, char **arguments);
+int tool_why(const struct command_settings *s, char **arguments);
 int tool_health(const struct command_settings *s, char **arguments);
 int tool_clock(const struct command_settings *s, char **arguments);
 int tool_fault(const struct command_settings *s, char **arguments);

@@ -1,4 +1,5 @@
-/* world_files.c - `guildhall import` and `guildhall export`: world files (docs/world-files.md). */
+/* world_files.c - `guildhall import` and `guildhall export`: world files. */
+#include "tools/progress.h"
 #include "tools/tools.h"
 
 #include <ctype.h>
@@ -93,6 +94,7 @@ enum err import_world_file_text(const struct config *config, struct store *store
 
 int tool_import(const struct command_settings *s, char **arguments)
 {
+    struct progress_watch watch;
     struct world_file_import_report report;
     struct store *store;
     struct buf text;
@@ -102,6 +104,7 @@ int tool_import(const struct command_settings *s, char **arguments)
         return print_usage_error("import FILE; - reads from standard input");
     buf_init(&text, MAX_FILE_BYTES);
     struct arena *arena = arena_new();
+    progress_watch_begin(&watch, "import", PROGRESS_TIME, 0);
     if (read_file_or_stdin(arguments[0], &text) && !open_store_as_owner(&s->config, &store)) {
         if (!store_lock_exclusive(store) &&
             !import_world_file_text(&s->config, store, buf_str(&text),
@@ -114,6 +117,7 @@ int tool_import(const struct command_settings *s, char **arguments)
         }
         store_close(store);
     }
+    progress_watch_end(&watch);
     arena_free(arena);
     buf_clear(&text);
     return status;
@@ -136,6 +140,7 @@ static bool write_private_file(const char *path, struct str text)
 
 int tool_export(const struct command_settings *s, char **arguments)
 {
+    struct progress_watch watch;
     bool importable, ok = false;
     struct store *store;
     struct buf text;
@@ -145,15 +150,17 @@ int tool_export(const struct command_settings *s, char **arguments)
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
     buf_init(&text, SIZE_MAX);
+    progress_watch_begin(&watch, "export", PROGRESS_TIME, 0);
     if (!world_file_export(store, guildhall_domains, &text, &importable)) {
-        if (importable)
+        if (importable && text.n <= MAX_FILE_BYTES)
             ok = write_private_file(arguments[0], buf_str(&text));
         else
             fprintf(
                 stderr,
-                "guildhall: nothing was written: this world has more than the 100000 values that "
-                "an import accepts; use backup to copy it\n");
+                "guildhall: nothing was written: this world has more than the 100000 values or 256 "
+                "MiB that an import accepts; use backup to copy it\n");
     }
+    progress_watch_end(&watch);
     buf_clear(&text);
     store_close(store);
     return ok ? 0 : 1;

@@ -42,7 +42,8 @@ enum traffic_record_text {
     TRAFFIC_REPLY,        /* requests: response body; sent messages: field d */
     TRAFFIC_REQUEST_HEAD, /* requests: header lines as received */
     TRAFFIC_REPLY_TYPE,   /* requests: content type of the response */
-    TRAFFIC_REPLY_HEAD,   /* requests: headers that the API adds, each ended by CRLF */
+    TRAFFIC_REPLY_HEAD,   /* requests: headers that the API adds, each with CRLF */
+    TRAFFIC_CAUSE,        /* refusals: cause and fix in a sentence, without secrets */
     TRAFFIC_TEXTS,
 };
 

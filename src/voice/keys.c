@@ -171,11 +171,10 @@ static enum err upload_voice_public_key(struct call *call)
     const struct voice_public_key *made = call_passed_data(call, "voice_public_key");
     struct str point = str_slice((const char *)made->bytes, P256_KEY_SIZE);
     struct str login = str_slice((const char *)call->caller->session, 8);
-    struct rows row;
     bool found;
 
-    enum err e = tx_one(call->tx, FIND_KEY_OF_OTHER_LOGIN, BIND(v_bytes(point), v_bytes(login)),
-                        &row, &found);
+    enum err e =
+        tx_exists(call->tx, FIND_KEY_OF_OTHER_LOGIN, BIND(v_bytes(point), v_bytes(login)), &found);
     if (e)
         return e;
     if (found)
@@ -197,15 +196,14 @@ static enum err match_voice_public_key(struct call *call)
     const struct key_match_request *in = call->body;
     unsigned char point[P256_KEY_SIZE];
     struct str bytes;
-    struct rows row;
     bool found;
 
     enum err e = parse_public_key(call, in->public_key, &bytes, point);
     if (!e)
-        e = tx_one(call->tx, FIND_KEY,
-                   BIND(v_id(call->target.user->id), v_int(in->key_version),
-                        v_bytes(str_slice((const char *)point, sizeof point))),
-                   &row, &found);
+        e = tx_exists(call->tx, FIND_KEY,
+                      BIND(v_id(call->target.user->id), v_int(in->key_version),
+                           v_bytes(str_slice((const char *)point, sizeof point))),
+                      &found);
     return e ? e : call_reply_object(call, &(struct key_match_response){ found });
 }
 

@@ -81,10 +81,8 @@ static enum err list_dead_nodes(struct tx *tx, const struct node_lease *l, struc
 
 static enum err read_states_awaiting_resume(struct tx *tx, struct node_lease *l)
 {
-    struct rows row;
-
-    return tx_one(tx, FIND_STATE_AWAITING_RESUME, BIND(v_int(VOICE_NODE_AWAITING_RESUME)), &row,
-                  &l->has_states_awaiting_resume);
+    return tx_exists(tx, FIND_STATE_AWAITING_RESUME, BIND(v_int(VOICE_NODE_AWAITING_RESUME)),
+                     &l->has_states_awaiting_resume);
 }
 
 /* Ends the streams of a restarted node, even if the owner's voice state waits for RESUME. */

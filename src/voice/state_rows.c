@@ -49,13 +49,10 @@ static enum err find_state(struct tx *tx, struct sql sql, const struct value *va
                            struct voice_state *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, sql, values, count, &row, &found);
+    enum err e = tx_one_or(tx, sql, values, count, ERR_UNKNOWN_VOICE_STATE, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_VOICE_STATE;
     voice_state_from_row(&row, ret);
     return OK;
 }
@@ -164,10 +161,8 @@ static const char HAS_PARTICIPANT_AT_OFFSET[] =
 enum err channel_has_participants(struct tx *tx, snowflake channel_id, int64_t participants,
                                   bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, HAS_PARTICIPANT_AT_OFFSET, BIND(v_id(channel_id), v_int(participants - 1)),
-                  &row, ret);
+    return tx_exists(tx, HAS_PARTICIPANT_AT_OFFSET, BIND(v_id(channel_id), v_int(participants - 1)),
+                     ret);
 }
 
 static const char FIND_REGION_OF_CHANNEL[] =

@@ -154,7 +154,7 @@ static enum err modify_own_voice_state(struct call *call)
         return e;
     uint64_t needs = stage_request_needed_permissions(&s, &request);
     if ((call->target.permissions & needs) != needs)
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, needs);
     if (request.suppress.given != GIVEN && at->given == ABSENT)
         return OK;
     stage_request_apply(&s, &request, clock_us());
@@ -172,7 +172,7 @@ static enum err modify_voice_state(struct call *call)
 
     enum err e = resolve_stage_channel(call, in->channel_id, false);
     if (!e && !(call->target.permissions & PERMISSION(MUTE_MEMBERS)))
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_missing_permissions_error(call, PERMISSION(MUTE_MEMBERS));
     if (!e)
         e = find_state_on_stage(call, m->user_id, &s);
     if (e || in->suppress.given != GIVEN)

@@ -119,7 +119,11 @@ extern const struct job_kind afk_move_job, afk_reschedule_job;
  * changed. */
 enum err stage_schedule_close_if_silent(struct call *call, snowflake channel_id);
 enum err stage_on_voice_leave(struct call *call, const struct voice_state *was);
-/* Closes the open stage of the channel, if any, and emits STAGE_INSTANCE_DELETE. */
+/* Opens a stage, or changes the one that is open in the channel. silent_since: since when it has no
+ * speaker. */
+struct stage_instance;
+enum err stage_insert(struct tx *tx, const struct stage_instance *s, struct opt_int silent_since);
+/* Closes the open stage of the channel, if any, with STAGE_INSTANCE_DELETE. */
 enum err stage_instance_close(struct call *call, snowflake channel_id);
 extern const struct job_kind stage_silence_job;
 

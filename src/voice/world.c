@@ -33,11 +33,6 @@ static const char FIND_CHANNEL_TYPE[] = "select type from channels where id = $1
 
 static const char FIND_STAGE_OF_CHANNEL[] = "select id from stage_instances where channel_id = $1";
 static const char STAGE_BY_ID[] = "select 1 from stage_instances where id = $1";
-static const char UPSERT_STAGE[] =
-    "insert into stage_instances (id, guild_id, channel_id, topic, privacy_level, "
-    "discoverable_disabled, scheduled_event_id, silent_since) values ($1, $2, $3, $4, $5, 0, $6, $7) "
-    "on conflict (channel_id) do update set topic = excluded.topic, "
-    "privacy_level = excluded.privacy_level, scheduled_event_id = excluded.scheduled_event_id";
 static const char LIST_STAGES[] =
     "select id, channel_id, topic, privacy_level, scheduled_event_id from stage_instances "
     "where guild_id = $1 order by id";
@@ -84,12 +79,16 @@ static enum err import_stage(struct world_file_importer *im, const void *entry,
         e = resolve_stage_id(im, in, channel, at, &id);
     if (e || im->form->problems != before)
         return e;
-    e = tx_exec(
-        im->tx, UPSERT_STAGE,
-        BIND(v_id(id), v_id(guild), v_id(channel), v_text(in->topic),
-             v_int(in->privacy_level.given == GIVEN ? in->privacy_level.value : STAGE_GUILD_ONLY),
-             event ? v_id(event) : v_null(), v_int(clock_us())),
-        NULL);
+    const struct stage_instance s = {
+        .id = id,
+        .guild_id = guild,
+        .channel_id = channel,
+        .topic = in->topic,
+        .privacy_level =
+            in->privacy_level.given == GIVEN ? in->privacy_level.value : STAGE_GUILD_ONLY,
+        .guild_scheduled_event_id = opt_id_or_null(event),
+    };
+    e = stage_insert(im->tx, &s, opt_int_given(clock_us()));
     return e ? e
              : insert_job_row(im->tx, "stage-silence", channel, clock_us() + SILENCE_US, STR(""));
 }

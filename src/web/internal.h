@@ -31,8 +31,6 @@ struct web_lookup_result {
 struct web_lookup_result web_find_file(const struct web_options *web, struct str path,
                                        struct str accept, struct str bundle);
 
-void web_add_security_headers(struct call *call);
-
 /* Replies with a file from a folder, in development. Returns false if the file does not exist. */
 bool web_reply_from_folder(struct call *call, const char *folder,
                            const struct web_lookup_result *found);

@@ -11,7 +11,7 @@
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "                         \
     "require-trusted-types-for 'script'; trusted-types service-worker"
 
-void web_add_security_headers(struct call *call)
+static void web_add_security_headers(struct call *call)
 {
     call_add_header(call, "Content-Security-Policy", STR(CONTENT_SECURITY_POLICY));
     call_add_header(call, "Referrer-Policy", STR("no-referrer"));

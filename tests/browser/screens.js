@@ -14,7 +14,7 @@ const MOST_BYTES = 300_000, WIDTHS = [1440, 768, 360], HEIGHT = 740;
 
 const SETTINGS = ["profile", "language", "privacy", "connections", "grants", "security", "sessions", "apps", "teams"];
 const OF_GUILDS = ["overview", "roles", "members", "bans", "invites", "integrations", "commands", "webhooks", "emoji", "stickers", "sounds", "events", "automod", "welcome", "onboarding", "template", "log"];
-const BENCH = ["traffic", "interactions", "events", "sessions", "trouble", "moderation", "world", "health", "reference"];
+const BENCH = ["traffic", "interactions", "events", "why", "errors", "sessions", "trouble", "moderation", "world", "health", "reference"];
 const signOfBench = (tab) => ({ traffic: ".wire", events: ".wire", health: ".chart", reference: ".operation" })[tab] || ".bench-scroll";
 
 /** Returns each path with a selector that shows that it is drawn. @returns {Promise<[string, string][]>} */

@@ -6,6 +6,39 @@ import { call, enter, field, frames, general, options, picture, roll, say, seen,
 import { WebSocket, until } from "./demo_server.js";
 
 export const TESTS = {
+  async causes_of_refusals_link_to_the_list_of_errors() {
+    const page = await enter("ada"), channel = server().channel;
+    await call("emil", "PATCH", `/channels/${channel}`, { name: "mine" }).catch(() => {});
+    await page.open("/workbench/traffic");
+    await page.getByLabel("Filter by text").fill("lacks MANAGE_CHANNELS");
+    await page.getByRole("button", { name: /403 .*PATCH/ }).first().click();
+    await page.getByText(/emil lacks MANAGE_CHANNELS in #general: none of its roles/).waitFor();
+    await page.getByRole("link", { name: "50013" }).click();
+    await page.getByRole("heading", { name: "50013" }).waitFor();
+    await call("ada", "POST", "/interactions/1572381641102327808/wrong/callback", { type: 5 }).catch(() => {});
+    await page.open("/workbench/interactions");
+    await page.getByText(/did not create the interaction with this token/).first().waitFor();
+    await page.getByRole("link", { name: "10062" }).first().waitFor();
+    await page.close();
+  },
+
+  async permissions_and_deliveries_are_explained() {
+    const page = await enter("ada"), channel = server().channel;
+    const m = await call("ada", "POST", `/channels/${channel}/messages`, { content: "Hello" });
+    await page.open("/workbench/why");
+    await page.getByLabel("Name or id of the member").fill("emil");
+    await page.getByLabel("Permission").selectOption("MANAGE_CHANNELS");
+    await page.getByLabel("Channel").fill(channel);
+    await page.getByRole("button", { name: "Explain" }).first().click();
+    await page.getByText(/^No: emil lacks MANAGE_CHANNELS in #general/).waitFor();
+    await page.getByLabel("Name or id of the bot").fill("emil");
+    await page.getByLabel("Link of the message").fill(`/channels/1/${channel}/${m.id}`);
+    await page.getByRole("button", { name: "Explain" }).last().click();
+    await page.getByText(/^No: emil has no session/).waitFor();
+    await picture(page, "console-why");
+    await page.close();
+  },
+
   async traffic_of_a_message_is_shown() {
     const page = await enter("ada");
     await page.open(general());

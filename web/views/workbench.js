@@ -9,6 +9,7 @@ import { moderation } from "./workbench-moderation.js";
 import { sessions, trouble } from "./workbench-operator.js";
 import { reference } from "./workbench-reference.js";
 import { traffic } from "./workbench-traffic.js";
+import { errors, why } from "./workbench-why.js";
 import { world } from "./workbench-world.js";
 import { t } from "../translate.js";
 
@@ -18,6 +19,8 @@ const TABS = [
   ["interactions", t("Interactions"), interactions],
   ["sessions", t("Sessions"), sessions],
   ["events", t("Events"), events],
+  ["why", t("Why?"), why],
+  ["errors", t("Errors"), errors],
   ["trouble", t("Clock and simulated errors"), trouble],
   ["moderation", t("Moderation"), moderation],
   ["world", t("World"), world],

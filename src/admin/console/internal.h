@@ -43,7 +43,13 @@ enum err check_console_controls_permission(struct call *call);
 bool request_is_from_local_page(const struct http_request *r);
 bool console_key_is_valid(const struct workbench *w, struct str key);
 
-/* --- traffic_routes.c ---------------------------------------------------------------- */
+/* --- explain_permission.c ------------------------------------------------------------- */
+
+/* Finds an account by name or id; an error concerns this field of the query. */
+enum err console_find_user(struct call *call, const char *field, struct str name, struct user *ret);
+void write_explained_steps(struct json_writer *j, const struct list *steps);
+
+/* --- routes.c ------------------------------------------------------------------------- */
 
 /* Filter of traffic records: the query of the route, or (with the key) the message of a client of
  * the live feed. */

@@ -73,8 +73,6 @@ static void write_call_json(const struct traffic_view *s, struct json_writer *j)
     json_write_int(j, r->code);
     if (s->problem.n)
         write_text_json(j, "problem", s->problem);
-    if (s->hint)
-        write_text_json(j, "hint", str_of(s->hint));
     write_text_json(j, "request_headers", s->request_headers);
     write_text_json(j, "reply_headers", s->reply_headers);
     write_body_json(s, j, "request", TRAFFIC_REQUEST);
@@ -154,8 +152,6 @@ static void append_call_line(const struct traffic_view *s, struct buf *out)
         buf_add_lit(out, " | ");
         append_without_control_characters(out, truncate_problem(s->problem));
     }
-    if (s->hint)
-        buf_printf(out, " | %s", s->hint);
 }
 
 static void append_gateway_message_line(const struct traffic_view *s, struct buf *out)
@@ -191,6 +187,12 @@ void append_traffic_record_line(const struct traffic_view *s, struct buf *out)
         append_call_line(s, out);
     else
         append_gateway_message_line(s, out);
+    if (s->hint.n) {
+        buf_add_lit(out, " | ");
+        append_without_control_characters(out, s->hint);
+    }
+    if (s->docs)
+        buf_printf(out, " (docs/errors.md#%d)", s->docs);
     buf_add_char(out, '\n');
 }
 
@@ -207,6 +209,8 @@ static void write_line_json(const struct traffic_view *s, struct json_writer *j)
 
 void write_traffic_record_json(const struct traffic_view *s, struct json_writer *j)
 {
+    char docs[40];
+
     json_begin_object(j);
     json_write_name(j, "number");
     json_write_int(j, (int64_t)s->r.number);
@@ -219,6 +223,12 @@ void write_traffic_record_json(const struct traffic_view *s, struct json_writer 
         write_call_json(s, j);
     else
         write_gateway_message_json(s, j);
+    if (s->hint.n)
+        write_text_json(j, "hint", s->hint);
+    if (s->docs) {
+        snprintf(docs, sizeof docs, "docs/errors.md#%d", s->docs);
+        write_text_json(j, "docs", str_of(docs));
+    }
     write_line_json(s, j);
     json_end_object(j);
 }

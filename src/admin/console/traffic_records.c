@@ -61,6 +61,35 @@ static enum err find_username(struct tx *tx, struct cached_username **names, sno
     return OK;
 }
 
+struct cached_bot {
+    struct cached_bot *next;
+    snowflake application_id, bot_id; /* bot_id 0: the application has none */
+};
+
+/* A call with a credential in its path is shown as one of the application's bot. */
+static enum err find_bot_of_application(struct tx *tx, struct cached_bot **bots,
+                                        struct traffic_record *r)
+{
+    struct cached_bot *b = *bots;
+    struct rows row;
+    bool found;
+
+    while (b && b->application_id != r->application_id)
+        b = b->next;
+    if (!b) {
+        b = arena_alloc(tx_arena(tx), sizeof *b);
+        enum err e =
+            tx_one(tx, "select bot_id from applications where id = $1 and bot_id is not null",
+                   BIND(v_id(r->application_id)), &row, &found);
+        if (e)
+            return e;
+        *b = (struct cached_bot){ *bots, r->application_id, found ? row_id(&row, 0) : 0 };
+        *bots = b;
+    }
+    r->user_id = b->bot_id;
+    return OK;
+}
+
 static struct str redacted_body(struct arena *arena, struct str text, const char *location)
 {
     struct buf out;
@@ -120,7 +149,7 @@ static void fill_redacted_texts(struct traffic_view *s, const struct buf *room, 
     s->reply = redacted_body(arena, traffic_record_text(r, room, TRAFFIC_REPLY), r->path_pattern);
     if (r->kind == TRAFFIC_CALL)
         fill_redacted_headers(s, room, arena);
-    s->hint = hint_for_rejected_call(r, target);
+    find_record_hint(s, target, traffic_record_text(r, room, TRAFFIC_CAUSE), arena);
 }
 
 static bool str_contains(struct str s, struct str part)
@@ -196,9 +225,9 @@ static bool record_matches(const struct traffic_record *r, const struct traffic_
 static bool text_matches(const struct traffic_view *s, struct str text)
 {
     return !text.n || str_contains(s->target, text) || str_contains(s->problem, text) ||
-           str_contains(s->request, text) || str_contains(s->reply, text) ||
-           str_contains(s->request_headers, text) || str_contains(s->reply_headers, text) ||
-           str_contains(str_of(s->r.name), text);
+           str_contains(s->hint, text) || str_contains(s->request, text) ||
+           str_contains(s->reply, text) || str_contains(s->request_headers, text) ||
+           str_contains(s->reply_headers, text) || str_contains(str_of(s->r.name), text);
 }
 
 struct page_reader {
@@ -206,6 +235,7 @@ struct page_reader {
     struct traffic_ring *traffic;
     struct traffic_page *page;
     struct cached_username *names;
+    struct cached_bot *bots;
     struct buf room;
     bool counts; /* count records only; texts are skipped unless the filter searches them */
 };
@@ -221,7 +251,9 @@ static enum err read_matching_record(struct page_reader *p, uint64_t number, str
     *s = (struct traffic_view){ 0 };
     if (!traffic_read_record(p->traffic, number, &s->r, &p->room) || !record_matches(&s->r, f))
         return OK;
-    if (s->r.user_id)
+    if (!s->r.user_id && s->r.application_id)
+        e = find_bot_of_application(p->tx, &p->bots, &s->r);
+    if (!e && s->r.user_id)
         e = find_username(p->tx, &p->names, s->r.user_id, &s->username);
     if (e || !user_matches(s, f->user))
         return e;

@@ -11,8 +11,9 @@ struct traffic_view {
     struct traffic_record r;
     struct str username; /* empty if there is no account or it was deleted */
     struct str target, problem, address, request, reply;
-    struct str request_headers, reply_headers; /* only for calls */
-    const char *hint;                          /* hint on the probable mistake, or NULL */
+    struct str request_headers, reply_headers; /* only of calls */
+    struct str hint;                           /* cause and fix in a sentence; empty: none */
+    int docs;                                  /* anchor in docs/errors.md; 0: none */
 };
 
 /* Filter of traffic records. Empty fields match all records. */
@@ -63,7 +64,8 @@ void append_traffic_record_line(const struct traffic_view *s, struct buf *out);
 
 /* --- hints.c -------------------------------------------------------------------------- */
 
-/* Returns a hint on the probable mistake in a rejected call, or NULL. */
-const char *hint_for_rejected_call(const struct traffic_record *r, struct str target);
+/* Sets hint and docs of a record whose other texts are set. cause: as recorded, or empty. */
+void find_record_hint(struct traffic_view *s, struct str target, struct str cause,
+                      struct arena *arena);
 
 #endif

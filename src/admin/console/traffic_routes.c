@@ -1,5 +1,6 @@
 /* traffic_routes.c - GET /console/traffic: the traffic log. */
 #include "admin/console/internal.h"
+#include "base/error_causes.h"
 
 const struct rate_limit limit_console = {
     .name = "console", .count = 300, .window_s = 10, .by_address = true
@@ -88,7 +89,30 @@ static enum err get_traffic(struct call *call)
     return e;
 }
 
+/* GET /console/errors: docs/errors.md. */
+static enum err get_error_reference(struct call *call)
+{
+    struct buf text;
+
+    buf_init(&text, CALL_MAX_REPLY);
+    write_error_reference(&text);
+    return call_reply_buf(call, STR("text/markdown; charset=utf-8"), &text);
+}
+
 static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/console/errors",
+        .name = "get_error_reference",
+        .doc =
+            "Returns all errors with their usual causes and fixes, as Markdown (docs/errors.md).",
+        .service = true,
+        .store = ROUTE_STORE_NONE,
+        .status = 200,
+        .limit = &limit_console,
+        .admit = check_console_permission,
+        .handle = get_error_reference,
+    },
     {
         .method = GET,
         .path = "/console/traffic",

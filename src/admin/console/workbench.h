@@ -45,6 +45,6 @@ const char *workbench_console_key(const struct workbench *w);
 
 extern const struct domain workbench_domain, console_clock_domain, console_faults_domain,
     console_sessions_domain, console_snapshots_domain, console_worlds_domain, console_health_domain,
-    console_commands_domain;
+    console_permissions_domain, console_delivery_domain, console_commands_domain;
 
 #endif

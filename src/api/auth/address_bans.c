@@ -136,12 +136,11 @@ static const char ADD_BAN[] =
 enum err insert_address_ban(struct call *call, const struct ip_network *n, struct str reason,
                             struct address_ban *ret)
 {
-    struct rows row;
-    bool found;
+    int64_t number = 0;
     int64_t new = 0;
-    enum err e = tx_one(call->tx, COUNT_BANS, NO_BIND, &row, &found);
+    enum err e = tx_read_int(call->tx, COUNT_BANS, NO_BIND, &number);
 
-    if (!e && row_int(&row, 0) >= ADDRESS_BANS_MAX)
+    if (!e && number >= ADDRESS_BANS_MAX)
         return ERR_RATE_LIMITED;
     *ret = (struct address_ban){ snowflake_new(), format_address_range(call->arena, n), reason,
                                  clock_us() };
@@ -162,11 +161,10 @@ enum err delete_address_ban(struct call *call, snowflake id, struct address_ban 
 {
     struct ip_network n;
     struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, LIFT_BAN, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(call->tx, LIFT_BAN, BIND(v_id(id)), ERR_NOT_FOUND, &row);
 
-    if (e || !found)
-        return e ? e : ERR_NOT_FOUND;
+    if (e)
+        return e;
     address_ban_from_row(&row, ret);
     if (network_parse(ret->range, &n))
         call_ban_addresses(call, &n, false);

@@ -353,14 +353,12 @@ enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct cred
 {
     unsigned char digest[crypto_auth_hmacsha256_BYTES];
     struct rows row;
-    bool found;
 
-    enum err e = tx_one(tx, FIND_TOKEN, BIND(v_bytes(session_id_str(c->session)), v_int(c->kind)),
-                        &row, &found);
+    enum err e =
+        tx_one_or(tx, FIND_TOKEN, BIND(v_bytes(session_id_str(c->session)), v_int(c->kind)),
+                  ERR_UNAUTHORIZED, &row);
     if (e)
         return e;
-    if (!found)
-        return ERR_UNAUTHORIZED;
 
     struct str stored = row_bytes(&row, 0);
     digest_token_secret(a, c->secret, digest);

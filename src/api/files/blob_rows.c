@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "api/files/file_rows.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
@@ -87,7 +88,16 @@ static enum err count_upload_quota(struct call *call, snowflake owner_id, int64_
 
 static const char INSERT_FILE[] =
     "insert into files (id, name, owner_id, size, created_at, digest) "
-    "values ($1, $2, $3, $4, $5, $6)";
+    "values ($1, $2, $3, $4, $5, $6) on conflict (name) do update set size = excluded.size, "
+    "digest = excluded.digest, gone = 0";
+
+enum err file_insert_row(struct tx *tx, const struct new_file *f)
+{
+    return tx_exec(tx, INSERT_FILE,
+                   BIND(v_id(f->id), v_text(str_of(f->name)), v_id(f->owner_id), v_int(f->size),
+                        v_int(clock_us()), v_text(str_of(f->digest))),
+                   NULL);
+}
 
 enum err insert_call_file_rows(struct call *call)
 {
@@ -102,10 +112,8 @@ enum err insert_call_file_rows(struct call *call)
         if (now_ms - k->since_ms > MOST_SECONDS_BEFORE_COMMIT * 1000)
             return ERR_UNAVAILABLE;
         size += k->size;
-        e = tx_exec(call->tx, INSERT_FILE,
-                    BIND(v_id(k->id), v_text(str_of(k->name)), v_id(owner_id), v_int(k->size),
-                         v_int(clock_us()), v_text(str_of(k->digest))),
-                    NULL);
+        e = file_insert_row(call->tx,
+                            &(struct new_file){ k->id, owner_id, k->name, k->digest, k->size });
     }
     return e || !size || !owner_id ? e : count_upload_quota(call, owner_id, size);
 }

@@ -81,14 +81,13 @@ enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t 
 enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind, snowflake key,
                                  int64_t due_us)
 {
-    struct rows row;
     bool found = false;
     enum err e = OK;
 
     if (!tx_needs_round_trips(call->tx))
-        e = tx_one(call->tx,
-                   "select 1 from jobs where kind = $1 and key = $2 and due = $3 and taken = 0",
-                   BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us)), &row, &found);
+        e = tx_exists(call->tx,
+                      "select 1 from jobs where kind = $1 and key = $2 and due = $3 and taken = 0",
+                      BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us)), &found);
     if (e || !found)
         return e ? e : job_schedule(call, kind, key, due_us, (struct str){ 0 });
     record_due_time(call, due_us);

@@ -93,6 +93,10 @@ void record_call_traffic(const struct call_context *run, int64_t now, int status
         r.application_id = c->application_id;
         r.caller = (uint8_t)c->kind;
     }
+    if (run->recorded_app && !r.application_id) {
+        r.application_id = run->recorded_app;
+        r.caller = CALLER_BOT;
+    }
     if (call->route) {
         r.name = call->route->name;
         r.path_pattern = call->route->path;
@@ -112,6 +116,7 @@ void record_call_traffic(const struct call_context *run, int64_t now, int status
         [TRAFFIC_REQUEST_HEAD] = request_header_lines(x->request),
         [TRAFFIC_REPLY_TYPE] = type,
         [TRAFFIC_REPLY_HEAD] = buf_str(&run->response.headers),
+        [TRAFFIC_CAUSE] = run->refused ? run->cause : STR(""),
     };
     traffic_add_record(call->api->options.traffic, &r, texts);
     buf_clear(&problem);

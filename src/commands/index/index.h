@@ -38,11 +38,8 @@ struct command_use_count {
 /* Reads the applications of an index. key: id of the guild, account, application or channel. */
 enum err read_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
                                  struct list *ret);
-/* Prefetches the rows of an index except the commands; only if the version is stored under
- * `key`. */
-void prefetch_command_index(struct tx *tx, enum command_index_kind kind, snowflake key);
-/* Iterate over the bundles of the index's applications: first global commands, then those of the
- * guild. A bundle is valid until the next bundle is read. */
+/* Iterate over the bundles of the index's applications: global commands, then those of the guild. A
+ * bundle is valid until the next one is read. */
 enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowflake key,
                             struct rows *ret);
 bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum err *ret_error);
@@ -70,10 +67,8 @@ struct index_member {
 
 enum err read_index_member(struct tx *tx, const struct member_access *s, bool adult,
                            struct index_member *ret);
-/* Prefetches the queries of read_index_member. */
-void prefetch_index_member(struct tx *tx, snowflake guild_id, snowflake user_id);
-/* Returns the permission rows (struct command_permission) of a command or application in the
- * guild. */
+/* Returns the permission rows of a command or an application in the guild (struct
+ * command_permission). */
 struct list index_permission_rows(const struct index_member *r, snowflake target_id);
 /* Returns true if the command is allowed in at least one channel of the guild. All fields of q
  * except those of the channel must be set. */
@@ -96,7 +91,6 @@ struct index_channel_class {
  * set, a permission row names a channel, so each channel is a class of its own. */
 enum err read_index_channel_classes(struct tx *tx, const struct member_access *s, bool by_channel,
                                     struct list *ret);
-void prefetch_index_channel_classes(struct tx *tx, snowflake guild_id, snowflake user_id);
 
 /* --- index_routes.c ------------------------------------------------------------------- */
 

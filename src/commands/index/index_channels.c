@@ -116,12 +116,6 @@ static bool class_is_listed(const struct list *classes, const struct index_chann
     return false;
 }
 
-void prefetch_index_channel_classes(struct tx *tx, snowflake guild_id, snowflake user_id)
-{
-    tx_prefetch(tx, OPEN_CHANNELS, BIND(v_id(guild_id), v_id(user_id)));
-    tx_prefetch(tx, OVERWRITES_ABOUT, BIND(v_id(guild_id), v_id(user_id)));
-}
-
 enum err read_index_channel_classes(struct tx *tx, const struct member_access *s, bool by_channel,
                                     struct list *ret)
 {

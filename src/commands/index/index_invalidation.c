@@ -72,9 +72,8 @@ static const char IS_BOT[] = "select 1 from applications where bot_id = $1";
 /* Skips bots, which have many DM channels and cannot use commands of other bots. */
 enum err invalidate_indexes_of_member(struct call *call, const struct member *m)
 {
-    struct rows row;
     bool bot;
-    enum err e = tx_one(call->tx, IS_BOT, BIND(v_id(m->user_id)), &row, &bot);
+    enum err e = tx_exists(call->tx, IS_BOT, BIND(v_id(m->user_id)), &bot);
 
     if (e || bot)
         return e;

@@ -29,12 +29,6 @@ static enum err read_permission_rows(struct index_member *r, bool *ret_channels)
     return rows_end(&rows);
 }
 
-void prefetch_index_member(struct tx *tx, snowflake guild_id, snowflake user_id)
-{
-    tx_prefetch(tx, PERMISSIONS_OF_GUILD, BIND(v_id(guild_id)));
-    prefetch_index_channel_classes(tx, guild_id, user_id);
-}
-
 enum err read_index_member(struct tx *tx, const struct member_access *s, bool adult,
                            struct index_member *ret)
 {

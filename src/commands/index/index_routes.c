@@ -266,16 +266,6 @@ static enum err reply_index(struct index_request *v)
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-enum err prefetch_guild_command_index(struct call *call)
-{
-    snowflake guild_id = call_path_id(call, "guild.id");
-
-    user_prefetch(call->tx, call->caller->id);
-    prefetch_command_index(call->tx, INDEX_GUILD, guild_id);
-    prefetch_index_member(call->tx, guild_id, call->caller->id);
-    return OK;
-}
-
 /* GET /guilds/{guild.id}/application-command-index */
 enum err get_guild_command_index(struct call *call)
 {
@@ -301,13 +291,6 @@ enum {
     ALL_CONTEXTS = 1u << CONTEXT_GUILD | 1u << CONTEXT_BOT_DM | 1u << CONTEXT_PRIVATE_CHANNEL,
     ALL_INSTALL_TYPES = 1u << INSTALL_GUILD | 1u << INSTALL_USER,
 };
-
-enum err prefetch_user_command_index(struct call *call)
-{
-    user_prefetch(call->tx, call->caller->id);
-    prefetch_command_index(call->tx, INDEX_USER, call->caller->id);
-    return OK;
-}
 
 /* GET /users/@me/application-command-index */
 enum err get_user_command_index(struct call *call)
@@ -339,11 +322,9 @@ enum err get_application_command_index(struct call *call)
         .bot = a->bot,
         .check = { .contexts_to_check = ALL_CONTEXTS, .installed = ALL_INSTALL_TYPES },
     };
-    struct rows row;
     bool found;
 
-    enum err e =
-        tx_one(call->tx, AUTHORIZED, BIND(v_id(call->caller->id), v_id(a->id)), &row, &found);
+    enum err e = tx_exists(call->tx, AUTHORIZED, BIND(v_id(call->caller->id), v_id(a->id)), &found);
     if (!e && !found)
         e = ERR_MISSING_ACCESS;
     if (!e)

@@ -174,13 +174,6 @@ void rank_commands_by_use(const struct command_bundle *b, const struct list *use
 
 static const char OWN_VERSION[] = "select version from command_indexes where id = $1";
 
-void prefetch_command_index(struct tx *tx, enum command_index_kind kind, snowflake key)
-{
-    tx_prefetch(tx, applications_query(kind), BIND(v_id(key)));
-    tx_prefetch(tx, OWN_VERSION, BIND(v_id(key)));
-    tx_prefetch(tx, uses_sql[kind], BIND(v_id(key), v_int(command_ranking_start_day())));
-}
-
 enum err read_index_version(struct tx *tx, snowflake version_key, const struct list *applications,
                             snowflake *ret_own, snowflake *ret)
 {

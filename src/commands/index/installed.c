@@ -20,9 +20,7 @@ static const char IN_GROUP[] =
 static enum err read_is_installed(struct tx *tx, struct sql sql, snowflake application_id,
                                   snowflake where, bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, sql, BIND(v_id(application_id), v_id(where)), &row, ret);
+    return tx_exists(tx, sql, BIND(v_id(application_id), v_id(where)), ret);
 }
 
 static enum err read_installed_bit(struct tx *tx, struct sql sql, snowflake application_id,

@@ -14,10 +14,9 @@ static enum err insert_default_entry_point(struct call *call)
     struct command_patch none = { 0 };
     struct command k = new_empty_command(0);
     struct encoded_command texts;
-    struct rows row;
     bool found;
 
-    enum err e = tx_one(call->tx, FIND_ENTRY_POINT, BIND(v_id(a->id)), &row, &found);
+    enum err e = tx_exists(call->tx, FIND_ENTRY_POINT, BIND(v_id(a->id)), &found);
     if (e || found)
         return e;
     k.id = k.version = snowflake_new();

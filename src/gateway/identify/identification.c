@@ -115,6 +115,18 @@ uint32_t identification_intents(const struct identification *i)
     return intents & ~INTENTS_USER_ONLY;
 }
 
+/* Returns the requested privileged intents that the application has not enabled. */
+static unsigned forbidden_intents(const struct identification *i)
+{
+    unsigned forbidden = 0;
+
+    for (size_t k = 0; k < COUNT_OF(privileged_intent_flags); k++)
+        if (i->intents & privileged_intent_flags[k].intent &&
+            !(i->authentication.application_flags & privileged_intent_flags[k].flags))
+            forbidden |= privileged_intent_flags[k].intent;
+    return forbidden;
+}
+
 static enum close_code check_identify_intents(const struct identification *i)
 {
     if (i->bad_intents)
@@ -123,22 +135,24 @@ static enum close_code check_identify_intents(const struct identification *i)
         return 0;
     if (!i->has_intents)
         return gateway_version_of_socket(i) < VERSION_WITH_INTENTS ? 0 : CLOSE_BAD_INTENTS;
-    for (size_t k = 0; k < COUNT_OF(privileged_intent_flags); k++)
-        if (i->intents & privileged_intent_flags[k].intent &&
-            !(i->authentication.application_flags & privileged_intent_flags[k].flags))
-            return CLOSE_FORBIDDEN_INTENTS;
-    return 0;
+    return forbidden_intents(i) ? CLOSE_FORBIDDEN_INTENTS : 0;
+}
+
+static unsigned max_guilds_per_shard(const struct identification *i)
+{
+    unsigned max = i->authentication.socket->gateway_loop->gateway->options.max_guilds;
+
+    return max ? max : 2500;
 }
 
 static bool shard_has_too_many_guilds(const struct identification *i)
 {
-    unsigned max = i->authentication.socket->gateway_loop->gateway->options.max_guilds;
     const snowflake *ids = i->authentication.guilds.items;
     size_t covered = 0;
 
     for (size_t k = 0; k < i->authentication.guilds.count; k++)
         covered += (ids[k] >> 22) % (uint64_t)i->shard[1] == (uint64_t)i->shard[0];
-    return i->authentication.caller.kind == CALLER_BOT && covered > (max ? max : 2500);
+    return i->authentication.caller.kind == CALLER_BOT && covered > max_guilds_per_shard(i);
 }
 
 enum close_code identification_close_code(const struct identification *i)
@@ -164,6 +178,41 @@ const char *identification_close_reason(enum close_code code)
         return "sharding required";
     default:
         return "too many sessions";
+    }
+}
+
+struct str identification_close_cause(const struct identification *i, enum close_code code,
+                                      struct arena *arena)
+{
+    struct buf names;
+
+    switch (code) {
+    case CLOSE_BAD_SHARD:
+        return STR("'shard' must be [id, count] with 0 <= id < count");
+    case CLOSE_BAD_INTENTS:
+        return i->has_intents
+                   ? str_printf(arena,
+                                "'intents' is %lld, which has bits that no intent has, or is no "
+                                "number; add up the values of the intents",
+                                (long long)i->intents)
+                   : STR("IDENTIFY has no 'intents'; a bot must declare them since version 8");
+    case CLOSE_FORBIDDEN_INTENTS:
+        buf_init(&names, 1024);
+        append_intent_names(&names, forbidden_intents(i));
+        struct str text =
+            str_printf(arena,
+                       "the bot asks for %.*s, which its application has not enabled; enable the "
+                       "privileged intents in the settings of the application, or do not ask for "
+                       "them",
+                       STR_ARGS(buf_str(&names)));
+        buf_clear(&names);
+        return text;
+    case CLOSE_NEEDS_SHARDS:
+        return STR("the bot is in more servers than one session may have; use more shards "
+                   "(GET /gateway/bot has the number)");
+    default:
+        return STR("the account has too many sessions; close old ones, and resume instead of "
+                   "identifying again");
     }
 }
 

@@ -36,6 +36,9 @@ enum close_code identification_close_code(const struct identification *i);
 /* Returns the intents of the session; call it after identification_close_code. */
 uint32_t identification_intents(const struct identification *i);
 const char *identification_close_reason(enum close_code code);
+/* Returns cause and fix as a sentence, for the traffic log. */
+struct str identification_close_cause(const struct identification *i, enum close_code code,
+                                      struct arena *arena);
 void identification_free(struct identification *i);
 
 /* Reads the data of READY from the store and sends READY. */

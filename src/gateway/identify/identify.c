@@ -42,7 +42,8 @@ static void refuse_identify(struct identification *i, enum close_code code)
     struct gateway_socket *p = authentication_end(&i->authentication);
 
     if (code)
-        gateway_socket_close(p, code, identification_close_reason(code));
+        gateway_socket_refuse(p, code, identification_close_reason(code), &i->authentication.caller,
+                              identification_close_cause(i, code, p->gateway_loop->arena));
     else
         session_invalidate(p);
     identification_free(i);

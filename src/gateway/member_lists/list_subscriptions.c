@@ -112,8 +112,8 @@ static void list_subscription_enter(struct list_subscription *u, struct channel_
     member_table_start_round_now(l->table);
 }
 
-/* Removes the subscription from its list. The next round frees lists without subscriptions. */
-void list_subscription_leave(struct list_subscription *u)
+/* Removes the subscription from its list. The next round frees a list without subscriptions. */
+static void list_subscription_leave(struct list_subscription *u)
 {
     struct member_table *r = u->window ? u->window->list->table : NULL;
 

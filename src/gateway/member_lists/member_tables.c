@@ -253,7 +253,8 @@ static void run_round_task(struct loop_message *post)
     round_end(r);
 }
 
-void member_table_record_change(struct member_table *r, snowflake user_id, enum member_change note)
+static void member_table_record_change(struct member_table *r, snowflake user_id,
+                                       enum member_change note)
 {
     enum member_change before =
         (enum member_change)(uintptr_t)map_get(&r->pending.changed_members, user_id);

@@ -138,8 +138,7 @@ const struct guild_view *member_table_guild_view(const struct member_table *r);
  * member_table_start_round_when_due at most once per ROUND_INTERVAL_MS. */
 void member_table_start_round_now(struct member_table *r);
 void member_table_start_round_when_due(struct member_table *r);
-void member_table_record_change(struct member_table *r, snowflake user_id, enum member_change note);
-/* Posts the next task of the round; called after each task or store read. */
+/* Posts the next task of the round; called after a task or store read. */
 void member_table_continue_round(struct member_table *r);
 
 /* --- member_table_reads.c ------------------------------------------------------------- */
@@ -170,8 +169,7 @@ void list_update_free(struct member_table *r);
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
-/* Removes the subscription from its list. The session retains it for a list on another loop. */
-void list_subscription_leave(struct list_subscription *u);
+/* The session keeps the subscription, to enter a list on another loop. */
 void list_subscription_free(struct list_subscription *u);
 /* Returns whether the subscribed session can view the channel. */
 bool list_subscription_can_view(const struct list_subscription *u);

@@ -206,7 +206,7 @@ static bool presence_rate_limit_allows(struct session *s)
     return own->count < PRESENCES_PER_WINDOW || s->gateway_loop->gateway->options.no_limits;
 }
 
-void presence_announce_pending(struct session *s)
+static void presence_announce_pending(struct session *s)
 {
     if (!s->presence.due || !presence_rate_limit_allows(s))
         return;

@@ -19,7 +19,6 @@ enum presence_status parse_presence_status(struct opt_str word, enum presence_st
 const char *presence_status_name(enum presence_status status);
 
 /* Announces a pending presence change if the rate limit allows it. */
-void presence_announce_pending(struct session *s);
 void on_presence_rate_limit_window_end(struct deadline *d);
 /* Announce the account's presence if it has changed: presence_on_session_begin when a session
  * begins (`friends` are user ids; NULL for bots), presence_on_session_change when a session is

@@ -43,12 +43,11 @@ enum err suspended_rows_seal(struct tx *tx)
  * suspended sessions miss. */
 enum err suspended_rows_unseal(struct tx *tx, bool *ret_any)
 {
-    struct rows r;
     bool found;
-    enum err e = tx_one(tx,
-                        "select 1 from parking p where p.open = 1 and exists "
-                        "(select 1 from parked_sessions)",
-                        NO_BIND, &r, &found);
+    enum err e = tx_exists(tx,
+                           "select 1 from parking p where p.open = 1 and exists "
+                           "(select 1 from parked_sessions)",
+                           NO_BIND, &found);
 
     if (e)
         return e;

@@ -61,12 +61,18 @@ static void uncount_unauthenticated_socket(struct gateway_socket *p)
 
 void gateway_socket_close(struct gateway_socket *p, enum close_code code, const char *reason)
 {
+    gateway_socket_refuse(p, code, reason, NULL, STR(""));
+}
+
+void gateway_socket_refuse(struct gateway_socket *p, enum close_code code, const char *reason,
+                           const struct caller *caller, struct str cause)
+{
     if (p->closing)
         return;
     p->closing = true;
     deadline_cancel(&p->deadline);
     atomic_fetch_add(&p->gateway_loop->gateway->count.closed, 1);
-    record_traffic_close(p, code, reason);
+    record_traffic_close(p, code, reason, caller, cause);
     websocket_close(p->ws, code, str_of(reason));
 }
 
@@ -77,7 +83,7 @@ void gateway_socket_on_closed(struct websocket *ws, int code)
     if (!p)
         return;
     if (!p->closing)
-        record_traffic_close(p, code, "closed by the client");
+        record_traffic_close(p, code, "closed by the client", NULL, STR(""));
     uncount_unauthenticated_socket(p);
     deadline_cancel(&p->deadline);
     if (p->request_socket)

@@ -37,6 +37,8 @@ enum gateway_socket_state {
     SOCKET_HAS_SESSION,
 };
 
+struct caller;
+
 struct gateway_socket {
     struct link link; /* link in the list of its loop */
     struct gateway_loop *gateway_loop;
@@ -73,7 +75,10 @@ void gateway_socket_on_shutdown(struct websocket *ws);
 void gateway_socket_on_drained(struct websocket *ws);
 
 void gateway_socket_close(struct gateway_socket *p, enum close_code code, const char *reason);
-/* Attaches a session to the socket; from now on the client must send heartbeats. */
+/* Closes a socket without a session; caller and cause are for the traffic log. */
+void gateway_socket_refuse(struct gateway_socket *p, enum close_code code, const char *reason,
+                           const struct caller *caller, struct str cause);
+/* Attaches a session to the socket; heartbeats are required from now on. */
 void gateway_socket_set_session(struct gateway_socket *p, struct session *s);
 void gateway_socket_unset_session(struct gateway_socket *p);
 /* Closes the socket in 10 s if the client does not identify, because some clients ignore op 9 after

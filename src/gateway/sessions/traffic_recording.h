@@ -5,6 +5,7 @@
 #include "gateway/wire/gateway_event.h"
 #include "traffic/traffic.h"
 
+struct caller;
 struct gateway_socket;
 
 /* Records a message other than a dispatch, or a new socket; d is JSON. No effect while recording is
@@ -12,6 +13,8 @@ struct gateway_socket;
 void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d);
 void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                              unsigned form);
-void record_traffic_close(struct gateway_socket *p, int code, const char *reason);
+/* caller: the account, if the socket has no session; may be NULL. cause: sentence, or empty. */
+void record_traffic_close(struct gateway_socket *p, int code, const char *reason,
+                          const struct caller *caller, struct str cause);
 
 #endif

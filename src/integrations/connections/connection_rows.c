@@ -110,11 +110,11 @@ enum err read_connection(struct tx *tx, snowflake user_id, struct str type, stru
                          struct linked_account *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, ONE, BIND(v_id(user_id), v_text(type), v_text(id)), &row, &found);
+    enum err e = tx_one_or(tx, ONE, BIND(v_id(user_id), v_text(type), v_text(id)),
+                           ERR_UNKNOWN_CONNECTION, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_CONNECTION;
+    if (e)
+        return e;
     *ret = connection_from_row(&row);
     return OK;
 }

@@ -76,7 +76,6 @@ static enum err store_friends_page(struct call *call)
     struct value user = v_id(s->job.key), type = v_text(str_of(s->type)),
                  id = v_text(str_of(s->id));
     const char *friend = (const char *)(p + 1);
-    struct rows row;
     bool wanted, still_claimed;
 
     enum err e = job_renew_lease(call, &s->job, clock_us() + INT64_C(1000) * NODE_LEASE_MS, STR(""),
@@ -84,7 +83,7 @@ static enum err store_friends_page(struct call *call)
     s->lost = !e && !still_claimed;
     if (e || s->lost)
         return e;
-    e = tx_one(call->tx, STILL_WANTED, BIND(user, type, id), &row, &wanted);
+    e = tx_exists(call->tx, STILL_WANTED, BIND(user, type, id), &wanted);
     if (e || !wanted)
         return e;
     if (s->pages == 1)

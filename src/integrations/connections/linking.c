@@ -72,14 +72,13 @@ enum err authorize_connection(struct call *call)
 enum err read_link_state_user(struct call *call, const struct link_request *l, snowflake *ret_user)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, FIND_STATE,
-                        BIND(digest_link_state(call, l->state),
-                             v_text(platform_stored_name(l->platform)), v_int(clock_us())),
-                        &row, &found);
+    enum err e = tx_one_or(call->tx, FIND_STATE,
+                           BIND(digest_link_state(call, l->state),
+                                v_text(platform_stored_name(l->platform)), v_int(clock_us())),
+                           ERR_INVALID_OAUTH2_STATE, &row);
 
-    if (e || !found)
-        return e ? e : ERR_INVALID_OAUTH2_STATE;
+    if (e)
+        return e;
     *ret_user = row_id(&row, 0);
     return OK;
 }
@@ -124,14 +123,13 @@ static const char SAVE[] =
 
 static enum err check_connection_limit(struct call *call, const struct link_request *l)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(
+    int64_t n = 0;
+    enum err e = tx_read_int(
         call->tx, COUNT,
         BIND(v_id(l->user_id), v_text(platform_stored_name(l->platform)), v_text(l->account.id)),
-        &row, &found);
+        &n);
 
-    return e || row_int(&row, 0) < MOST_CONNECTIONS ? e : ERR_MAX_CONNECTIONS;
+    return e || n < MOST_CONNECTIONS ? e : ERR_MAX_CONNECTIONS;
 }
 
 /* Removes the link of another user, because a platform account belongs to the user who proved
@@ -306,15 +304,14 @@ static enum err leave_joined_guilds(struct call *call, const struct linked_accou
 static enum err leave_partners_guild(struct call *call, const struct linked_account *c)
 {
     snowflake guild = partners_guild_id();
-    struct rows row;
     bool found;
 
     if (!c->is_partner || !guild || !str_eq(c->type, platform_stored_name(PLATFORM_A)))
         return OK;
-    enum err e =
-        tx_one(call->tx, JOINED_AS_PARTNER,
-               BIND(v_id(c->user_id), v_id(guild), v_int(JOIN_SOURCE_INTEGRATION), v_text(c->type)),
-               &row, &found);
+    enum err e = tx_exists(
+        call->tx, JOINED_AS_PARTNER,
+        BIND(v_id(c->user_id), v_id(guild), v_int(JOIN_SOURCE_INTEGRATION), v_text(c->type)),
+        &found);
     return e || !found ? e : member_leave(call, guild, c->user_id);
 }
 

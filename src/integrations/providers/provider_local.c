@@ -36,10 +36,9 @@ enum err upsert_local_account(struct tx *tx, const struct local_platform_account
 
 static enum err require_local_account(struct tx *tx, enum platform p, struct str id)
 {
-    struct rows row;
     bool found;
     enum err e =
-        tx_one(tx, FIND_ACCOUNT, BIND(v_text(platform_stored_name(p)), v_text(id)), &row, &found);
+        tx_exists(tx, FIND_ACCOUNT, BIND(v_text(platform_stored_name(p)), v_text(id)), &found);
 
     return e || found ? e : ERR_NOT_FOUND;
 }
@@ -80,16 +79,21 @@ static const char SAVE_FRIEND[] =
     "insert into platform_friend (type, account_id, friend_id) values ($1, $2, $3) "
     "on conflict do nothing";
 
+enum err insert_local_friend(struct tx *tx, enum platform p, struct str of, struct str friend)
+{
+    return tx_exec(tx, SAVE_FRIEND,
+                   BIND(v_text(platform_stored_name(p)), v_text(of), v_text(friend)), NULL);
+}
+
 enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one, struct str other)
 {
-    struct value type = v_text(platform_stored_name(p));
     enum err e = require_local_account(tx, p, one);
 
     if (!e)
         e = require_local_account(tx, p, other);
     if (!e)
-        e = tx_exec(tx, SAVE_FRIEND, BIND(type, v_text(one), v_text(other)), NULL);
-    return e ? e : tx_exec(tx, SAVE_FRIEND, BIND(type, v_text(other), v_text(one)), NULL);
+        e = insert_local_friend(tx, p, one, other);
+    return e ? e : insert_local_friend(tx, p, other, one);
 }
 
 static const char SAVE_CODE[] = "update platform_account set link_code_digest = $3, "
@@ -208,12 +212,11 @@ static enum err read_local_page(struct tx *tx, const struct provider_request *q,
 static enum err read_is_subscriber(struct tx *tx, const struct provider_request *q,
                                    struct provider_response *a)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(tx, IS_SUBSCRIBER,
-                        BIND(v_text(platform_stored_name(q->platform)), v_text(q->account_id),
-                             v_text(q->subscriber_id), v_int(clock_us())),
-                        &row, &found);
+    enum err e = tx_exists(tx, IS_SUBSCRIBER,
+                           BIND(v_text(platform_stored_name(q->platform)), v_text(q->account_id),
+                                v_text(q->subscriber_id), v_int(clock_us())),
+                           &found);
 
     a->result = !e && found ? PROVIDER_OK : PROVIDER_NOT_FOUND;
     return e;

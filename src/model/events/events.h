@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/snowflake.h"
 #include "base/str.h"
 #include "json/schema.h"
@@ -20,31 +21,9 @@ enum event {
 /* Intents that a session declares in IDENTIFY, with the same bits as Discord's. Bots must declare
  * them; user sessions without intents receive all events. */
 enum intent_bit {
-    INTENT_BIT_GUILDS,
-    INTENT_BIT_GUILD_MEMBERS,
-    INTENT_BIT_GUILD_MODERATION,
-    INTENT_BIT_GUILD_EXPRESSIONS,
-    INTENT_BIT_GUILD_INTEGRATIONS,
-    INTENT_BIT_GUILD_WEBHOOKS,
-    INTENT_BIT_GUILD_INVITES,
-    INTENT_BIT_GUILD_VOICE_STATES,
-    INTENT_BIT_GUILD_PRESENCES,
-    INTENT_BIT_GUILD_MESSAGES,
-    INTENT_BIT_GUILD_MESSAGE_REACTIONS,
-    INTENT_BIT_GUILD_MESSAGE_TYPING,
-    INTENT_BIT_DIRECT_MESSAGES,
-    INTENT_BIT_DIRECT_MESSAGE_REACTIONS,
-    INTENT_BIT_DIRECT_MESSAGE_TYPING,
-    INTENT_BIT_MESSAGE_CONTENT,
-    INTENT_BIT_GUILD_SCHEDULED_EVENTS,
-    INTENT_BIT_PRIVATE_CHANNELS = 18,
-    INTENT_BIT_CALLS,
-    INTENT_BIT_AUTO_MODERATION_CONFIGURATION,
-    INTENT_BIT_AUTO_MODERATION_EXECUTION,
-    INTENT_BIT_USER_RELATIONSHIPS = 22,
-    INTENT_BIT_USER_PRESENCE,
-    INTENT_BIT_GUILD_MESSAGE_POLLS,
-    INTENT_BIT_DIRECT_MESSAGE_POLLS,
+#define INTENT_ROW(bit, name) INTENT_BIT_##name = bit,
+#include "model/events/intents.def"
+#undef INTENT_ROW
     INTENT_BITS = 29, /* number of intent bits that exist */
 };
 #define INTENT(name) (1u << INTENT_BIT_##name)
@@ -85,6 +64,8 @@ const struct event_info *event_info(enum event e);
 const char *event_name(enum event e);
 enum event event_find_by_name(struct str name); /* EVENT_NONE if the name is unknown */
 const char *event_description(enum event e);
+/* Appends names such as "GUILDS, GUILD_MESSAGES"; "none" for an empty set. */
+void append_intent_names(struct buf *out, unsigned intents);
 
 /* The audience of an event: the sessions of a user, all members of a guild, the members of a
  * private channel, or one session. Within a guild the audience can be limited to members who can

@@ -19,7 +19,42 @@ struct permission_input {
     size_t role_count;
 };
 
+/* The steps of a computation, for explanations. A step that does not apply is not recorded. */
+enum permission_step_kind {
+    STEP_ROLE,               /* a role grants `allow`; @everyone first */
+    STEP_OWNER,              /* the owner has all permissions */
+    STEP_ADMINISTRATOR,      /* so does a member with ADMINISTRATOR */
+    STEP_OVERWRITE_EVERYONE, /* overwrites of the channel, in this order */
+    STEP_OVERWRITE_ROLE,     /* all role overwrites count together: an allow wins */
+    STEP_OVERWRITE_MEMBER,
+    STEP_TIMED_OUT,
+    STEP_PENDING,
+    STEP_UNVERIFIED,
+    STEP_QUARANTINED,
+    STEP_THREAD,           /* SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES */
+    STEP_NEEDS_VIEW,       /* VIEW_CHANNEL is missing, and with it nearly all others */
+    STEP_NEEDS_CONNECT,    /* CONNECT is missing */
+    STEP_NEEDS_SEND,       /* SEND_MESSAGES is missing */
+    STEP_PRIVATE_THREAD,   /* the user is not in the private thread */
+    STEP_NO_SECOND_FACTOR, /* the guild requires a second factor for these permissions */
+};
+struct permission_step {
+    enum permission_step_kind kind;
+    snowflake id; /* id of the role or member */
+    uint64_t allow, deny;
+    uint64_t after; /* the permissions after this step */
+};
+enum { PERMISSION_TRACE_MAX = 512 }; /* a member has at most 250 roles */
+struct permission_trace {
+    size_t count;
+    struct permission_step steps[PERMISSION_TRACE_MAX];
+};
+/* Records a step; no effect if the trace is NULL. */
+void permission_trace_add(struct permission_trace *trace, const struct permission_step *step);
+
 uint64_t permissions_in_guild(const struct permission_input *input);
+uint64_t permissions_in_guild_traced(const struct permission_input *input,
+                                     struct permission_trace *trace);
 
 /* Returns true if a timeout, screening, quarantine or verification level restricts the member. */
 bool member_is_restricted(const struct permission_input *input);
@@ -33,14 +68,22 @@ enum err check_member_may_write(const struct permission_input *input);
 uint64_t permissions_in_channel(const struct permission_input *input, int64_t channel_type,
                                 const struct overwrite *overwrites, size_t count, bool thread);
 
-/* Reduces the permissions in the parent channel to those in a thread of this type. In a private
- * thread, only its members and users with MANAGE_THREADS have any permission. The thread's creator
- * is a member until leaving or removal. */
+/* The same computation, which also records its steps unless trace is NULL. */
+uint64_t permissions_in_channel_traced(const struct permission_input *input, int64_t channel_type,
+                                       const struct overwrite *overwrites, size_t count,
+                                       bool thread, struct permission_trace *trace);
+
+/* Reduces the permissions in the parent to those in a thread of this type. In a private thread,
+ * only its members and users with MANAGE_THREADS have any. The creator is a member until leaving or
+ * removal. */
 uint64_t limit_permissions_to_thread(int64_t type, bool member, uint64_t permissions);
 /* Returns the permissions in a thread. If the thread is private and the user is a member of it,
  * thread->member must be set. */
 uint64_t permissions_in_thread(const struct permission_input *input, const struct channel *thread,
                                const struct channel *parent);
+uint64_t permissions_in_thread_traced(const struct permission_input *input,
+                                      const struct channel *thread, const struct channel *parent,
+                                      struct permission_trace *trace);
 
 /* --- access of a member in a guild ----------------------------------------------------- */
 

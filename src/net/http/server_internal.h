@@ -325,8 +325,6 @@ struct response_context {
     struct str accept_encoding;
     bool head, keep_alive, old;
 };
-void append_response(struct connection *c, const struct response_context *to,
-                     const struct response_head *head, struct str body);
 void append_error_response(struct connection *c, const struct response_context *to, int status,
                            struct str headers);
 bool http_status_has_body(int status);

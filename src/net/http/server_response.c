@@ -131,8 +131,10 @@ void append_response_head(struct server_loop *h, const struct response_context *
     h->buffers.out.n += (size_t)(at - start);
 }
 
-void append_response(struct connection *c, const struct response_context *to,
-                     const struct response_head *head, struct str body)
+/* --- responses ------------------------------------------------------------------------ */
+
+static void append_response(struct connection *c, const struct response_context *to,
+                            const struct response_head *head, struct str body)
 {
     struct server_loop *h = c->server_loop;
     bool varies = !head->no_gzip && http_status_has_body(head->status) &&

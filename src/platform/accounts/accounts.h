@@ -21,7 +21,12 @@ extern const struct world_file_fields accounts_world;
 
 /* Returns ERR_UNKNOWN_USER if the user does not exist. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
-void user_prefetch(struct tx *tx, snowflake id);
+
+/* Inserts an account. *ret_taken is "username" or "email" if another account has that
+ * value, else NULL. */
+enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken);
+/* Inserts an account whose name and email are known to be free. */
+enum err user_insert_row(struct tx *tx, const struct user *u);
 
 /* Reads the two profile theme colours as a JSON array; null if the user has not chosen any. */
 enum err profile_theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret);

@@ -88,9 +88,7 @@ static const char OWNS[] =
 
 enum err account_owns_guild_app_or_team(struct call *call, snowflake id, bool *ret)
 {
-    struct rows row;
-
-    return tx_one(call->tx, OWNS, BIND(v_id(id)), &row, ret);
+    return tx_exists(call->tx, OWNS, BIND(v_id(id)), ret);
 }
 
 enum err account_schedule_deletion(struct call *call, struct user *u)

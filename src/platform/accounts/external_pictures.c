@@ -32,10 +32,9 @@ static const char DROP_OLDEST[] =
 
 static enum err delete_oldest_pictures(struct tx *tx, snowflake owner)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_ADDRESSES, BIND(v_id(owner)), &row, &found);
-    int64_t more = e ? 0 : row_int(&row, 0) - MAX_PICTURES_PER_OWNER;
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, COUNT_ADDRESSES, BIND(v_id(owner)), &n);
+    int64_t more = e ? 0 : n - MAX_PICTURES_PER_OWNER;
 
     return more > 0 ? tx_exec(tx, DROP_OLDEST, BIND(v_id(owner), v_int(more)), NULL) : e;
 }

@@ -9,8 +9,7 @@
 
 /* Finds an account by username or email, with its password_hash. */
 enum err user_find_by_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found);
-/* *ret_taken is "username" or "email" if another account has the user's value, else NULL. */
-enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken);
+/* *ret_taken: as user_insert. */
 enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken);
 
 /* --- password.c ----------------------------------------------------------------------- */

@@ -20,11 +20,10 @@ static enum err issue_operator_token(struct tx *tx, void *arg)
     const struct operator_token_request *w = arg;
     struct rows row;
     struct str token;
-    bool found;
-    enum err e = tx_one(tx, FIND_PERSON, BIND(v_text(w->username)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_PERSON, BIND(v_text(w->username)), ERR_UNKNOWN_USER, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_USER;
+    if (e)
+        return e;
     struct token_grant grant = {
         .user_id = row_id(&row, 0),
         .kind = CALLER_USER,

@@ -53,11 +53,8 @@ static const char FIND_ADDRESS[] =
 
 enum err known_login_address_find(struct call *call, snowflake user_id, bool *ret_known)
 {
-    struct rows row;
-
-    return tx_one(call->tx, FIND_ADDRESS,
-                  BIND(v_id(user_id), v_bytes(known_address_digest(call, user_id))), &row,
-                  ret_known);
+    return tx_exists(call->tx, FIND_ADDRESS,
+                     BIND(v_id(user_id), v_bytes(known_address_digest(call, user_id))), ret_known);
 }
 
 static const char SAVE_ADDRESS[] =

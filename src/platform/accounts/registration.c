@@ -128,18 +128,17 @@ enum err registration_invite_revoke(struct call *call, struct str name,
 {
     struct rows row;
     snowflake id = 0;
-    bool found;
 
     if (!snowflake_parse(name, &id) && !str_starts_with(name, STR("reg-")))
         return ERR_NOT_FOUND;
     /* Rows that still contain a plain code have id 0, so an id of 0 must not match them. */
     struct value by_id = id ? v_id(id) : v_int(-1);
     enum err e =
-        tx_one(call->tx, REVOKE_INVITE,
-               BIND(by_id, v_text(registration_code_digest(call->arena, name)), v_text(name)), &row,
-               &found);
-    if (e || !found)
-        return e ? e : ERR_NOT_FOUND;
+        tx_one_or(call->tx, REVOKE_INVITE,
+                  BIND(by_id, v_text(registration_code_digest(call->arena, name)), v_text(name)),
+                  ERR_NOT_FOUND, &row);
+    if (e)
+        return e;
     registration_invite_from_row(&row, ret);
     return OK;
 }

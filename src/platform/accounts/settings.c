@@ -102,13 +102,10 @@ static enum err decode_settings_document(struct arena *arena, struct str documen
 static enum err read_stored_settings(struct tx *tx, snowflake user_id, struct user_settings *ret)
 {
     struct rows row;
-    bool found;
 
-    enum err e = tx_one(tx, FIND_SETTINGS, BIND(v_id(user_id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_SETTINGS, BIND(v_id(user_id)), ERR_UNKNOWN_USER, &row);
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_USER;
     e = decode_settings_document(tx_arena(tx),
                                  row_is_null(&row, 1) ? (struct str){ 0 } : row_text(&row, 1), ret);
     ret->locale = opt_str_or_null(row_text(&row, 0));

@@ -21,6 +21,5 @@ enum { PARTIAL_USER_COLUMN_COUNT = 7 };
 void partial_user_from_row(const struct rows *r, int column, struct user *ret);
 /* Returns ERR_UNKNOWN_USER if the user does not exist. */
 enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret);
-void user_prefetch_partial(struct tx *tx, snowflake id);
 
 #endif

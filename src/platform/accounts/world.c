@@ -89,9 +89,8 @@ static enum err refuse_value_of_another_user(struct world_file_importer *im, str
                                              const struct json_path *up, bool *ret)
 {
     struct json_path at = json_path_key(up, str_of(name));
-    struct rows row;
     bool found;
-    enum err e = tx_one(im->tx, sql, BIND(v_text(value), v_id(id)), &row, &found);
+    enum err e = tx_exists(im->tx, sql, BIND(v_text(value), v_id(id)), &found);
 
     if (!e && found) {
         form_add_error(im->form, &at, "WORLD_TAKEN", "'%.*s' already belongs to another account",

@@ -244,9 +244,8 @@ static const char HAS_COPIES[] = "select 1 from crossposts where source_id = $1 
 /* Schedules the job only if the message has copies, because most messages were never published. */
 enum err crosspost_schedule_clear(struct call *call, const snowflake *message_id)
 {
-    struct rows row;
     bool found = false;
-    enum err e = tx_one(call->tx, HAS_COPIES, BIND(v_id(*message_id)), &row, &found);
+    enum err e = tx_exists(call->tx, HAS_COPIES, BIND(v_id(*message_id)), &found);
 
     return e || !found
                ? e

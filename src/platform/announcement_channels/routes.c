@@ -19,7 +19,7 @@ static enum err check_publish_permission(struct call *call)
     if (call->target.channel->type != CHANNEL_ANNOUNCEMENT)
         return ERR_CHANNEL_TYPE;
     if (!(call->target.permissions & PERMISSION(SEND_MESSAGES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
     return own || call->target.permissions & PERMISSION(MANAGE_MESSAGES)
                ? OK
                : call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES));

@@ -43,7 +43,15 @@ static enum err require_access_level(struct call *call, enum team_access_level l
     enum err e =
         application_read_access_level(call->tx, call->target.application, call->caller, &level);
 
-    return e || level >= least ? e : ERR_APPLICATION_NOT_YOURS;
+    if (e || level >= least)
+        return e;
+    if (call->caller->kind == CALLER_BOT)
+        call_set_cause(call,
+                       "the path names the application %llu, but the token belongs to the bot of "
+                       "%llu; use the id of the bot's own application",
+                       (unsigned long long)call->target.application->id,
+                       (unsigned long long)call->caller->application_id);
+    return ERR_APPLICATION_NOT_YOURS;
 }
 
 enum err require_application_reader(struct call *call)

@@ -140,4 +140,13 @@ enum err application_uninstall_from_guild(struct call *call, snowflake applicati
 extern const struct domain applications_domain, application_emojis_domain;
 extern const struct world_file_fields applications_world;
 
+/* A new row of the table integrations, of an app or of an account of another platform. */
+struct new_integration {
+    snowflake id, guild_id, application_id, role_id, user_id; /* 0: none */
+    struct str type, name, account_id, scopes;                /* scopes: a JSON array */
+    bool disabled;
+    int64_t created_at;
+};
+enum err integration_insert_row(struct tx *tx, const struct new_integration *i);
+
 #endif

@@ -51,11 +51,10 @@ static const char SAME_NAME[] =
 
 static enum err require_emoji_name_unused(struct call *call, snowflake id, struct str name)
 {
-    struct rows row;
     bool taken;
     enum err e =
-        tx_one(call->tx, SAME_NAME,
-               BIND(v_id(call->target.application->id), v_text(name), v_id(id)), &row, &taken);
+        tx_exists(call->tx, SAME_NAME,
+                  BIND(v_id(call->target.application->id), v_text(name), v_id(id)), &taken);
 
     if (e || !taken)
         return e;
@@ -66,14 +65,12 @@ static enum err require_emoji_name_unused(struct call *call, snowflake id, struc
 static enum err check_new_application_emoji(struct call *call)
 {
     const struct emoji_create_request *in = call->body;
-    struct rows row;
-    bool found;
-    enum err e =
-        tx_one(call->tx, COUNT_EMOJIS, BIND(v_id(call->target.application->id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(call->tx, COUNT_EMOJIS, BIND(v_id(call->target.application->id)), &n);
 
     if (e)
         return e;
-    if (row_int(&row, 0) >= MOST_APPLICATION_EMOJIS)
+    if (n >= MOST_APPLICATION_EMOJIS)
         return ERR_MAX_APPLICATION_EMOJIS;
     return require_emoji_name_unused(call, 0, in->name);
 }

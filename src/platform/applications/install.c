@@ -47,25 +47,45 @@ static const char FIND_INTEGRATION[] = "select id, scopes from integrations wher
 static const char COUNT_INTEGRATIONS[] =
     "select count(*) from integrations where guild_id = $1 and type <> 'removed'";
 static const char ADD_INTEGRATION[] =
-    "insert into integrations (id, guild_id, type, name, application_id, scopes, user_id, "
-    "created_at) values ($1, $2, 'service', $3, $4, $5, $6, $7)";
+    "insert into integrations (id, guild_id, type, name, application_id, scopes, account_id, "
+    "role_id, user_id, enabled, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 static const char SAVE_INTEGRATION[] =
     "update integrations set name = $2, scopes = $3 where id = $1";
+
+static struct value v_id_or_null(snowflake id)
+{
+    return id ? v_id(id) : v_null();
+}
+
+enum err integration_insert_row(struct tx *tx, const struct new_integration *i)
+{
+    return tx_exec(
+        tx, ADD_INTEGRATION,
+        BIND(v_id(i->id), v_id(i->guild_id), v_text(i->type), v_text(i->name),
+             v_id_or_null(i->application_id), v_text(i->scopes.p ? i->scopes : STR("[]")),
+             i->account_id.p ? v_text(i->account_id) : v_null(), v_id_or_null(i->role_id),
+             v_id_or_null(i->user_id), v_int(!i->disabled), v_int(i->created_at)),
+        NULL);
+}
 
 static enum err insert_app_integration(struct tx *tx, const struct installation *in,
                                        const struct integration *i)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_INTEGRATIONS, BIND(v_id(in->guild_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, COUNT_INTEGRATIONS, BIND(v_id(in->guild_id)), &n);
 
-    if (e || row_int(&row, 0) >= MOST_INTEGRATIONS)
+    if (e || n >= MOST_INTEGRATIONS)
         return e ? e : ERR_MAX_INTEGRATIONS;
-    return tx_exec(tx, ADD_INTEGRATION,
-                   BIND(v_id(i->id), v_id(i->guild_id), v_text(i->name), v_id(in->application->id),
-                        v_text(json_column_encode(tx_arena(tx), &type_texts, &i->scopes.value)),
-                        in->user_id ? v_id(in->user_id) : v_null(), v_int(clock_us())),
-                   NULL);
+    return integration_insert_row(
+        tx, &(struct new_integration){
+                .id = i->id,
+                .guild_id = i->guild_id,
+                .application_id = in->application->id,
+                .user_id = in->user_id,
+                .type = STR("service"),
+                .name = i->name,
+                .scopes = json_column_encode(tx_arena(tx), &type_texts, &i->scopes.value),
+                .created_at = clock_us() });
 }
 
 struct integration integration_from_application(struct arena *arena, const struct application *a,
@@ -156,12 +176,11 @@ static enum err insert_bot_role(struct tx *tx, const struct installation *in,
                                 struct installation_result *ret)
 {
     struct role_tags *tags = arena_alloc(tx_arena(tx), sizeof *tags);
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_ROLES, BIND(v_id(in->guild_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, COUNT_ROLES, BIND(v_id(in->guild_id)), &n);
 
     /* If the guild has the maximum number of roles, the bot joins without its role. */
-    if (e || row_int(&row, 0) >= MOST_ROLES)
+    if (e || n >= MOST_ROLES)
         return e;
     *tags =
         (struct role_tags){ { GIVEN, in->application->bot_id }, { GIVEN, ret->integration.id } };

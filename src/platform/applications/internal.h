@@ -58,7 +58,6 @@ enum err application_mark_removed(struct tx *tx, snowflake id);
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_find_even_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_delete_row(struct tx *tx, snowflake id);
-enum err bot_account_insert(struct tx *tx, const struct application *a);
 /* Creates the bot account of an application that has none. */
 enum err application_add_bot(struct tx *tx, struct application *a);
 /* Sets the user flag BOT_HTTP_INTERACTIONS if the app has an interactions endpoint, else clears the

@@ -219,7 +219,8 @@ enum err application_insert(struct tx *tx, const struct application *a)
     return tx_exec(tx, ADD_APPLICATION,
                    BIND(v_id(a->id), v_text(a->name), v_text(a->description),
                         optional_text_value(a->icon), v_id(a->owner_id),
-                        a->team_id ? v_id(a->team_id) : v_null(), v_int(a->flags), v_id(a->bot_id),
+                        a->team_id ? v_id(a->team_id) : v_null(), v_int(a->flags),
+                        a->bot_id ? v_id(a->bot_id) : v_null(),
                         v_text(json_column_encode(tx_arena(tx), &type_texts, &a->redirect_uris)),
                         v_bytes(a->key_salt), v_text(a->verify_key)),
                    NULL);
@@ -294,23 +295,28 @@ enum err application_delete_row(struct tx *tx, snowflake id)
 
 /* --- account of an app's bot --------------------------------------------------------- */
 
-static const char ADD_BOT[] = "insert into users (id, username, global_name, bot, verified) "
-                              "values ($1, $2, $3, 1, 1) on conflict (username) do nothing";
 static const char SET_BOT[] = "update applications set bot_id = $2 where id = $1";
 static const char DISABLE_BOT[] = "update users set disabled = 1 where id = $1";
 
-enum err bot_account_insert(struct tx *tx, const struct application *a)
+static enum err bot_account_insert(struct tx *tx, const struct application *a)
 {
     struct arena *arena = tx_arena(tx);
     struct str names[] = { bot_username_from_name(arena, a->name),
                            bot_username_with_id(arena, a->name, a->id),
                            str_printf(arena, "bot_%llu", (unsigned long long)a->id) };
-    int64_t added = 0;
+    struct user bot = { .id = a->bot_id,
+                        .global_name = opt_str_or_null(a->name),
+                        .locale = STR("en-US"),
+                        .bot = opt_bool_given(true),
+                        .verified = true };
+    const char *taken = "username";
     enum err e = OK;
 
-    for (size_t i = username_is_reserved(names[0]); i < COUNT_OF(names) && !added && !e; i++)
-        e = tx_exec(tx, ADD_BOT, BIND(v_id(a->bot_id), v_text(names[i]), v_text(a->name)), &added);
-    return !e && !added ? ERR_STORE_CONFLICT : e;
+    for (size_t i = username_is_reserved(names[0]); i < COUNT_OF(names) && taken && !e; i++) {
+        bot.username = names[i];
+        e = user_insert(tx, &bot, &taken);
+    }
+    return !e && taken ? ERR_STORE_CONFLICT : e;
 }
 
 enum err application_add_bot(struct tx *tx, struct application *a)

@@ -1,5 +1,5 @@
 /* world.c - import and export of applications and their bots in world files. */
-#include "platform/applications/applications.h"
+#include "platform/applications/internal.h"
 
 #include <sodium.h>
 
@@ -72,10 +72,7 @@ WORLD_OBJECT(application, application_fields, validate_world_application);
 /* --- import from a world file -------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
-static const char ADD_APPLICATION[] =
-    "insert into applications (id, name, owner_id, key_salt, verify_key, flags) "
-    "values ($1, $2, $3, $4, $5, $6)";
-/* Bit 23 of the flags (app has global commands) is not imported: the stored bit remains. */
+/* Bit 23 of the flags (has global commands) keeps its stored value; the file's value is ignored. */
 static const char UPDATE_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
     "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "
@@ -139,12 +136,14 @@ static enum err insert_application(struct world_file_importer *im,
     unsigned char salt[16];
 
     randombytes_buf(salt, sizeof salt);
-    struct application made = { .id = id, .key_salt = str_slice((const char *)salt, sizeof salt) };
-    struct str key = application_public_key(im->arena, im->options->auth, &made);
-    return tx_exec(im->tx, ADD_APPLICATION,
-                   BIND(v_id(id), v_text(a->name), v_id(owner), v_bytes(made.key_salt), v_text(key),
-                        v_int(APPLICATION_FLAGS_INTENTS)),
-                   NULL);
+    struct application made = { .id = id,
+                                .name = a->name,
+                                .owner_id = owner,
+                                .description = STR(""),
+                                .flags = APPLICATION_FLAGS_INTENTS,
+                                .key_salt = str_slice((const char *)salt, sizeof salt) };
+    made.verify_key = application_public_key(im->arena, im->options->auth, &made);
+    return application_insert(im->tx, &made);
 }
 
 static enum err update_imported_application(struct world_file_importer *im,
@@ -303,11 +302,7 @@ WORLD_OBJECT(installed, installed_fields, validate_world_installation);
 
 static const char FIND_INTEGRATION[] =
     "select id from integrations where guild_id = $1 and application_id = $2";
-static const char ADD_INTEGRATION[] =
-    "insert into integrations (id, guild_id, type, name, application_id, scopes, user_id, "
-    "created_at) select cast($1 as bigint), cast($2 as bigint), 'service', a.name, a.id, "
-    "cast($4 as text), cast($5 as bigint), cast($6 as bigint) from applications a "
-    "where a.id = $3";
+static const char NAME_OF_APPLICATION[] = "select name from applications where id = $1";
 
 /* Sets the integration id of the bot's managed role. */
 static const char MARK_ROLES[] =
@@ -321,12 +316,20 @@ static enum err insert_installation(struct world_file_importer *im,
     struct str scopes =
         in->scopes.given == GIVEN ? in->scopes.value : STR("[\"bot\",\"applications.commands\"]");
     snowflake id = in->id.given == GIVEN ? in->id.value : snowflake_new();
-    enum err e = tx_exec(im->tx, ADD_INTEGRATION,
-                         BIND(v_id(id), v_id(guild), v_id(app),
-                              v_text(json_remove_white_space(im->arena, scopes)),
-                              by ? v_id(by) : v_null(), v_int(snowflake_to_ms(id) * 1000)),
-                         NULL);
+    struct rows row;
+    bool found;
+    enum err e = tx_one(im->tx, NAME_OF_APPLICATION, BIND(v_id(app)), &row, &found);
 
+    if (!e && found)
+        e = integration_insert_row(
+            im->tx, &(struct new_integration){ .id = id,
+                                               .guild_id = guild,
+                                               .application_id = app,
+                                               .user_id = by,
+                                               .type = STR("service"),
+                                               .name = row_text(&row, 0),
+                                               .scopes = json_remove_white_space(im->arena, scopes),
+                                               .created_at = snowflake_to_ms(id) * 1000 });
     return e ? e : tx_exec(im->tx, MARK_ROLES, BIND(v_id(guild), v_id(id), v_id(app)), NULL);
 }
 
@@ -336,7 +339,6 @@ static enum err import_installation(struct world_file_importer *im, const void *
     const struct world_installed *in = entry;
     struct json_path app_at = json_path_key(at, STR("application"));
     snowflake app = 0, by = 0;
-    struct rows row;
     bool known;
     enum err e =
         world_file_resolve_reference(im, &application_naming, 0, in->application, &app_at, &app);
@@ -345,7 +347,7 @@ static enum err import_installation(struct world_file_importer *im, const void *
         e = world_file_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !app)
         return e;
-    e = tx_one(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &row, &known);
+    e = tx_exists(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &known);
     if (!e && !known)
         e = insert_installation(im, in, guild, app, by);
     return e ? e : world_import_fields(im, "installed", entry, at, app);

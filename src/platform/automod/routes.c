@@ -57,7 +57,7 @@ static enum err check_rule_actions(struct call *call, const struct automod_rule 
     if ((automod_rules_have_action(&one, AUTOMOD_TIMEOUT) ||
          automod_rules_have_action(&one, AUTOMOD_QUARANTINE)) &&
         !(call->target.permissions & PERMISSION(MODERATE_MEMBERS)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MODERATE_MEMBERS));
     for (size_t i = 0; !e && in->actions.given == GIVEN && i < r->actions.count; i++)
         if (a[i].type == AUTOMOD_ALERT && a[i].metadata && a[i].metadata->channel_id.given == GIVEN)
             e = check_alert_channel(call, i, a[i].metadata->channel_id.value);

@@ -64,29 +64,17 @@ enum err automod_rule_find(struct tx *tx, snowflake guild_id, snowflake id,
 enum err automod_count_rules_of_type(struct tx *tx, snowflake guild_id, int64_t trigger,
                                      int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, "select count(*) from automod_rules where guild_id = $1 and trigger_type = $2",
-               BIND(v_id(guild_id), v_int(trigger)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(
+        tx, "select count(*) from automod_rules where guild_id = $1 and trigger_type = $2",
+        BIND(v_id(guild_id), v_int(trigger)), ret);
 }
 
 enum err automod_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflake id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx,
-                        "select cast(coalesce(sum(pattern_cost), 0) as bigint) from automod_rules "
-                        "where guild_id = $1 and id <> $2",
-                        BIND(v_id(guild_id), v_id(id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx,
+                       "select cast(coalesce(sum(pattern_cost), 0) as bigint) from automod_rules "
+                       "where guild_id = $1 and id <> $2",
+                       BIND(v_id(guild_id), v_id(id)), ret);
 }
 
 static const char ADD_RULE[] =

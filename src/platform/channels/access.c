@@ -1,6 +1,7 @@
 /* access.c - resolves guild, channel, role and member of a path, and the caller's permissions. */
 #include "platform/channels/internal.h"
 
+#include "api/hooks.h"
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -12,14 +13,15 @@
 /* Computes the permissions in a channel, including those withheld until the account has a second
  * factor. */
 static enum err channel_permissions_with_withheld(struct tx *tx, const struct member_access *s,
-                                                  const struct channel *c, uint64_t *ret)
+                                                  const struct channel *c,
+                                                  struct permission_trace *trace, uint64_t *ret)
 {
     const struct list *overwrites = &c->permission_overwrites.value;
     struct channel parent;
 
     if (!channel_is_thread(c->type)) {
-        *ret =
-            permissions_in_channel(&s->input, c->type, overwrites->items, overwrites->count, false);
+        *ret = permissions_in_channel_traced(&s->input, c->type, overwrites->items,
+                                             overwrites->count, false, trace);
         return OK;
     }
     struct channel thread = *c;
@@ -27,14 +29,33 @@ static enum err channel_permissions_with_withheld(struct tx *tx, const struct me
     if (!e && c->type == CHANNEL_PRIVATE_THREAD)
         e = thread_read_viewer_membership(tx, s->user_id, &thread);
     if (!e)
-        *ret = permissions_in_thread(&s->input, &thread, &parent);
+        *ret = permissions_in_thread_traced(&s->input, &thread, &parent, trace);
+    return e;
+}
+
+enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
+                                  const struct channel *c, struct permission_trace *trace,
+                                  uint64_t *ret)
+{
+    enum err e = OK;
+    uint64_t all = 0;
+
+    if (c)
+        e = channel_permissions_with_withheld(tx, s, c, trace, &all);
+    else
+        all = permissions_in_guild_traced(&s->input, trace);
+    *ret = all & ~s->withheld;
+    if (all & s->withheld)
+        permission_trace_add(trace, &(struct permission_step){ .kind = STEP_NO_SECOND_FACTOR,
+                                                               .deny = s->withheld,
+                                                               .after = *ret });
     return e;
 }
 
 enum err member_permissions_in_channel(struct tx *tx, const struct member_access *s,
                                        const struct channel *c, uint64_t *ret)
 {
-    enum err e = channel_permissions_with_withheld(tx, s, c, ret);
+    enum err e = channel_permissions_with_withheld(tx, s, c, NULL, ret);
 
     *ret &= ~s->withheld;
     return e;
@@ -44,7 +65,7 @@ enum err permission_error_in_channel(struct tx *tx, const struct member_access *
                                      const struct channel *c, uint64_t any)
 {
     uint64_t all;
-    enum err e = channel_permissions_with_withheld(tx, s, c, &all);
+    enum err e = channel_permissions_with_withheld(tx, s, c, NULL, &all);
 
     return e ? e : missing_permission_error(all & s->withheld, any);
 }
@@ -61,8 +82,6 @@ static enum err resolve_guild(struct call *call)
     snowflake id = call_path_id(call, "guild.id");
     bool open = call->route->auth & AUTH_OPEN; /* no caller, no permissions */
 
-    if (!open)
-        member_access_prefetch(call->tx, id, call->caller->id);
     enum err e = guild_find(call->tx, id, TARGET(call, guild));
     if (!e && open)
         return OK;
@@ -89,15 +108,9 @@ static enum err resolve_private_channel(struct call *call, const struct channel 
     return e;
 }
 
-/* Reads a channel and the caller's permissions in it. prefetched_by_route is true if the route
- * already prefetched all queries. */
-static enum err read_channel_and_permissions(struct call *call, snowflake id,
-                                             bool prefetched_by_route)
+enum err resolve_channel_by_id(struct call *call, snowflake id)
 {
     struct channel *c = TARGET(call, channel);
-    bool prefetched =
-        tx_needs_round_trips(call->tx) &&
-        (prefetched_by_route ? channel_guild_is_cached(id) : channel_access_prefetch(call, id));
     uint64_t perms;
     enum err e = channel_find_without_overwrites(call->tx, id, c);
 
@@ -105,8 +118,6 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
         return e;
     if (channel_is_private(c->type))
         return resolve_private_channel(call, c);
-    if (!prefetched || !channel_prefetch_used_right_guild(c))
-        channel_prefetch_guild_queries(call, c);
     e = channel_read_overwrites(call->tx, c);
     if (!e)
         e = member_access_find(call->tx, c->guild_id.value, call->caller->id,
@@ -116,7 +127,8 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
-        e = channel_permissions_with_withheld(call->tx, call->target.member_access, c, &perms);
+        e = channel_permissions_with_withheld(call->tx, call->target.member_access, c, NULL,
+                                              &perms);
     if (!e)
         set_target_permissions(&call->target, perms);
     if (!e && !(call->target.permissions & PERMISSION(VIEW_CHANNEL)))
@@ -124,16 +136,10 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
     return e;
 }
 
-enum err resolve_channel_by_id(struct call *call, snowflake id)
-{
-    return read_channel_and_permissions(call, id, false);
-}
-
-/* Resolves {channel.id} to a channel that the caller may view. */
+/* Resolves {channel.id}: the channel exists and the caller may view it. */
 static enum err resolve_channel(struct call *call)
 {
-    return read_channel_and_permissions(call, call_path_id(call, "channel.id"),
-                                        call_queries_were_prefetched(call));
+    return resolve_channel_by_id(call, call_path_id(call, "channel.id"));
 }
 
 /* Resolves {role.id} to a role of the guild in the path. */
@@ -180,8 +186,7 @@ static enum err check_route_permissions(struct call *call, uint64_t needs)
         return ERR_DM_CHANNEL; /* only guilds have permissions */
     if ((t->permissions & needs) != needs)
         return call_missing_permissions_error(call, needs);
-    return !t->role || member_outranks_role(t->member_access, t->role) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return !t->role || member_outranks_role(t->member_access, t->role) ? OK : call_rank_error(call);
 }
 
 static const struct path_resolver resolvers[] = {
@@ -220,4 +225,5 @@ const struct domain access_domain = {
     .doc = "Path parameters and permission checks.",
     .resolvers = resolvers,
     .check_permissions = check_route_permissions,
+    .hooks = &(const struct hook_listeners){ .call_refused = explain_access_refusal },
 };

@@ -41,13 +41,12 @@ static const char ACTIVE_THREADS[] =
 
 enum err check_active_thread_limit(struct tx *tx, snowflake guild_id)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, ACTIVE_THREADS, BIND(v_id(guild_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, ACTIVE_THREADS, BIND(v_id(guild_id)), &n);
 
     if (e)
         return e;
-    return row_int(&row, 0) < MAX_ACTIVE_THREADS ? OK : ERR_MAX_ACTIVE_THREADS;
+    return n < MAX_ACTIVE_THREADS ? OK : ERR_MAX_ACTIVE_THREADS;
 }
 
 void emit_thread_delete(struct call *call, const struct channel *thread)

@@ -118,16 +118,15 @@ static const char COUNT_FOLLOWERS[] =
 static enum err count_pending_overwrites(struct call *call, snowflake category_id, size_t before,
                                          size_t now, int64_t *ret)
 {
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     *ret = 0;
     if (now <= before || (int64_t)now < ROWS_A_STEP / MAX_CHILDREN)
         return OK;
-    enum err e = tx_one(call->tx, COUNT_FOLLOWERS, BIND(v_id(category_id), v_int((int64_t)before)),
-                        &row, &found);
+    enum err e =
+        tx_read_int(call->tx, COUNT_FOLLOWERS, BIND(v_id(category_id), v_int((int64_t)before)), &n);
     if (!e)
-        *ret = row_int(&row, 0) * (int64_t)(now - before);
+        *ret = n * (int64_t)(now - before);
     return e;
 }
 

@@ -144,12 +144,11 @@ static enum err check_overwrite_target(struct call *call, const struct overwrite
 {
     snowflake guild_id = call->target.member_access->guild_id;
     struct role role;
-    struct rows row;
     bool found;
 
     if (o->type == OVERWRITE_ROLE)
         return role_find(call->tx, guild_id, o->id, &role);
-    enum err e = tx_one(call->tx, IS_MEMBER, BIND(v_id(guild_id), v_id(o->id)), &row, &found);
+    enum err e = tx_exists(call->tx, IS_MEMBER, BIND(v_id(guild_id), v_id(o->id)), &found);
     return e || found ? e : ERR_UNKNOWN_MEMBER;
 }
 
@@ -181,7 +180,7 @@ enum err check_overwrites_permission(struct call *call, const struct list *wante
         if (is_same_overwrite(&o[i], overwrite_list_find(before, o[i].id)))
             continue;
         if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
-            return ERR_MISSING_PERMISSIONS;
+            return call_rank_error(call);
         enum err e = check_overwrite_target(call, &o[i]);
         if (e)
             return e;
@@ -198,13 +197,12 @@ static const char COUNT_OVERWRITES[] =
 enum err check_guild_overwrite_limit(struct call *call, snowflake guild_id, size_t of_channel,
                                      int64_t coming)
 {
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     if (of_channel <= MAX_GUILD_OVERWRITES / MAX_CHANNELS)
         return OK;
-    enum err e = tx_one(call->tx, COUNT_OVERWRITES, BIND(v_id(guild_id)), &row, &found);
+    enum err e = tx_read_int(call->tx, COUNT_OVERWRITES, BIND(v_id(guild_id)), &n);
     if (e)
         return e;
-    return row_int(&row, 0) + coming > MAX_GUILD_OVERWRITES ? ERR_MAX_GUILD_OVERWRITES : OK;
+    return n + coming > MAX_GUILD_OVERWRITES ? ERR_MAX_GUILD_OVERWRITES : OK;
 }

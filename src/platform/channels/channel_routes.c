@@ -111,7 +111,7 @@ static enum err replace_overwrites(struct call *call, const struct channel_edit 
     if (in->permission_overwrites.given == ABSENT)
         return OK;
     if (!(call->target.permissions & PERMISSION(MANAGE_ROLES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
     enum err e = channel_overwrites_infer_types(call, wanted);
     if (!e)
         e = check_overwrites_permission(call, wanted, before, call->target.permissions);

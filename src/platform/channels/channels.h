@@ -43,17 +43,32 @@ bool user_is_channel_recipient(struct tx *tx, snowflake channel_id, snowflake us
 /* Resolves a channel id of a request body like one in the path: sets the call's target channel and
  * permissions. Returns ERR_UNKNOWN_CHANNEL or ERR_MISSING_ACCESS. */
 enum err resolve_channel_by_id(struct call *call, snowflake id);
-/* Prefetches the queries of resolve_channel_by_id. Returns false if the channel's guild is not
- * cached. */
-bool channel_access_prefetch(struct call *call, snowflake id);
-bool channel_guild_is_cached(snowflake id);
 
 /* Computes the permissions of a member in a channel of the guild. The channel must have been read
  * with its overwrites. For a thread, the parent channel is read from the store. */
 enum err member_permissions_in_channel(struct tx *tx, const struct member_access *s,
                                        const struct channel *c, uint64_t *ret);
 
-/* Returns the error for a member who has none of the permissions `any` in the channel. */
+/* --- permission_explanation.c --------------------------------------------------------- */
+
+struct explained_step {
+    struct str text;
+    bool has; /* the member has the permission after this step */
+};
+struct permission_explanation {
+    struct list steps; /* struct explained_step */
+    uint64_t permissions;
+    bool allowed;
+    struct str cause; /* if not allowed: the step that decided, and how to change it */
+};
+/* Explains step by step whether a member has a permission in a channel, or in the whole guild if c
+ * is NULL. The computation is that of member_permissions_in_channel, with a trace. */
+enum err explain_permission(struct tx *tx, const struct member_access *s, const struct channel *c,
+                            unsigned permission_bit, struct permission_explanation *ret);
+/* Listener of call_refused: which permission is missing, where, and what took it away. */
+enum err explain_access_refusal(struct call *call, const struct refusal *refusal);
+
+/* Returns the error for a member without any of these permissions in the channel. */
 enum err permission_error_in_channel(struct tx *tx, const struct member_access *s,
                                      const struct channel *c, uint64_t any);
 
@@ -148,7 +163,7 @@ enum err thread_members(struct tx *tx, snowflake thread_id, snowflake after, int
 enum err thread_member_ids_list(struct tx *tx, snowflake thread_id, struct list *ret);
 enum err thread_count_members(struct tx *tx, snowflake thread_id, int64_t *ret);
 enum err thread_member_insert(struct tx *tx, const struct channel *thread, snowflake user_id,
-                              int64_t flags, bool *ret_new);
+                              int64_t flags, int64_t joined_at, bool *ret_new);
 enum err thread_member_delete(struct tx *tx, snowflake thread_id, snowflake user_id,
                               bool *ret_found);
 enum err thread_member_read_mute_settings(struct tx *tx, struct thread_member *m);

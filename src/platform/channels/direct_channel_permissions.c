@@ -49,15 +49,14 @@ static enum err find_connection(struct tx *tx, const struct channel *c, snowflak
                                 snowflake other, snowflake answers, bool guilds,
                                 enum dm_connection *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_CONNECTION,
-                        BIND(v_id(person), v_id(other), v_id(c->id), v_id(answers),
-                             v_int(clock_us()), v_int(guilds)),
-                        &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, FIND_CONNECTION,
+                             BIND(v_id(person), v_id(other), v_id(c->id), v_id(answers),
+                                  v_int(clock_us()), v_int(guilds)),
+                             &n);
 
     if (!e)
-        *ret = (enum dm_connection)row_int(&row, 0);
+        *ret = (enum dm_connection)n;
     return e;
 }
 
@@ -188,8 +187,5 @@ static const char HAS_RELATIONSHIP[] =
 enum err account_has_relationship(struct tx *tx, snowflake user_id, snowflake target_id,
                                   int64_t type, bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, HAS_RELATIONSHIP, BIND(v_id(user_id), v_id(target_id), v_int(type)), &row,
-                  ret);
+    return tx_exists(tx, HAS_RELATIONSHIP, BIND(v_id(user_id), v_id(target_id), v_int(type)), ret);
 }

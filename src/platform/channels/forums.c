@@ -19,7 +19,6 @@ static enum err validate_forum_emoji(struct call *call, const struct json_path *
 {
     struct json_path at = json_path_key(up, STR("emoji_id")),
                      at_name = json_path_key(up, STR("emoji_name"));
-    struct rows row;
     bool found = true;
     enum err e = OK;
 
@@ -29,7 +28,7 @@ static enum err validate_forum_emoji(struct call *call, const struct json_path *
     if (name->given == GIVEN && (!name->value.n || name->value.n > EMOJI_NAME_MAX))
         return refuse_forum_field(call, &at_name, "INVALID_EMOJI", "Not an emoji.");
     if (id->given == GIVEN)
-        e = tx_one(call->tx, IS_EMOJI, BIND(v_id(id->value), v_id(guild_id)), &row, &found);
+        e = tx_exists(call->tx, IS_EMOJI, BIND(v_id(id->value), v_id(guild_id)), &found);
     return e || found ? e : refuse_forum_field(call, &at, "INVALID_EMOJI", "Unknown emoji.");
 }
 

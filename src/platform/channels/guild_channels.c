@@ -132,7 +132,7 @@ static enum err copy_category_overwrites(struct call *call, snowflake id,
     if (overwrite_lists_are_equal(before, wanted))
         return OK;
     if (!(own & PERMISSION(MANAGE_ROLES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
     e = check_overwrites_permission(call, wanted, before, own);
     *ret_changed = !e;
     if (!e)

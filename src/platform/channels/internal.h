@@ -25,17 +25,7 @@ enum {
 
 enum err channel_find_without_overwrites(struct tx *tx, snowflake id, struct channel *ret);
 enum err channel_read_overwrites(struct tx *tx, struct channel *c);
-void channel_prefetch(struct tx *tx, snowflake id, bool overwrites);
-
-/* --- guild_cache.c -------------------------------------------------------------------- */
-
-/* Prefetches the queries that follow the read of a guild channel. */
-void channel_prefetch_guild_queries(struct call *call, const struct channel *c);
-/* Returns true if the cached guild and parent, with which queries were prefetched, are those of
- * c. */
-bool channel_prefetch_used_right_guild(const struct channel *c);
-/* Lists up to 500 channels of a category, without overwrites, or threads of a channel, archived
- * last. */
+/* Lists up to 500 channels of a category (no overwrites) or threads of a channel, archived last. */
 enum err channel_list_children(struct tx *tx, snowflake parent_id, struct list *ret);
 /* Lists `limit` private channels in the user's channel list with ids after `after`, with
  * recipients. */
@@ -58,7 +48,14 @@ enum err channel_overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_
 
 enum err recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
                           struct opt_str nick);
-/* Reads the recipients of some private channels of the user, which must be sorted by id. */
+/* Inserts users who have been recipients since the channel was created. closed: their lists of
+ * channels do not show it. */
+enum err recipients_insert(struct tx *tx, snowflake channel_id, const struct list *users,
+                           bool closed);
+/* *ret: 0 if the two users have no direct channel. */
+enum err direct_channel_find(struct tx *tx, snowflake a, snowflake b, snowflake *ret);
+enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowflake b, bool closed);
+/* Reads the recipients of some of the user's open channels, which must be sorted by id. */
 enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct list *channels);
 enum err recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err channel_hide_from_recipient(struct tx *tx, snowflake channel_id, snowflake user_id);
@@ -197,5 +194,13 @@ extern const struct job_kind thread_archiving_job;
 enum err channels_mark_deleted_of_guild(struct call *call, snowflake guild_id);
 extern const struct job_kind channel_deletion_job;
 extern const struct deletion_rule channel_deletions[];
+
+/* --- access.c ------------------------------------------------------------------------- */
+
+/* Computes the permissions of a member in a channel, or in the guild if c is NULL, and records the
+ * steps. */
+enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
+                                  const struct channel *c, struct permission_trace *trace,
+                                  uint64_t *ret);
 
 #endif

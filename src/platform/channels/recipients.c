@@ -12,10 +12,9 @@ static const char IS_RECIPIENT[] =
 bool user_is_channel_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
                                enum err *ret_error)
 {
-    struct rows row;
     bool found = false;
 
-    *ret_error = tx_one(tx, IS_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), &row, &found);
+    *ret_error = tx_exists(tx, IS_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), &found);
     return found;
 }
 
@@ -138,22 +137,35 @@ enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct 
 
 static const char ADD_RECIPIENT[] =
     "insert into recipients (channel_id, user_id, nick, closed, since, in_group) "
-    "select id, $2, $3, $4, $5, case when type = 3 then 1 else 0 end from channels where id = $1";
+    "select id, $2, $3, $4, $5, case when type = 3 then 1 else 0 end from channels where id = $1 "
+    "on conflict do nothing";
 
 static enum err insert_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
-                                 struct opt_str nick, bool closed)
+                                 struct opt_str nick, bool closed, int64_t since)
 {
     return tx_exec(tx, ADD_RECIPIENT,
                    BIND(v_id(channel_id), v_id(user_id),
                         nick.given == GIVEN && nick.value.n ? v_text(nick.value) : v_null(),
-                        v_int(closed), v_int(clock_us())),
+                        v_int(closed), v_int(since)),
                    NULL);
 }
 
 enum err recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
                           struct opt_str nick)
 {
-    return insert_recipient(tx, channel_id, user_id, nick, false);
+    return insert_recipient(tx, channel_id, user_id, nick, false, clock_us());
+}
+
+enum err recipients_insert(struct tx *tx, snowflake channel_id, const struct list *users,
+                           bool closed)
+{
+    const snowflake *ids = users->items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < users->count && !e; i++)
+        e = insert_recipient(tx, channel_id, ids[i], (struct opt_str){ 0 }, closed,
+                             snowflake_to_ms(channel_id) * 1000);
+    return e;
 }
 
 static const char REMOVE_RECIPIENT[] =
@@ -177,13 +189,7 @@ static const char COUNT_GROUPS[] =
 
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_GROUPS, BIND(v_id(user_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_GROUPS, BIND(v_id(user_id)), ret);
 }
 
 /* --- direct channels of two users ---------------------------------------------------- */
@@ -193,35 +199,39 @@ static const char FIND_DIRECT[] =
 static const char ADD_DIRECT[] =
     "insert into direct_channels (low_id, high_id, channel_id) values ($1, $2, $3)";
 
-static enum err create_direct_channel(struct tx *tx, snowflake low, snowflake high,
-                                      struct channel *c)
+enum err direct_channel_find(struct tx *tx, snowflake a, snowflake b, snowflake *ret)
 {
-    const struct opt_str none = { .given = ABSENT };
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(tx, FIND_DIRECT, BIND(v_id(a < b ? a : b), v_id(a < b ? b : a)), &row, &found);
 
-    *c = (struct channel){ .id = snowflake_new(), .type = CHANNEL_DM };
-    enum err e = channel_insert(tx, c);
+    *ret = !e && found ? row_id(&row, 0) : 0;
+    return e;
+}
+
+enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowflake b, bool closed)
+{
+    snowflake both[] = { a < b ? a : b, a < b ? b : a };
+    enum err e = channel_insert(tx, &(struct channel){ .id = id, .type = CHANNEL_DM });
+
     if (!e)
-        e = insert_recipient(tx, c->id, low, none, true);
-    if (!e)
-        e = insert_recipient(tx, c->id, high, none, true);
-    if (!e)
-        e = tx_exec(tx, ADD_DIRECT, BIND(v_id(low), v_id(high), v_id(c->id)), NULL);
-    return e ? e : channel_find(tx, c->id, c);
+        e = recipients_insert(tx, id, &(struct list){ both, 2 }, closed);
+    return e ? e : tx_exec(tx, ADD_DIRECT, BIND(v_id(both[0]), v_id(both[1]), v_id(id)), NULL);
 }
 
 enum err direct_channel_find_or_create(struct tx *tx, snowflake a, snowflake b, struct channel *ret,
                                        bool *ret_new)
 {
-    snowflake low = a < b ? a : b, high = a < b ? b : a;
-    struct rows row;
-    bool found;
+    snowflake id;
+    enum err e = direct_channel_find(tx, a, b, &id);
 
-    enum err e = tx_one(tx, FIND_DIRECT, BIND(v_id(low), v_id(high)), &row, &found);
-    *ret_new = !e && !found;
-    if (e)
-        return e;
-    return found ? channel_find(tx, row_id(&row, 0), ret)
-                 : create_direct_channel(tx, low, high, ret);
+    *ret_new = !e && !id;
+    if (*ret_new) {
+        id = snowflake_new();
+        e = direct_channel_insert(tx, id, a, b, true);
+    }
+    return e ? e : channel_find(tx, id, ret);
 }
 
 static const char OPEN_FOR[] =

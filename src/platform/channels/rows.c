@@ -236,13 +236,6 @@ enum err channel_find_without_overwrites(struct tx *tx, snowflake id, struct cha
     return e;
 }
 
-void channel_prefetch(struct tx *tx, snowflake id, bool overwrites)
-{
-    tx_prefetch(tx, FIND_CHANNEL, BIND(v_id(id)));
-    if (overwrites)
-        tx_prefetch(tx, OVERWRITES_OF_CHANNEL, BIND(v_id(id)));
-}
-
 enum err channel_read_overwrites(struct tx *tx, struct channel *c)
 {
     /* Threads and private channels have no overwrites. */
@@ -357,13 +350,7 @@ static const char COUNT_CHILDREN[] = "select count(*) from channels where parent
 
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_CHILDREN, BIND(v_id(parent_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_CHILDREN, BIND(v_id(parent_id)), ret);
 }
 
 /* --- lists of threads, with the viewer's membership ---------------------------------- */

@@ -80,13 +80,7 @@ static const char COUNT_MEMBERS[] = "select count(*) from thread_members where t
 
 enum err thread_count_members(struct tx *tx, snowflake thread_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_MEMBERS, BIND(v_id(thread_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_MEMBERS, BIND(v_id(thread_id)), ret);
 }
 
 static const char ADD_MEMBER[] =
@@ -94,12 +88,12 @@ static const char ADD_MEMBER[] =
     "values ($1, $2, $3, $4, $5) on conflict (thread_id, user_id) do nothing";
 
 enum err thread_member_insert(struct tx *tx, const struct channel *thread, snowflake user_id,
-                              int64_t flags, bool *ret_new)
+                              int64_t flags, int64_t joined_at, bool *ret_new)
 {
     int64_t added;
     enum err e = tx_exec(tx, ADD_MEMBER,
                          BIND(v_id(thread->id), v_id(user_id), v_id(thread->guild_id.value),
-                              v_int(clock_us()), v_int(flags)),
+                              v_int(joined_at), v_int(flags)),
                          &added);
 
     *ret_new = !e && added > 0;

@@ -152,9 +152,7 @@ enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contact
 
 enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, EXISTS, BIND(v_id(user_id), v_bytes(digest)), &row, ret);
+    return tx_exists(tx, EXISTS, BIND(v_id(user_id), v_bytes(digest)), ret);
 }
 
 /* --- accounts by phone number --------------------------------------------------------- */

@@ -24,12 +24,6 @@ static enum err read_emojis_of_guild_object(struct call *call, struct guild *g)
     return guild_emojis(call->tx, g->id, &g->emojis);
 }
 
-static enum err prefetch_emojis_of_guild(struct call *call, snowflake guild_id)
-{
-    guild_emojis_prefetch(call->tx, guild_id);
-    return OK;
-}
-
 /* Only members who may create or manage expressions can see who uploaded an emoji. */
 static enum err read_uploaders_if_permitted(struct call *call, struct list *emojis)
 {
@@ -96,11 +90,10 @@ static enum err check_emoji_limit(struct call *call)
 {
     const struct guild *g = call->target.guild;
     bool animated = emoji_from_create_request(call).animated;
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, COUNT_EMOJIS, BIND(v_id(g->id), v_int(animated)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(call->tx, COUNT_EMOJIS, BIND(v_id(g->id), v_int(animated)), &n);
 
-    if (e || row_int(&row, 0) < max_emojis_of_guild(g))
+    if (e || n < max_emojis_of_guild(g))
         return e;
     return animated ? ERR_MAX_ANIMATED_EMOJIS : ERR_MAX_EMOJIS;
 }
@@ -278,8 +271,7 @@ const struct domain emojis_domain = {
     .routes = routes,
     .world = &emojis_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hook_listeners){ .guild_object_prefetch = prefetch_emojis_of_guild,
-                                             .guild_object_fill = read_emojis_of_guild_object,
+    .hooks = &(const struct hook_listeners){ .guild_object_fill = read_emojis_of_guild_object,
                                              .role_deleted = emojis_remove_role },
     .deletions =
         (const struct deletion_rule[]){

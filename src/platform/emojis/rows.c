@@ -49,11 +49,6 @@ enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret)
     return list_emojis(tx, SQL(EMOJIS_OF_GUILD), guild_id, ret);
 }
 
-void guild_emojis_prefetch(struct tx *tx, snowflake guild_id)
-{
-    tx_prefetch(tx, EMOJIS_OF_GUILD, BIND(v_id(guild_id)));
-}
-
 enum err application_emojis_list(struct tx *tx, snowflake application_id, struct list *ret)
 {
     return list_emojis(tx, SQL(OF_APPLICATIONS "where application_id = $1 order by id"),

@@ -53,10 +53,7 @@ enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflak
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
-struct subscription subscription_from_entitlement(struct arena *arena, const struct entitlement *e,
-                                                  int64_t now);
-/* Emits the event to the application's bot. Does nothing if the entitlement is not a
- * subscription. */
+/* Emits the event to the application's bot; no effect if the entitlement is not a subscription. */
 void subscription_emit_event(struct call *call, enum event what, snowflake bot_id,
                              const struct entitlement *e);
 enum err list_subscriptions(struct call *call);

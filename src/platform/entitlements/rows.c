@@ -29,11 +29,8 @@ enum err application_skus_list(struct tx *tx, snowflake application_id, struct l
 enum err sku_find(struct tx *tx, snowflake id, struct sku *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, SKU_COLUMNS "id = $1", BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, SKU_COLUMNS "id = $1", BIND(v_id(id)), ERR_UNKNOWN_SKU, &row);
 
-    if (!e && !found)
-        e = ERR_UNKNOWN_SKU;
     if (!e)
         sku_from_row(&row, ret);
     return e;
@@ -74,13 +71,10 @@ enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
                           struct entitlement *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(
+    enum err e = tx_one_or(
         tx, ENTITLEMENT_COLUMNS "where id = $1 and application_id = $2 and deleted_at is null",
-        BIND(v_id(id), v_id(application_id)), &row, &found);
+        BIND(v_id(id), v_id(application_id)), ERR_UNKNOWN_ENTITLEMENT, &row);
 
-    if (!e && !found)
-        e = ERR_UNKNOWN_ENTITLEMENT;
     if (!e)
         entitlement_from_row(&row, ret);
     return e;
@@ -193,14 +187,13 @@ static const char HAS_ANY_ENTITLEMENT[] =
 enum err entitlements_list_active(struct tx *tx, snowflake application_id, snowflake user_id,
                                   snowflake guild_id, struct list *ret)
 {
-    struct rows row;
     bool some = true;
     enum err e = OK;
 
     *ret = (struct list){ 0 };
     if (!tx_needs_round_trips(tx))
-        e = tx_one(tx, HAS_ANY_ENTITLEMENT,
-                   BIND(v_id(user_id), v_id(application_id), v_id(guild_id)), &row, &some);
+        e = tx_exists(tx, HAS_ANY_ENTITLEMENT,
+                      BIND(v_id(user_id), v_id(application_id), v_id(guild_id)), &some);
     if (e || !some)
         return e;
     return tx_read_list(
@@ -245,12 +238,10 @@ static const char GUILD_HAS[] = "select id from entitlements where sku_id = $1 a
 
 enum err entitlement_is_owned(struct tx *tx, const struct entitlement *e, bool *ret)
 {
-    struct rows row;
     bool of_guild = e->guild_id.given == GIVEN;
 
-    return tx_one(tx, of_guild ? SQL(GUILD_HAS) : SQL(USER_HAS),
-                  BIND(v_id(e->sku_id), v_id(of_guild ? e->guild_id.value : e->user_id)), &row,
-                  ret);
+    return tx_exists(tx, of_guild ? SQL(GUILD_HAS) : SQL(USER_HAS),
+                     BIND(v_id(e->sku_id), v_id(of_guild ? e->guild_id.value : e->user_id)), ret);
 }
 
 static const char ADD_ENTITLEMENT[] =

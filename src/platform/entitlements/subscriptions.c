@@ -19,8 +19,8 @@ static bool subscription_is_over(const struct entitlement *e, int64_t now)
     return e->deleted || (e->ends_at.given == GIVEN && e->ends_at.value <= now);
 }
 
-struct subscription subscription_from_entitlement(struct arena *arena, const struct entitlement *e,
-                                                  int64_t now)
+static struct subscription subscription_from_entitlement(struct arena *arena,
+                                                         const struct entitlement *e, int64_t now)
 {
     int64_t start = subscription_start(e);
     struct subscription s = {

@@ -1,5 +1,5 @@
 /* world.c - import and export of SKUs and entitlements in world files. */
-#include "platform/entitlements/entitlements.h"
+#include "platform/entitlements/internal.h"
 #include "platform/worlds/import_export.h"
 
 #include <ctype.h>
@@ -113,12 +113,10 @@ static enum err import_sku(struct world_file_importer *im, const void *entry,
 }
 
 /* An existing entitlement of the same owner is not changed. */
-static const char ADD_ENTITLEMENT[] =
-    "insert into entitlements (id, application_id, sku_id, sku_type, user_id, guild_id, test, "
-    "ends_at, consumed) select $1, k.application_id, k.id, k.type, "
-    "coalesce($3, (select owner_id from guilds where id = $4)), $4, $5, $6, 0 from skus k "
-    "where k.id = $2 and not exists (select 1 from entitlements e where e.sku_id = $2 and "
-    "e.deleted_at is null and ((e.guild_id is null and e.user_id = $3) or e.guild_id = $4))";
+static const char FIND_NEW_ENTITLEMENT[] =
+    "select k.application_id, k.type, (select owner_id from guilds where id = $3) from skus k "
+    "where k.id = $1 and not exists (select 1 from entitlements e where e.sku_id = $1 and "
+    "e.deleted_at is null and ((e.guild_id is null and e.user_id = $2) or e.guild_id = $3))";
 
 static enum err import_entitlement(struct world_file_importer *im, const void *entry,
                                    const struct json_path *at, snowflake application)
@@ -127,6 +125,8 @@ static enum err import_entitlement(struct world_file_importer *im, const void *e
     struct json_path sku_at = json_path_key(at, STR("sku"));
     unsigned before = im->form->problems;
     snowflake sku = 0, user = 0, guild = 0;
+    struct rows row;
+    bool found;
     enum err e = world_file_resolve_reference(im, &sku_naming, application, in->sku, &sku_at, &sku);
 
     if ((in->user.given == GIVEN) == (in->guild.given == GIVEN))
@@ -140,11 +140,19 @@ static enum err import_entitlement(struct world_file_importer *im, const void *e
                                                   &guild);
     if (e || im->form->problems != before)
         return e;
-    return tx_exec(im->tx, ADD_ENTITLEMENT,
-                   BIND(v_id(snowflake_new()), v_id(sku), user ? v_id(user) : v_null(),
-                        guild ? v_id(guild) : v_null(), v_int(in->test.value),
-                        optional_int_value(in->ends_at)),
-                   NULL);
+    e = tx_one(im->tx, FIND_NEW_ENTITLEMENT, BIND(v_id(sku), v_id(user), v_id(guild)), &row,
+               &found);
+    if (e || !found)
+        return e;
+    return entitlement_insert(im->tx,
+                              &(struct entitlement){ .id = snowflake_new(),
+                                                     .application_id = row_id(&row, 0),
+                                                     .sku_id = sku,
+                                                     .sku_type = row_int(&row, 1),
+                                                     .user_id = user ? user : row_id(&row, 2),
+                                                     .guild_id = { guild ? GIVEN : ABSENT, guild },
+                                                     .test = in->test.value,
+                                                     .ends_at = in->ends_at });
 }
 
 /* --- export to a world file ---------------------------------------------------------- */

@@ -117,10 +117,9 @@ static enum err channel_belongs_to_settings(struct call *call, const struct guil
 {
     bool guild = s->guild_id.given == GIVEN;
     snowflake of = guild ? s->guild_id.value : call->caller->id;
-    struct rows row;
 
-    return tx_one(call->tx, guild ? SQL(OF_GUILD) : SQL(OF_PERSON), BIND(v_id(id), v_id(of)), &row,
-                  ret);
+    return tx_exists(call->tx, guild ? SQL(OF_GUILD) : SQL(OF_PERSON), BIND(v_id(id), v_id(of)),
+                     ret);
 }
 
 /* Channels of other guilds are skipped, because clients may send outdated ids. */

@@ -18,10 +18,9 @@ enum err role_mark_and_delete(struct call *call, snowflake id)
 
 static enum err run_role_deletion(struct call *call, const struct job *job)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(call->tx, "select 1 from roles where id = $1 and position < 0",
-                        BIND(v_id(job->key)), &row, &found);
+    enum err e = tx_exists(call->tx, "select 1 from roles where id = $1 and position < 0",
+                           BIND(v_id(job->key)), &found);
 
     return e || !found ? e : deletion_run_step(call, job->kind, WITH_ROLE, job->key);
 }
@@ -47,10 +46,9 @@ enum err guild_mark_and_delete(struct call *call, snowflake id)
 
 static enum err run_guild_deletion(struct call *call, const struct job *job)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(call->tx, "select 1 from guilds where id = $1 and removed = 1",
-                        BIND(v_id(job->key)), &row, &found);
+    enum err e = tx_exists(call->tx, "select 1 from guilds where id = $1 and removed = 1",
+                           BIND(v_id(job->key)), &found);
 
     return e || !found ? e : deletion_run_step(call, job->kind, WITH_GUILD, job->key);
 }

@@ -67,10 +67,9 @@ enum err guild_update_widget(struct tx *tx, snowflake id, bool enabled, struct o
 
 enum err guild_update_vanity_code(struct tx *tx, snowflake id, struct opt_str code)
 {
-    struct rows r;
     bool taken = false;
-    enum err e = tx_one(tx, "select 1 from guilds where vanity_code = $1 and id <> $2",
-                        BIND(optional_text_value(code), v_id(id)), &r, &taken);
+    enum err e = tx_exists(tx, "select 1 from guilds where vanity_code = $1 and id <> $2",
+                           BIND(optional_text_value(code), v_id(id)), &taken);
 
     if (e || taken)
         return e ? e : ERR_INVITE_CODE_INVALID;

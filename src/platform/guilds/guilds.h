@@ -22,10 +22,7 @@ enum err require_discoverable_guild(struct call *call);
 /* Reads all lists (roles, emojis, stickers …) that the guild object in replies and events
  * contains. */
 enum err guild_read_all_lists(struct call *call, struct guild *g);
-/* Prefetches the queries of guild_read_all_lists. */
-enum err guild_prefetch_all_lists(struct call *call, snowflake id);
 enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
-void guild_roles_prefetch(struct tx *tx, snowflake guild_id);
 /* Returns ERR_UNKNOWN_ROLE if the guild has no such role. */
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
 /* Inserts a role at its position; other roles are not moved. */

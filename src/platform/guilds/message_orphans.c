@@ -60,10 +60,9 @@ static enum err find_next_owner(struct tx *tx, const struct orphans_cursor *at, 
  * next step continues with the same owner. */
 static enum err delete_orphans_of_owner(struct tx *tx, struct orphans_cursor *at, snowflake id)
 {
-    struct rows row;
     bool found;
     int64_t gone = 0, most = at->room;
-    enum err e = tx_one(tx, tables[at->table].owner, BIND(v_id(id)), &row, &found);
+    enum err e = tx_exists(tx, tables[at->table].owner, BIND(v_id(id)), &found);
 
     if (!e && !found)
         e = tx_exec(tx, tables[at->table].remove, BIND(v_id(id), v_int(most)), &gone);

@@ -231,7 +231,7 @@ enum err modify_guild(struct call *call)
     enum err e;
 
     if (in->owner_id.given == GIVEN && !call->target.member_access->input.owner)
-        return ERR_MISSING_PERMISSIONS;
+        return call_owner_error(call);
     e = apply_named_channels(call, &g);
     if (e)
         return e;

@@ -103,13 +103,15 @@ static void compute_role_order(struct arena *arena, struct role_order *o,
 }
 
 /* The caller's highest role and all roles above it must not move. */
-static enum err check_roles_below_caller(const struct role_order *o, const struct member_access *s)
+static enum err check_roles_below_caller(const struct call *call, const struct role_order *o)
 {
+    const struct member_access *s = call->target.member_access;
+
     if (s->input.owner)
         return OK;
     for (size_t i = 0; i < o->count; i++)
         if (!member_outranks_role(s, &o->roles[i]) && o->ranked[i] != &o->roles[i])
-            return ERR_MISSING_PERMISSIONS;
+            return call_rank_error(call);
     return OK;
 }
 
@@ -158,7 +160,7 @@ enum err move_roles(struct call *call)
     if (e)
         return e;
     compute_role_order(call->arena, &order, positions);
-    e = check_roles_below_caller(&order, call->target.member_access);
+    e = check_roles_below_caller(call, &order);
     if (!e)
         e = write_role_order(call, &order);
     if (!e)

@@ -59,11 +59,6 @@ enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret)
                         role_from_row, ret);
 }
 
-void guild_roles_prefetch(struct tx *tx, snowflake guild_id)
-{
-    tx_prefetch(tx, ROLES_OF_GUILD, BIND(v_id(guild_id)));
-}
-
 static const char FIND_ROLE[] =
     "select " ROLE_COLUMNS " from roles where id = $1 and guild_id = $2 and position >= 0";
 

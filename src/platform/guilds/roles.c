@@ -17,7 +17,7 @@ static bool is_everyone_role(const struct role *r)
  * all. */
 static enum err check_granted_permissions(const struct call *call, uint64_t granted)
 {
-    return granted & ~call->target.member_access->permissions ? ERR_MISSING_PERMISSIONS : OK;
+    return granted & ~call->target.member_access->permissions ? call_rank_error(call) : OK;
 }
 
 static enum err store_role_icon(struct call *call)

@@ -5,11 +5,6 @@
 #include "gateway/gateway.h"
 #include "platform/guilds/deletion.h"
 
-static enum err prefetch_guild_of_path(struct call *call)
-{
-    return guild_prefetch_all_lists(call, call_path_id(call, "guild.id"));
-}
-
 static enum err get_guild(struct call *call)
 {
     const struct guild_query *in = call->query;
@@ -30,7 +25,7 @@ static enum err get_guild(struct call *call)
 static enum err delete_guild(struct call *call)
 {
     if (!call->target.member_access->input.owner)
-        return ERR_MISSING_PERMISSIONS;
+        return call_owner_error(call);
     return guild_delete(call, call->target.guild->id);
 }
 
@@ -57,7 +52,6 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &guild_query_schema,
         .reply = &type_guild,
-        .prefetch = prefetch_guild_of_path,
         .handle = get_guild,
     },
     {

@@ -108,12 +108,6 @@ enum err guild_read_all_lists(struct call *call, struct guild *g)
     return e ? e : hook_guild_object_fill(call, g);
 }
 
-enum err guild_prefetch_all_lists(struct call *call, snowflake id)
-{
-    guild_roles_prefetch(call->tx, id);
-    return hook_guild_object_prefetch(call, id);
-}
-
 static const char ADD_GUILD[] =
     "insert into guilds (id, name, owner_id, icon, afk_channel_id, afk_timeout, system_channel_id, "
     "system_channel_flags, verification_level, default_message_notifications, "

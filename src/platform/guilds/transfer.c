@@ -10,13 +10,12 @@ static const char IS_BOT[] = "select u.bot from members m join users u on u.id =
 enum err check_new_guild_owner(struct tx *tx, const struct guild *g, snowflake user_id)
 {
     struct rows row;
-    bool found;
 
     if (user_id == g->owner_id)
         return ERR_ALREADY_OWNER;
-    enum err e = tx_one(tx, IS_BOT, BIND(v_id(g->id), v_id(user_id)), &row, &found);
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_MEMBER;
+    enum err e = tx_one_or(tx, IS_BOT, BIND(v_id(g->id), v_id(user_id)), ERR_UNKNOWN_MEMBER, &row);
+    if (e)
+        return e;
     return row_bool(&row, 0) ? ERR_OWNER_IS_BOT : OK;
 }
 

@@ -13,8 +13,9 @@ enum err check_invite_creation_permission(struct call *call)
         return ERR_DM_CHANNEL;
     if (c->type == CHANNEL_GROUP)
         return c->owner_id.value == call->caller->id ? OK : ERR_MISSING_PERMISSIONS;
-    return call->target.permissions & PERMISSION(CREATE_INSTANT_INVITE) ? OK
-                                                                        : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(CREATE_INSTANT_INVITE)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(CREATE_INSTANT_INVITE));
 }
 
 static void init_invite(struct call *call, enum invite_type type, int64_t max_age, int64_t max_uses,
@@ -81,7 +82,7 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
             return ERR_INVALID_FORM_BODY;
         }
         if (!e && !member_can_grant_invite_role(s, &role))
-            e = ERR_MISSING_PERMISSIONS;
+            e = call_rank_error(call);
     }
     return e;
 }

@@ -263,16 +263,15 @@ static enum err delete_expired_and_check_limit(struct tx *tx, const struct invit
     struct sql count = i->guild_id.given     ? SQL(COUNT_IN_GUILD)
                        : i->channel_id.given ? SQL(COUNT_IN_CHANNEL)
                                              : SQL(COUNT_OF_USER);
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     enum err e =
         tx_exec(tx, DELETE_EXPIRED, BIND(v_int(clock_us()), v_int(i->type), v_id(where)), NULL);
     if (!e)
-        e = tx_one(tx, count, BIND(v_id(where)), &row, &found);
+        e = tx_read_int(tx, count, BIND(v_id(where)), &n);
     if (e)
         return e;
-    return row_int(&row, 0) >= MOST_INVITES ? ERR_MAX_INVITES : OK;
+    return n >= MOST_INVITES ? ERR_MAX_INVITES : OK;
 }
 
 static struct str create_invite_code(struct arena *arena)

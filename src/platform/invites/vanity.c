@@ -104,11 +104,10 @@ enum err get_vanity_url(struct call *call)
 
 static enum err require_vanity_code_unused(struct call *call, struct opt_str code)
 {
-    struct rows r;
     bool found = false;
     enum err e = code.given != GIVEN ? OK
-                                     : tx_one(call->tx, "select 1 from invites where code = $1",
-                                              BIND(v_text(code.value)), &r, &found);
+                                     : tx_exists(call->tx, "select 1 from invites where code = $1",
+                                                 BIND(v_text(code.value)), &found);
 
     return e || !found ? e : ERR_INVITE_CODE_INVALID;
 }

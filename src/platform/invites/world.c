@@ -14,13 +14,12 @@ static enum err import_vanity(struct world_file_importer *im, const void *entry,
 {
     const struct world_guild *g = entry;
     struct json_path at = json_path_key(up, STR("vanity_code"));
-    struct rows row;
     bool taken;
 
     if (g->vanity_code.given != GIVEN)
         return OK;
     enum err e =
-        tx_one(im->tx, CODE_TAKEN, BIND(v_text(g->vanity_code.value), v_id(id)), &row, &taken);
+        tx_exists(im->tx, CODE_TAKEN, BIND(v_text(g->vanity_code.value), v_id(id)), &taken);
     if (!e && taken)
         form_add_error(im->form, &at, "WORLD_TAKEN", "another guild or an invite has this code");
     if (e || taken)

@@ -16,11 +16,10 @@ static const char SAVE_FORM[] =
 enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_FORM, BIND(v_id(guild_id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_FORM, BIND(v_id(guild_id)), ERR_UNKNOWN_MEMBER_FORM, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_MEMBER_FORM;
+    if (e)
+        return e;
     *ret = (struct member_form){
         .guild_id = guild_id,
         .enabled = row_bool(&row, 0),
@@ -150,16 +149,15 @@ enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
     snowflake before = q->before.given == GIVEN ? q->before.value : INT64_MAX;
     struct value values[] = { v_id(guild_id), v_int(status), v_id(q->after.value), v_id(before),
                               v_int(q->limit) };
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     *ret = (struct join_requests){ 0 };
     enum err e =
         tx_read_list(tx, PAGES[status != 0][forward], values, COUNT_OF(values),
                      sizeof(struct join_request), join_request_from_row, &ret->guild_join_requests);
     if (!e)
-        e = tx_one(tx, status ? SQL(COUNT_STATUS) : SQL(COUNT_ALL), values, 2, &row, &found);
+        e = tx_read_int(tx, status ? SQL(COUNT_STATUS) : SQL(COUNT_ALL), values, 2, &n);
     if (!e)
-        ret->total = row_int(&row, 0);
+        ret->total = n;
     return e;
 }

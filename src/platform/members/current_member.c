@@ -22,7 +22,9 @@ static enum err check_current_member_patch(struct call *call)
 
     if (e)
         return e;
-    return in->nick.given && !(call->target.permissions & either) ? ERR_MISSING_PERMISSIONS : OK;
+    return in->nick.given && !(call->target.permissions & either)
+               ? call_missing_any_permission_error(call, either)
+               : OK;
 }
 
 static enum err store_member_pictures(struct call *call)

@@ -13,21 +13,19 @@ static const char MEMBERS_OF_GUILD[] = "select member_count, features, invites_d
 
 enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, GUILDS_OF_USER, BIND(v_id(user_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, GUILDS_OF_USER, BIND(v_id(user_id)), &n);
 
-    return e || row_int(&row, 0) < MOST_GUILDS ? e : ERR_MAX_GUILDS;
+    return e || n < MOST_GUILDS ? e : ERR_MAX_GUILDS;
 }
 
 /* Returns an error if the user is banned or in the maximum number of guilds. Not called for
  * bots. */
 static enum err check_user_may_join(struct tx *tx, const struct joining_member *n)
 {
-    struct rows row;
     bool found;
 
-    enum err e = tx_one(tx, IS_BANNED, BIND(v_id(n->guild_id), v_id(n->user_id)), &row, &found);
+    enum err e = tx_exists(tx, IS_BANNED, BIND(v_id(n->guild_id), v_id(n->user_id)), &found);
     if (e || found)
         return e ? e : ERR_BANNED;
     return check_guild_limit_of_user(tx, n->user_id);
@@ -57,15 +55,12 @@ static enum err check_join_allowed(struct tx *tx, const struct joining_member *n
                                    const struct user *user, bool *ret_pending)
 {
     struct rows row;
-    bool found;
 
     enum err e = user->bot.value ? OK : check_user_may_join(tx, n);
     if (!e)
-        e = tx_one(tx, MEMBERS_OF_GUILD, BIND(v_id(n->guild_id)), &row, &found);
+        e = tx_one_or(tx, MEMBERS_OF_GUILD, BIND(v_id(n->guild_id)), ERR_UNKNOWN_GUILD, &row);
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_GUILD;
     if (!user->bot.value && guild_has_paused_joins(&row))
         return ERR_INVITES_PAUSED;
     *ret_pending = new_member_is_screened(n, user, row_text(&row, 1));

@@ -102,24 +102,16 @@ static enum err read_roles_and_permissions(struct tx *tx, struct member_access *
     return rows_end(&rows);
 }
 
-void member_access_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id)
-{
-    tx_prefetch(tx, FIND_MEMBER_ACCESS, BIND(v_id(guild_id), v_id(user_id)));
-    tx_prefetch(tx, RANKED_ROLES, BIND(v_id(guild_id), v_id(user_id)));
-}
-
 static enum err read_member_access(struct tx *tx, snowflake guild_id, snowflake user_id,
                                    enum err not_member, struct member_access *s)
 {
     struct rows row;
-    bool found;
 
     *s = (struct member_access){ .guild_id = guild_id, .user_id = user_id };
-    enum err e = tx_one(tx, FIND_MEMBER_ACCESS, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_MEMBER_ACCESS, BIND(v_id(guild_id), v_id(user_id)),
+                           ERR_UNKNOWN_GUILD, &row);
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_GUILD;
     s->owner_id = row_id(&row, OWNER_COLUMN);
     s->automod_version = row_id(&row, OWNER_COLUMN + 1);
     if (row_is_null(&row, 0))

@@ -17,9 +17,8 @@ enum err member_read_user(struct tx *tx, struct member *m);
  * or ERR_MISSING_ACCESS if the user is not a member. */
 enum err member_access_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct member_access *ret);
-void member_access_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
-/* Variant of member_access_find for other users than the caller: returns ERR_UNKNOWN_MEMBER if the
- * user is not a member. */
+/* Variant of member_access_find for other users than the caller: ERR_UNKNOWN_MEMBER if not a
+ * member. */
 enum err member_access_find_of_other(struct tx *tx, snowflake guild_id, snowflake user_id,
                                      struct member_access *ret);
 
@@ -65,6 +64,8 @@ enum err member_join(struct call *call, const struct joining_member *n, struct m
 
 /* Inserts the member with its roles and updates the member count; emits no events. */
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
+/* Inserts the row alone; *ret_new is false if the user is already a member. */
+enum err member_insert_row(struct tx *tx, const struct member *m, bool temporary, bool *ret_new);
 
 /* Removes an account from a guild and emits GUILD_MEMBER_REMOVE to the guild and GUILD_DELETE to
  * the account. Before that, hooks disconnect the account from voice and update a bot's

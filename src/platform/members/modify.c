@@ -24,9 +24,10 @@ static enum err check_nick_permission(struct call *call)
         return call->target.permissions &
                        (PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES))
                    ? OK
-                   : ERR_MISSING_PERMISSIONS;
+                   : call_missing_any_permission_error(call, PERMISSION(CHANGE_NICKNAME) |
+                                                                 PERMISSION(MANAGE_NICKNAMES));
     if (!caller_has_permissions(call, PERMISSION(MANAGE_NICKNAMES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_NICKNAMES));
     return require_rank_above_member(call, call->target.member);
 }
 
@@ -44,14 +45,14 @@ static enum err check_timeout_permission(struct call *call)
     struct member_access other;
 
     if (!caller_has_permissions(call, PERMISSION(MODERATE_MEMBERS)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MODERATE_MEMBERS));
     enum err e = member_access_find_of_other(call->tx, call->target.guild->id,
                                              call->target.member->user_id, &other);
     if (e)
         return e;
     if (!member_outranks(call->target.member_access, &other) ||
         other.input.base & PERMISSION(ADMINISTRATOR))
-        return ERR_MISSING_PERMISSIONS;
+        return call_rank_error(call);
     return OK;
 }
 

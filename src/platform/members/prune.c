@@ -261,7 +261,7 @@ enum err check_prune_permission(struct call *call)
     bool strict = guild_has_feature(call->target.guild, "PRUNE_REQUIRES_ADMIN");
 
     return strict && !(call->target.permissions & PERMISSION(ADMINISTRATOR))
-               ? ERR_MISSING_PERMISSIONS
+               ? call_missing_permissions_error(call, PERMISSION(ADMINISTRATOR))
                : OK;
 }
 

@@ -38,7 +38,13 @@ static enum err check_members_intent(struct call *call)
 
     if (e)
         return e;
-    return found && !(row_int(&row, 0) & MEMBERS_INTENT) ? ERR_MISSING_ACCESS : OK;
+    if (!found || row_int(&row, 0) & MEMBERS_INTENT)
+        return OK;
+    call_set_cause(
+        call,
+        "the application has not enabled the privileged intent GUILD_MEMBERS; enable it in the "
+        "settings of the application");
+    return ERR_MISSING_ACCESS;
 }
 
 static enum err get_members(struct call *call)

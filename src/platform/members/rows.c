@@ -41,13 +41,11 @@ static const char FIND_MEMBER[] =
 enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_MEMBER, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
+    enum err e =
+        tx_one_or(tx, FIND_MEMBER, BIND(v_id(guild_id), v_id(user_id)), ERR_UNKNOWN_MEMBER, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_MEMBER;
     member_from_row(&row, ret);
     return read_roles_of_member(tx, ret);
 }
@@ -259,19 +257,32 @@ enum err member_update_search_names(struct tx *tx, snowflake guild_id, const str
 
 static const char ADD_MEMBER[] =
     "insert into members (guild_id, user_id, nick, joined_at, deaf, mute, is_temporary, "
-    "timed_out_until, pending, flags) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    "timed_out_until, pending, flags) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+    "on conflict do nothing";
 static const char COUNT_MEMBERS[] =
     "update guilds set member_count = member_count + $2 where id = $1";
 
-enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
+enum err member_insert_row(struct tx *tx, const struct member *m, bool temporary, bool *ret_new)
 {
+    int64_t added = 0;
     enum err e = tx_exec(tx, ADD_MEMBER,
                          BIND(v_id(m->guild_id), v_id(m->user_id), optional_text_value(m->nick),
                               v_int(m->joined_at), v_int(m->deaf), v_int(m->mute), v_int(temporary),
                               optional_int_value(m->communication_disabled_until),
                               v_int(m->pending), v_int(m->flags)),
-                         NULL);
+                         &added);
 
+    *ret_new = added > 0;
+    return e;
+}
+
+enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
+{
+    bool new;
+    enum err e = member_insert_row(tx, m, temporary, &new);
+
+    if (!e && !new)
+        e = ERR_STORE_CONFLICT;
     if (!e)
         e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(m->guild_id), v_int(1)), NULL);
     return e ? e : member_write_roles(tx, m);

@@ -43,8 +43,6 @@ WORLD_OBJECT(ban, ban_fields, NULL);
 
 /* --- import of members from a world file --------------------------------------------- */
 
-static const char ADD_MEMBER[] = "insert into members (guild_id, user_id, joined_at) "
-                                 "values ($1, $2, $3) on conflict do nothing";
 static const char UPDATE_MEMBER[] =
     "update members set nick = coalesce($3, nick), bio = coalesce($4, bio), "
     "joined_at = coalesce($5, joined_at), premium_since = coalesce($6, premium_since), "
@@ -54,12 +52,9 @@ static const char UPDATE_MEMBER[] =
 static enum err insert_imported_member(struct world_file_importer *im, snowflake guild,
                                        snowflake user, bool *ret_new)
 {
-    int64_t changed = 0;
-    enum err e =
-        tx_exec(im->tx, ADD_MEMBER, BIND(v_id(guild), v_id(user), v_int(clock_us())), &changed);
+    const struct member m = { .guild_id = guild, .user_id = user, .joined_at = clock_us() };
 
-    *ret_new = changed == 1;
-    return e;
+    return member_insert_row(im->tx, &m, false, ret_new);
 }
 
 static enum err import_member_roles(struct world_file_importer *im, const struct opt_list *list,
@@ -197,9 +192,7 @@ static enum err export_members(struct world_file_exporter *ex, struct opt_list *
 
 /* --- bans in world files ------------------------------------------------------------- */
 
-static const char SAVE_BAN[] =
-    "insert into bans (guild_id, user_id, reason) values ($1, $2, $3) "
-    "on conflict (guild_id, user_id) do update set reason = excluded.reason";
+static const char UPDATE_BAN[] = "update bans set reason = $3 where guild_id = $1 and user_id = $2";
 
 static enum err import_ban(struct world_file_importer *im, const void *entry,
                            const struct json_path *at, snowflake guild)
@@ -207,12 +200,15 @@ static enum err import_ban(struct world_file_importer *im, const void *entry,
     const struct world_ban *b = entry;
     struct json_path user_at = json_path_key(at, STR("user"));
     snowflake user = 0;
+    bool new = false;
     enum err e = world_file_resolve_reference(im, &user_naming, 0, b->user, &user_at, &user);
 
-    if (e || !user)
+    if (!e && user)
+        e = ban_insert(im->tx, guild, user, b->reason, &new);
+    if (e || !user || new)
         return e;
-    return tx_exec(im->tx, SAVE_BAN, BIND(v_id(guild), v_id(user), optional_text_value(b->reason)),
-                   NULL);
+    return tx_exec(im->tx, UPDATE_BAN,
+                   BIND(v_id(guild), v_id(user), optional_text_value(b->reason)), NULL);
 }
 
 static const char BANS[] =

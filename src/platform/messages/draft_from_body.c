@@ -146,7 +146,7 @@ static enum err poll_of_body(struct call *call, const struct message_sender *fro
     if (in->poll.given != GIVEN)
         return OK;
     if (!channel_is_private(c->type) && !(from->perms & PERMISSION(SEND_POLLS)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(SEND_POLLS));
     enum err e = poll_from_request(call, in->poll.value, &who, &poll);
     *ret = poll;
     return e;
@@ -230,9 +230,9 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
     if (e)
         return e;
     if (ret->tts && !(from->perms & PERMISSION(SEND_TTS_MESSAGES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(SEND_TTS_MESSAGES));
     if (ret->attachments.count && !(from->perms & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     bool forwards = body_is_forward(in);
     if (forwards)
         e = add_forward_to_draft(call, from, ret);

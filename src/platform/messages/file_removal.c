@@ -62,11 +62,10 @@ enum err attachment_remove_from_all_messages(struct call *call, snowflake attach
 {
     struct rows row;
     struct list uses = { 0 };
-    bool found;
-    enum err e = tx_one(call->tx, FIND_FILE, BIND(v_id(attachment_id)), &row, &found);
+    enum err e = tx_one_or(call->tx, FIND_FILE, BIND(v_id(attachment_id)), ERR_NOT_FOUND, &row);
 
-    if (e || !found)
-        return e ? e : ERR_NOT_FOUND;
+    if (e)
+        return e;
     snowflake file_id = row_id(&row, 0);
     e = tx_read_list(call->tx, FILE_USES, BIND(v_id(attachment_id), v_int(MAX_FILE_REMOVALS + 1)),
                      sizeof(struct file_use), file_use_from_row, &uses);

@@ -25,14 +25,15 @@ struct message_page {
  * others get all columns. */
 enum err message_page_read(struct tx *tx, snowflake channel_id, const struct message_page *page,
                            struct list *ret);
-/* Prefetch a page (the channel need not exist), and read its authors (struct user) with one query.
- * Both do nothing if queries are not network round trips; *ret is then empty. */
-void message_page_prefetch(struct tx *tx, snowflake channel_id, const struct message_page *page);
+/* Reads the authors of a page (struct user) with one query. Used only where queries are network
+ * round trips; otherwise *ret is empty. */
 enum err message_page_read_authors(struct tx *tx, snowflake channel_id,
                                    const struct message_page *page, struct list *ret);
 /* Reads the newest message of a channel with all columns. The list is empty if there is none. */
 enum err message_read_newest(struct tx *tx, snowflake channel_id, struct list *ret);
-enum err messages_read_pinned(struct tx *tx, snowflake channel_id, struct list *ret);
+/* ret_authors: as message_page_read_authors. */
+enum err messages_read_pinned(struct tx *tx, snowflake channel_id, struct list *ret,
+                              struct list *ret_authors);
 /* Returns the id of a message with this nonce that the author wrote after `since`, or 0. */
 enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
                                struct str nonce, snowflake since, snowflake *ret);
@@ -200,7 +201,6 @@ enum err message_mentions_resolve(struct call *call, const struct channel *c, ui
 
 enum err check_send_permission(struct call *call);
 enum err prepare_create_message(struct call *call);
-enum err prefetch_create_message(struct call *call);
 enum err create_message(struct call *call);
 enum err trigger_typing(struct call *call);
 

@@ -47,16 +47,23 @@ static void emit_channel_pins_update(struct call *call, const struct channel *c,
     call_emit(call, EVENT_CHANNEL_PINS_UPDATE, audience_of_channel(c), &changed_schema, &p);
 }
 
+static enum err read_pins(struct call *call, struct list *ret)
+{
+    struct list authors;
+
+    *ret = (struct list){ 0 };
+    if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
+        return OK;
+    enum err e = messages_read_pinned(call->tx, call->target.channel->id, ret, &authors);
+    return e ? e : messages_read_details_with_users(call, ret, &authors);
+}
+
 /* GET /channels/{channel.id}/pins: pinned messages, newest first. */
 enum err list_pins(struct call *call)
 {
-    struct list out = { 0 };
-    enum err e = OK;
+    struct list out;
+    enum err e = read_pins(call, &out);
 
-    if (call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY))
-        e = messages_read_pinned(call->tx, call->target.channel->id, &out);
-    if (!e)
-        e = messages_read_details(call, &out);
     if (!e)
         e = call_reply_object(call, &out);
     return e ? e : messages_hide_content_from_bot(call);
@@ -131,14 +138,10 @@ static int compare_pins(const void *one, const void *two)
 enum err list_pins_page(struct call *call)
 {
     const struct pins_query *q = call->query;
-    struct list messages = { 0 };
+    struct list messages;
     struct pins_page page = { 0 };
-    enum err e = OK;
+    enum err e = read_pins(call, &messages);
 
-    if (call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY))
-        e = messages_read_pinned(call->tx, call->target.channel->id, &messages);
-    if (!e)
-        e = messages_read_details(call, &messages);
     if (e)
         return e;
     for (size_t i = 0; i < messages.count; i++) {

@@ -55,14 +55,6 @@ static struct message_page requested_page(const struct call *call)
     return (struct message_page){ q->before.value, q->after.value, q->around.value, q->limit };
 }
 
-static enum err prefetch_messages(struct call *call)
-{
-    struct message_page page = requested_page(call);
-
-    message_page_prefetch(call->tx, call_path_id(call, "channel.id"), &page);
-    return OK;
-}
-
 /* GET /channels/{channel.id}/messages: newest first; empty without READ_MESSAGE_HISTORY. */
 static enum err list_messages(struct call *call)
 {
@@ -78,8 +70,9 @@ static enum err list_messages(struct call *call)
 
 static enum err check_read_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
 }
 
 /* GET /channels/{channel.id}/messages/{message.id} */
@@ -152,7 +145,7 @@ static enum err check_edited_fields(struct call *call)
     if (!caller_is_author(call) && (more || count_uploaded_files(call)))
         return ERR_NOT_AUTHOR;
     if (count_uploaded_files(call) && !(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     return check_message_uploads(call, &call->target.message->attachments);
 }
 
@@ -338,7 +331,6 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &page_query,
         .reply = &type_messages,
-        .prefetch = prefetch_messages,
         .handle = list_messages,
     },
     {
@@ -365,7 +357,6 @@ static const struct route routes[] = {
             (const enum event[]){ EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, AUTOMOD_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_create_message,
-        .prefetch = prefetch_create_message,
         .admit = check_send_permission,
         .handle = create_message,
     },

@@ -279,19 +279,6 @@ enum err message_page_read(struct tx *tx, snowflake channel_id, const struct mes
     return e ? e : read_messages_without_json(tx, channel_id, ret);
 }
 
-void message_page_prefetch(struct tx *tx, snowflake channel_id, const struct message_page *page)
-{
-    struct page_range s[2];
-    size_t count = split_page_into_ranges(page, s);
-
-    for (size_t i = 0; i < count; i++) {
-        tx_prefetch(tx, s[i].newer ? SQL(PAGE_AFTER) : SQL(PAGE_BEFORE),
-                    BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
-        tx_prefetch(tx, s[i].newer ? SQL(AUTHORS_AFTER) : SQL(AUTHORS_BEFORE),
-                    BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
-    }
-}
-
 static void author_from_row(const struct rows *r, void *ret)
 {
     partial_user_from_row(r, 0, ret);
@@ -322,13 +309,21 @@ enum err message_read_newest(struct tx *tx, snowflake channel_id, struct list *r
                         message_from_row, ret);
 }
 
-static const char PINS[] = "select " MESSAGE_COLUMNS
-                           " from messages where channel_id = $1 and pinned = 1 order by id desc";
+#define PINNED " from messages where channel_id = $1 and pinned = 1"
+static const char PINS[] = "select " MESSAGE_COLUMNS PINNED " order by id desc";
+static const char PIN_AUTHORS[] = AUTHORS_OF(PINNED);
 
-enum err messages_read_pinned(struct tx *tx, snowflake channel_id, struct list *ret)
+enum err messages_read_pinned(struct tx *tx, snowflake channel_id, struct list *ret,
+                              struct list *ret_authors)
 {
-    return tx_read_list(tx, PINS, BIND(v_id(channel_id)), sizeof(struct message), message_from_row,
-                        ret);
+    enum err e = tx_read_list(tx, PINS, BIND(v_id(channel_id)), sizeof(struct message),
+                              message_from_row, ret);
+
+    *ret_authors = (struct list){ 0 };
+    if (e || !tx_needs_round_trips(tx))
+        return e;
+    return tx_read_list(tx, PIN_AUTHORS, BIND(v_id(channel_id)), sizeof(struct user),
+                        author_from_row, ret_authors);
 }
 
 static const char COUNT_PINS[] =
@@ -336,13 +331,7 @@ static const char COUNT_PINS[] =
 
 enum err message_count_pins(struct tx *tx, snowflake channel_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_PINS, BIND(v_id(channel_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_PINS, BIND(v_id(channel_id)), ret);
 }
 
 static const char FIND_NONCE[] =
@@ -507,9 +496,8 @@ static const char USED_ELSEWHERE[] =
 enum err attachment_release_file(struct call *call, const struct attachment *a)
 {
     snowflake file = a->file_id ? a->file_id : a->id;
-    struct rows row;
     bool used = false;
-    enum err e = tx_one(call->tx, USED_ELSEWHERE, BIND(v_id(file), v_id(a->id)), &row, &used);
+    enum err e = tx_exists(call->tx, USED_ELSEWHERE, BIND(v_id(file), v_id(a->id)), &used);
 
     return e || used ? e : attachment_delete_file(call, file);
 }

@@ -14,7 +14,9 @@ enum { NONCE_LIFE_MS = 5 * 60 * 1000 };
 /* Requires SEND_MESSAGES, which recipients of private channels always have. */
 enum err check_send_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(SEND_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(SEND_MESSAGES)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
 }
 
 static enum err check_channel_accepts_message(struct call *call, const struct channel *c)
@@ -55,7 +57,7 @@ static enum err find_message_with_same_nonce(struct call *call, const struct new
 static enum err check_attach_permission(struct call *call)
 {
     if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     return check_message_uploads(call, &(struct list){ 0 });
 }
 
@@ -74,21 +76,13 @@ enum err prepare_create_message(struct call *call)
 {
     const struct message_body *in = call->body;
 
-    call->alone =
-        !body_needs_few_queries(in) || !channel_guild_is_cached(call_path_id(call, "channel.id"));
-    /* With enforce_nonce the call needs STORE_WRITE instead of STORE_APPEND: a second message with
-     * the same nonce must be checked after the first is committed. */
+    call->may_share = body_needs_few_queries(in);
+    /* A second message with the same nonce must be checked after the first is committed. */
     call->decides = in->enforce_nonce.value;
     return prepare_message(call, check_attach_permission);
 }
 
-enum err prefetch_create_message(struct call *call)
-{
-    channel_access_prefetch(call, call_path_id(call, "channel.id"));
-    return OK;
-}
-
-/* --- AutoMod ------------------------------------------------------------------------- */
+/* --- auto moderation -------------------------------------------------------------------- */
 
 enum err message_check_automod(struct call *call, struct automod_text *about)
 {

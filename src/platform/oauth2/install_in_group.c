@@ -26,8 +26,7 @@ static enum err check_group_scopes(struct call *call, const struct authorization
 enum err install_application_in_group(struct call *call, const struct authorization_request *r,
                                       snowflake channel_id)
 {
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     enum err e = check_application_is_public(call, r);
     if (!e)
@@ -37,10 +36,10 @@ enum err install_application_in_group(struct call *call, const struct authorizat
     if (!e)
         e = check_group_scopes(call, r);
     if (!e)
-        e = tx_one(call->tx, COUNT, BIND(v_id(channel_id), v_id(r->application->id)), &row, &found);
+        e = tx_read_int(call->tx, COUNT, BIND(v_id(channel_id), v_id(r->application->id)), &n);
     if (e)
         return e;
-    if (row_int(&row, 0) >= MOST_INTEGRATIONS)
+    if (n >= MOST_INTEGRATIONS)
         return ERR_MAX_INTEGRATIONS;
     e = tx_exec(call->tx, ADD,
                 BIND(v_id(snowflake_new()), v_id(channel_id), v_id(r->application->id),

@@ -237,12 +237,11 @@ static const char TOKEN_SCOPES[] = "select scopes from tokens where id = $1";
 enum err token_read_scopes(struct tx *tx, const unsigned char session[8], struct str *ret)
 {
     struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, TOKEN_SCOPES, BIND(v_bytes(str_slice((const char *)session, 8))), &row, &found);
+    enum err e = tx_one_or(tx, TOKEN_SCOPES, BIND(v_bytes(str_slice((const char *)session, 8))),
+                           ERR_UNAUTHORIZED, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNAUTHORIZED;
+    if (e)
+        return e;
     *ret = row_text(&row, 0);
     return OK;
 }

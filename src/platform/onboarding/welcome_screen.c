@@ -51,12 +51,10 @@ enum err welcome_screen_read_row(struct tx *tx, snowflake guild_id, struct welco
 
 static enum err channel_exists_in_guild(struct tx *tx, snowflake guild_id, snowflake id, bool *ret)
 {
-    struct rows r;
-
-    return tx_one(tx,
-                  "select 1 from channels where id = $1 and guild_id = $2 and type >= 0 and "
-                  "type <> 4",
-                  BIND(v_id(id), v_id(guild_id)), &r, ret);
+    return tx_exists(tx,
+                     "select 1 from channels where id = $1 and guild_id = $2 and type >= 0 and "
+                     "type <> 4",
+                     BIND(v_id(id), v_id(guild_id)), ret);
 }
 
 /* Removes deleted channels from the welcome screen. */

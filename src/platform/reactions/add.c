@@ -16,8 +16,9 @@ void reactions_set_burst_for_all(bool everybody_is_premium)
 
 enum err check_view_reactions_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
 }
 
 enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret)
@@ -107,7 +108,7 @@ static enum err resolve_new_emoji(struct call *call, const struct reaction_emoji
 static enum err check_new_emoji(const struct call *call)
 {
     if (!(call->target.permissions & PERMISSION(ADD_REACTIONS)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ADD_REACTIONS));
     if (count_distinct_emoji(call->target.message->reactions.value) >= MOST_REACTIONS)
         return ERR_MAX_REACTIONS;
     return OK;

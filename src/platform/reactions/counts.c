@@ -199,17 +199,22 @@ static enum err append_new_reaction(struct tx *tx, const struct message *m,
     return e ? e : delete_merged_shards(tx, m);
 }
 
+enum err reaction_insert_row(struct tx *tx, snowflake message_id, const struct reaction_line *line,
+                             const struct reaction_emoji *emoji)
+{
+    return tx_exec(tx, ADD_REACTION,
+                   BIND(v_id(line->id), v_id(message_id), v_text(line->key),
+                        optional_id_value(emoji->id), v_text(emoji->name),
+                        v_int(emoji->animated.value)),
+                   NULL);
+}
+
 enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
                          const struct reaction_emoji *emoji)
 {
     enum err e = append_new_reaction(tx, m, line);
 
-    return e ? e
-             : tx_exec(tx, ADD_REACTION,
-                       BIND(v_id(line->id), v_id(m->id), v_text(line->key),
-                            optional_id_value(emoji->id), v_text(emoji->name),
-                            v_int(emoji->animated.value)),
-                       NULL);
+    return e ? e : reaction_insert_row(tx, m->id, line, emoji);
 }
 
 enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowflake id)

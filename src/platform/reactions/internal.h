@@ -11,8 +11,6 @@ enum { MOST_REACTIONS = 20 }; /* maximum number of different emoji per message *
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-enum err reaction_add_user(struct tx *tx, const struct message *m, snowflake id, bool burst,
-                           snowflake user_id, bool *ret_new);
 enum err reaction_remove_user(struct tx *tx, snowflake id, bool burst, snowflake user_id,
                               bool *ret_gone);
 /* Reads the users of a reaction (struct user), sorted by id. */

@@ -28,4 +28,12 @@ extern const struct world_file_fields reactions_world;
 /* Sets whether all accounts, or only premium accounts, may use burst reactions. */
 void reactions_set_burst_for_all(bool everybody_is_premium);
 
+struct reaction_line;
+/* Inserts the row of an emoji without adding it to the message's row. */
+enum err reaction_insert_row(struct tx *tx, snowflake message_id, const struct reaction_line *line,
+                             const struct reaction_emoji *emoji);
+/* *ret_new is false if the user has already reacted with this emoji. */
+enum err reaction_add_user(struct tx *tx, const struct message *m, snowflake id, bool burst,
+                           snowflake user_id, bool *ret_new);
+
 #endif

@@ -24,9 +24,6 @@ static const char EMOJI_BY_NAME[] =
     "where c.id = $1 and e.name = $2";
 static const char EMOJI_MARKS[] = "select name, animated from emojis where id = $1 union all "
                                   "select name, animated from application_emojis where id = $1";
-static const char ADD_REACTION[] =
-    "insert into reactions (id, message_id, emoji_key, emoji_id, name, animated) "
-    "values ($1, $2, $3, $4, $5, $6)";
 static const char SAVE_REACTIONS[] =
     "update messages set reactions = $2, reacted = $3 where id = $1";
 
@@ -86,11 +83,7 @@ static enum err insert_imported_reaction(struct world_file_importer *im,
     enum err e = read_current_emoji(im, name, &emoji);
 
     if (!e)
-        e = tx_exec(im->tx, ADD_REACTION,
-                    BIND(v_id(line.id), v_id(to->id), v_text(name->key),
-                         optional_id_value(emoji.id), v_text(emoji.name),
-                         v_int(emoji.animated.value)),
-                    NULL);
+        e = reaction_insert_row(im->tx, to->id, &line, &emoji);
     for (size_t i = 0; !e && i < users->count; i++) {
         snowflake user = ((snowflake *)users->items)[i];
         bool new = false;

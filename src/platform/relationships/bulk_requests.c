@@ -76,14 +76,13 @@ static const char FIND_TOKEN[] = "select user_ids from bulk_add_tokens where dig
 static enum err read_token_user_ids(struct call *call, struct str token, struct list *ret_ids)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(
+    enum err e = tx_one_or(
         call->tx, FIND_TOKEN,
         BIND(v_bytes(bulk_token_digest(call, token)), v_id(call->caller->id), v_int(clock_us())),
-        &row, &found);
+        ERR_UNKNOWN_TOKEN, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_TOKEN;
+    if (e)
+        return e;
     *ret_ids = json_column_decode_list(call->arena, &type_ids, row_text(&row, 0));
     return OK;
 }

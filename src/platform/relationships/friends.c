@@ -27,13 +27,12 @@ static const char COUNT_FRIENDS[] =
 
 enum err check_friend_limit(struct tx *tx, snowflake user_id)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_FRIENDS, BIND(v_id(user_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, COUNT_FRIENDS, BIND(v_id(user_id)), &n);
 
     if (e)
         return e;
-    return row_int(&row, 0) >= MOST_FRIENDS ? ERR_MAX_FRIENDS : OK;
+    return n >= MOST_FRIENDS ? ERR_MAX_FRIENDS : OK;
 }
 
 enum err friendship_create(struct call *call, snowflake by, snowflake other, bool *ret_new)

@@ -64,8 +64,8 @@ static const char SAVE_SIDE[] =
     "since = excluded.since, is_spam = excluded.is_spam, is_stranger = excluded.is_stranger, "
     "origin_application_id = excluded.origin_application_id";
 
-static enum err save_side(struct tx *tx, snowflake owner, snowflake other,
-                          const struct relationship_side *s)
+enum err relationship_side_save(struct tx *tx, snowflake owner, snowflake other,
+                                const struct relationship_side *s)
 {
     if (s->type == RELATIONSHIP_NONE && !s->ignored)
         return tx_exec(tx, DELETE_SIDE, BIND(v_id(owner), v_id(other)), NULL);
@@ -84,7 +84,7 @@ static enum err remove_one_sided(struct tx *tx, snowflake owner, snowflake other
     log_warn("relationships: removed a one-sided relationship of account %" PRIu64 " with %" PRIu64,
              owner, other);
     s->type = RELATIONSHIP_NONE;
-    return save_side(tx, owner, other, s);
+    return relationship_side_save(tx, owner, other, s);
 }
 
 enum err relationship_pair_read(struct tx *tx, snowflake my_id, snowflake their_id,
@@ -247,9 +247,9 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
         bool own = (b->my_id < b->their_id) == (i == 0);
 
         if (own && !side_is_unchanged(&b->mine, &c->mine))
-            e = save_side(call->tx, b->my_id, b->their_id, &mine);
+            e = relationship_side_save(call->tx, b->my_id, b->their_id, &mine);
         else if (!own && !side_is_unchanged(&b->theirs, &c->theirs))
-            e = save_side(call->tx, b->their_id, b->my_id, &theirs);
+            e = relationship_side_save(call->tx, b->their_id, b->my_id, &theirs);
     }
     if (!e)
         e = emit_side_change(call, b->my_id, b->their_id, &b->mine, &mine, &c->mine);
@@ -298,7 +298,7 @@ enum err relationship_pair_make_friends(struct call *call, struct relationship_p
 
 enum err relationship_side_save_and_emit(struct call *call, const struct relationship_pair *b)
 {
-    enum err e = save_side(call->tx, b->my_id, b->their_id, &b->mine);
+    enum err e = relationship_side_save(call->tx, b->my_id, b->their_id, &b->mine);
 
     return e ? e
              : emit_relationship_event(call, EVENT_RELATIONSHIP_UPDATE, b->my_id, b->their_id,

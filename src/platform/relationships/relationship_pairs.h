@@ -27,6 +27,9 @@ struct relationship_pair {
 /* Reads both rows before a change. Removes a relationship that only one of the rows has. */
 enum err relationship_pair_read(struct tx *tx, snowflake my_id, snowflake their_id,
                                 struct relationship_pair *ret);
+/* Saves the row of one side; deletes it if it has neither a type nor the ignored flag. */
+enum err relationship_side_save(struct tx *tx, snowflake owner, snowflake other,
+                                const struct relationship_side *s);
 
 /* --- changes -------------------------------------------------------------------------- */
 

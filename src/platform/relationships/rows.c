@@ -185,9 +185,7 @@ static const char COUNT_GAME[] =
 enum err has_authorized_application(struct tx *tx, snowflake user_id, snowflake application_id,
                                     bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, GRANT, BIND(v_id(user_id), v_id(application_id)), &row, ret);
+    return tx_exists(tx, GRANT, BIND(v_id(user_id), v_id(application_id)), ret);
 }
 
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,

@@ -23,20 +23,12 @@ static const char COUNT[] =
 
 enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, EXISTS, BIND(v_id(owner), v_id(suggested)), &row, ret);
+    return tx_exists(tx, EXISTS, BIND(v_id(owner), v_id(suggested)), ret);
 }
 
 enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT, BIND(v_id(owner)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT, BIND(v_id(owner)), ret);
 }
 
 #define REASON_COLUMNS "s.source, s.name, s.contact_name, s.mutual_friends, s.score"
@@ -227,8 +219,7 @@ static const char ADMISSIBLE[] =
 enum err suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret)
 {
     struct user_settings settings;
-    struct rows row;
-    enum err e = tx_one(tx, ADMISSIBLE, BIND(v_id(owner), v_id(id), v_int(clock_us())), &row, ret);
+    enum err e = tx_exists(tx, ADMISSIBLE, BIND(v_id(owner), v_id(id), v_int(clock_us())), ret);
 
     if (e || !*ret)
         return e;

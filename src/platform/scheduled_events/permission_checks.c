@@ -66,7 +66,8 @@ enum err require_event_permission(struct call *call, const struct scheduled_even
         return OK;
     return perms & any_of && (needs & ~perms) == PERMISSION(MANAGE_CHANNELS)
                ? lacks_manage_channels_error(call, e)
-               : ERR_MISSING_PERMISSIONS;
+           : perms & any_of ? call_missing_permissions_error(call, needs & ~perms)
+                            : call_missing_any_permission_error(call, any_of);
 }
 
 enum err check_change_event_permission(struct call *call, const struct scheduled_event *e)

@@ -142,10 +142,9 @@ enum err event_set_status(struct call *call, struct scheduled_event *e, int64_t 
 
 static enum err read_voice_channel_is_empty(struct call *call, snowflake channel_id, bool *ret)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(call->tx, "select 1 from voice_states where channel_id = $1 limit 1",
-                        BIND(v_id(channel_id)), &row, &found);
+    enum err e = tx_exists(call->tx, "select 1 from voice_states where channel_id = $1 limit 1",
+                           BIND(v_id(channel_id)), &found);
 
     *ret = !found;
     return e;

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "model/channel.h"
 #include "model/fields/ids.h"
-#include "platform/scheduled_events/scheduled_events.h"
+#include "platform/scheduled_events/internal.h"
 #include "api/jobs/jobs.h"
 #include "platform/worlds/import_export.h"
 
@@ -96,33 +96,26 @@ WORLD_OBJECT(event, event_fields, check_event_entry);
 const struct world_name_lookup event_naming =
     WORLD_NAME_LOOKUP("event", "scheduled_events", "guild_id");
 static const char TYPE_OF_CHANNEL[] = "select type from channels where id = $1";
-static const char ADD_EVENT_USER[] =
-    "insert into scheduled_event_users (event_id, exception_id, user_id, response) "
-    "values ($1, 0, $2, 1) on conflict do nothing";
-static const char COUNT_EVENT_USERS[] =
-    "update scheduled_events set users = (select count(*) from scheduled_event_users u where "
-    "u.event_id = $1 and u.exception_id = 0) where id = $1";
 
-/* Sets the entity type by the type of the channel, or to external if the event has a location. */
+/* Sets the entity type by the type of the channel, or by the location. */
 static enum err set_event_location(struct world_file_importer *im, const struct world_event *in,
                                    snowflake channel, const struct json_path *at,
                                    struct scheduled_event *ret)
 {
     struct scheduled_event_metadata *metadata = arena_alloc(im->arena, sizeof *metadata);
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     metadata->location = in->location;
     ret->entity_type = EVENT_EXTERNAL;
     ret->entity_metadata = metadata;
     if (!channel)
         return OK;
-    enum err e = tx_one(im->tx, TYPE_OF_CHANNEL, BIND(v_id(channel)), &row, &found);
+    enum err e = tx_read_int(im->tx, TYPE_OF_CHANNEL, BIND(v_id(channel)), &n);
     ret->entity_metadata = NULL;
     ret->channel_id = opt_id_or_null(channel);
-    if (!e && row_int(&row, 0) == CHANNEL_STAGE)
+    if (!e && n == CHANNEL_STAGE)
         ret->entity_type = EVENT_IN_STAGE;
-    else if (!e && row_int(&row, 0) == CHANNEL_VOICE)
+    else if (!e && n == CHANNEL_VOICE)
         ret->entity_type = EVENT_IN_VOICE;
     else if (!e)
         form_add_error(im->form, at, "WORLD_WRONG_KIND", "an event needs a voice or stage channel");
@@ -166,10 +159,11 @@ static enum err import_event_subscribers(struct world_file_importer *im, const s
 {
     const snowflake *who = users->items;
     enum err e = OK;
+    bool changed;
 
     for (size_t i = 0; !e && i < users->count; i++)
-        e = tx_exec(im->tx, ADD_EVENT_USER, BIND(v_id(id), v_id(who[i])), NULL);
-    return e ? e : tx_exec(im->tx, COUNT_EVENT_USERS, BIND(v_id(id)), NULL);
+        e = event_subscriber_save(im->tx, id, 0, who[i], 1, &changed);
+    return e;
 }
 
 static enum err save_imported_event(struct world_file_importer *im, const struct world_event *in,

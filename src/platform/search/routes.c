@@ -250,13 +250,12 @@ static enum err reply_index_not_ready(struct call *call)
 {
     struct index_not_ready_reply out = { STR("Index not yet available. Try again later"), 110000, 0,
                                          5 };
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, COUNT_INDEXED, NO_BIND, &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(call->tx, COUNT_INDEXED, NO_BIND, &n);
 
     if (e)
         return e;
-    out.documents_indexed = row_int(&row, 0);
+    out.documents_indexed = n;
     call_set_status(call, 202);
     return call_reply_as_type(call, &type_unready, &out);
 }
@@ -335,7 +334,15 @@ static enum err check_search_permission(struct call *call)
     if (call->caller->kind != CALLER_BOT)
         return OK;
     enum err e = application_find(call->tx, call->caller->application_id, &app);
-    return e ? e : app.flags & APPLICATION_MESSAGE_CONTENT ? OK : ERR_MISSING_ACCESS;
+    if (e)
+        return e;
+    if (app.flags & APPLICATION_MESSAGE_CONTENT)
+        return OK;
+    call_set_cause(
+        call,
+        "the application has not enabled the privileged intent MESSAGE_CONTENT; enable it in the "
+        "settings of the application");
+    return ERR_MISSING_ACCESS;
 }
 
 /* GET /guilds/{guild.id}/messages/search */

@@ -95,7 +95,7 @@ enum err search_terms_add_guild_channels(struct call *call, const struct search_
         return e;
     classify_channels(call, q, &channels, &p);
     if (!p.reads)
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     search_term_filter_add_term(call->arena, search_terms_add_filter(call->arena, t),
                                 search_term_of_id(call->arena, 'g', guild_id));
     /* The filter either excludes the unreadable channels or requires one of the readable channels:

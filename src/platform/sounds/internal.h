@@ -11,8 +11,7 @@ size_t default_sounds_list(const struct soundboard_sound **ret);
 
 /* --- sound_files.c -------------------------------------------------------------------- */
 
-/* Returns the duration of an MP3 or Ogg file in milliseconds, or -1 if the file is invalid. */
-int64_t sound_duration_ms(struct str bytes);
+/* Returns the duration of an MP3 or Ogg file in milliseconds; -1: invalid file. */
 bool sound_is_ogg(struct str bytes);
 
 /* --- rows.c --------------------------------------------------------------------------- */

@@ -222,12 +222,11 @@ static enum err check_sound_limit(struct call *call)
     static const int64_t by_tier[] = { 8, 24, 36, 48 };
     const struct guild *g = call->target.guild;
     int64_t most = guild_has_feature(g, "MORE_SOUNDBOARD") ? 96 : by_tier[g->premium_tier & 3];
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, "select count(*) from sounds where guild_id = $1",
-                        BIND(v_id(g->id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(call->tx, "select count(*) from sounds where guild_id = $1",
+                             BIND(v_id(g->id)), &n);
 
-    return e || row_int(&row, 0) < most ? e : ERR_MAX_SOUNDS;
+    return e || n < most ? e : ERR_MAX_SOUNDS;
 }
 
 static enum err prepare_create_sound(struct call *call)

@@ -92,7 +92,7 @@ static int64_t mp3_duration_ms(struct str s)
     return total ? total / 1000 : -1;
 }
 
-int64_t sound_duration_ms(struct str bytes)
+static int64_t sound_duration_ms(struct str bytes)
 {
     return sound_is_ogg(bytes) ? ogg_duration_ms(bytes) : mp3_duration_ms(bytes);
 }

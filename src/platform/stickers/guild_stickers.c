@@ -24,12 +24,6 @@ enum err fill_guild_stickers(struct call *call, struct guild *g)
     return guild_stickers_read(call->tx, g->id, &g->stickers);
 }
 
-enum err stickers_prefetch_in_guild(struct call *call, snowflake guild_id)
-{
-    guild_stickers_prefetch(call->tx, guild_id);
-    return OK;
-}
-
 enum err fill_sticker_uploaders(struct call *call, struct list *stickers)
 {
     return call->target.permissions & PERMISSIONS_SEE_UPLOADERS
@@ -142,17 +136,16 @@ static enum err check_sticker_limit(struct call *call)
 {
     const struct guild *g = call->target.guild;
     const struct sticker_upload *upload = call_passed_data(call, "sticker_upload");
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, "select count(*) from stickers where guild_id = $1",
-                        BIND(v_id(g->id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(call->tx, "select count(*) from stickers where guild_id = $1",
+                             BIND(v_id(g->id)), &n);
 
     if (e)
         return e;
     if (upload->file.format == STICKER_LOTTIE && !guild_has_feature_text(g, "\"VERIFIED\"") &&
         !guild_has_feature_text(g, "\"PARTNERED\""))
         return ERR_STICKER_LOTTIE;
-    return row_int(&row, 0) < max_stickers_of_guild(g) ? OK : ERR_MAX_STICKERS;
+    return n < max_stickers_of_guild(g) ? OK : ERR_MAX_STICKERS;
 }
 
 static struct str uploaded_sticker_bytes(const struct call *call)

@@ -28,8 +28,7 @@ enum err check_change_sticker_permission(struct call *call); /* called as the ro
 enum err modify_guild_sticker(struct call *call);
 enum err delete_guild_sticker(struct call *call);
 enum err fill_guild_stickers(struct call *call, struct guild *g);
-enum err stickers_prefetch_in_guild(struct call *call, snowflake guild_id);
-/* Sets .user of each sticker to its uploader if the caller may create or manage stickers. */
+/* Sets the uploaders if the caller may create or manage stickers. */
 enum err fill_sticker_uploaders(struct call *call, struct list *stickers);
 enum err reply_with_sticker(struct call *call, struct sticker *sticker);
 

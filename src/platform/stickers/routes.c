@@ -184,8 +184,7 @@ const struct domain stickers_domain = {
     .routes = routes,
     .world = &stickers_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hook_listeners){ .guild_object_prefetch = stickers_prefetch_in_guild,
-                                             .guild_object_fill = fill_guild_stickers },
+    .hooks = &(const struct hook_listeners){ .guild_object_fill = fill_guild_stickers },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_GUILD, "stickers", "stickers", "image", "guild_id = $1") },

@@ -8,8 +8,7 @@
 
 /* Reads the stickers of a guild (struct sticker), oldest first, without .user. */
 enum err guild_stickers_read(struct tx *tx, snowflake guild_id, struct list *ret);
-void guild_stickers_prefetch(struct tx *tx, snowflake guild_id);
-/* Reads a sticker. ERR_UNKNOWN_STICKER if it does not exist. */
+/* ERR_UNKNOWN_STICKER: there is no such sticker. */
 enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret);
 
 /* Reads a sticker to send. ERR_INVALID_STICKER if unknown; ERR_STICKER_FORBIDDEN. */

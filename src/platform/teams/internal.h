@@ -52,9 +52,7 @@ enum err team_find_by_invitation(struct tx *tx, snowflake user_id, struct str di
 
 /* resolve_team reads {team.id}; the require_ functions check the caller's access level. */
 enum err resolve_team(struct call *call);
-enum err require_team_reader(struct call *call);
 enum err require_team_admin(struct call *call);
-enum err require_team_owner(struct call *call);
 
 enum err resolve_team_member(struct call *call);
 enum err list_team_members(struct call *call);

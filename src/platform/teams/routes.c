@@ -21,7 +21,7 @@ static enum err require_access_level(struct call *call, enum team_access_level l
     return level >= least ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-enum err require_team_reader(struct call *call)
+static enum err require_team_reader(struct call *call)
 {
     return require_access_level(call, TEAM_ACCESS_READER);
 }
@@ -31,7 +31,7 @@ enum err require_team_admin(struct call *call)
     return require_access_level(call, TEAM_ACCESS_ADMIN);
 }
 
-enum err require_team_owner(struct call *call)
+static enum err require_team_owner(struct call *call)
 {
     return require_access_level(call, TEAM_ACCESS_OWNER);
 }

@@ -143,11 +143,11 @@ static const char READ_CHANGEABLE_FIELDS[] =
 enum err template_read_changed_fields(struct tx *tx, struct guild_template *t)
 {
     struct rows r;
-    bool found;
-    enum err e = tx_one(tx, READ_CHANGEABLE_FIELDS, BIND(v_text(t->code)), &r, &found);
+    enum err e =
+        tx_one_or(tx, READ_CHANGEABLE_FIELDS, BIND(v_text(t->code)), ERR_UNKNOWN_TEMPLATE, &r);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_TEMPLATE;
+    if (e)
+        return e;
     t->name = row_text(&r, 0);
     t->description = row_optional_text(&r, 1);
     t->usage_count = row_int(&r, 2);
@@ -216,10 +216,9 @@ static const char PUT_TEMPLATE[] =
 
 static enum err read_code_is_unused(struct tx *tx, const struct template_summary *t, bool *ret)
 {
-    struct rows r;
     bool found;
-    enum err e = tx_one(tx, "select 1 from guild_templates where code = $1 and guild_id <> $2",
-                        BIND(v_text(t->code), v_id(t->guild_id)), &r, &found);
+    enum err e = tx_exists(tx, "select 1 from guild_templates where code = $1 and guild_id <> $2",
+                           BIND(v_text(t->code), v_id(t->guild_id)), &found);
 
     *ret = !found;
     return e;

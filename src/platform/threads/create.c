@@ -85,7 +85,7 @@ static enum err check_create_permission(const struct call *call, int64_t type)
     uint64_t needs = type == CHANNEL_PRIVATE_THREAD ? PERMISSION(CREATE_PRIVATE_THREADS)
                                                     : PERMISSION(CREATE_PUBLIC_THREADS);
 
-    return call->target.permissions & needs ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & needs ? OK : call_missing_permissions_error(call, needs);
 }
 
 /* Adds the caller, who has already received THREAD_CREATE, so the event is not emitted again. */
@@ -230,7 +230,7 @@ enum err create_message_thread(struct call *call)
     if (!e)
         e = check_create_permission(call, plan.type);
     if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (!e)
         e = check_message_can_have_thread(call, m);
     if (!e)

@@ -100,7 +100,7 @@ static enum err reply_with_page(struct call *call, const struct thread_list_quer
     enum err e = check_channel_can_have_threads(call->target.channel);
 
     if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (!e)
         e = threads_list(call->tx, page, &threads);
     return e ? e : reply_with_threads(call, &threads, page->limit - 1);

@@ -30,7 +30,13 @@ static enum err check_list_members_intent(struct call *call)
     enum err e = bot_read_application_flags(call->tx, call->caller->id, &flags, &found);
     if (e || !found)
         return e;
-    return flags & MEMBERS_INTENT ? OK : ERR_MISSING_ACCESS;
+    if (flags & MEMBERS_INTENT)
+        return OK;
+    call_set_cause(
+        call,
+        "the application has not enabled the privileged intent GUILD_MEMBERS; enable it in the "
+        "settings of the application");
+    return ERR_MISSING_ACCESS;
 }
 
 /* GET /channels/{channel.id}/thread-members */
@@ -96,7 +102,7 @@ static enum err check_add_member_permission(const struct call *call)
                 c->owner_id.value == call->caller->id;
 
     if (!(call->target.permissions & PERMISSION(SEND_MESSAGES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
     return open || call->target.permissions & PERMISSION(MANAGE_THREADS)
                ? OK
                : call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));

@@ -84,7 +84,7 @@ static enum err insert_thread_member(struct call *call, const struct channel *th
                                      int64_t flags, struct thread_members_update *all)
 {
     bool added, found;
-    enum err e = thread_member_insert(call->tx, thread, id, flags, &added);
+    enum err e = thread_member_insert(call->tx, thread, id, flags, clock_us(), &added);
 
     if (e || !added)
         return e;

@@ -124,7 +124,6 @@ static enum err apply_pinned(struct call *call, const struct channel_edit *in, s
                              const struct channel *parent)
 {
     bool pin = in->flags.value & CHANNEL_PINNED;
-    struct rows row;
     bool found = false;
     enum err e = OK;
 
@@ -132,8 +131,8 @@ static enum err apply_pinned(struct call *call, const struct channel_edit *in, s
         pin == !!(c->flags & CHANNEL_PINNED))
         return OK;
     if (pin)
-        e = tx_one(call->tx, OTHER_PINNED,
-                   BIND(v_id(c->guild_id.value), v_id(parent->id), v_id(c->id)), &row, &found);
+        e = tx_exists(call->tx, OTHER_PINNED,
+                      BIND(v_id(c->guild_id.value), v_id(parent->id), v_id(c->id)), &found);
     if (!e && found)
         e = ERR_MAX_PINNED_POSTS;
     c->flags = pin ? c->flags | CHANNEL_PINNED : c->flags & ~(int64_t)CHANNEL_PINNED;

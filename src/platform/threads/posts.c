@@ -93,7 +93,7 @@ static enum err check_post_files(struct call *call)
     if (!channel_has_posts(call->target.channel->type))
         return ERR_CHANNEL_TYPE;
     if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     return check_message_uploads(call, &(struct list){ 0 });
 }
 
@@ -130,7 +130,7 @@ enum err create_post_in_forum(struct call *call)
     struct user author;
 
     if (!(call->target.permissions & PERMISSION(SEND_MESSAGES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
     if (!in->message.value)
         return call_add_field_error(call, "message", FORM_REQUIRED);
     enum err e = forum_post_check_tags(call, forum, &in->applied_tags, call->target.permissions);

@@ -277,7 +277,7 @@ enum err search_threads(struct call *call)
     enum err e = check_channel_can_have_threads(call->target.channel);
 
     if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (e)
         return e;
     t.words = split_into_search_words(call->arena,

@@ -7,7 +7,6 @@
 #include "platform/polls/polls.h"
 #include "platform/votes/votes.h"
 
-enum err check_view_poll_permission(struct call *call);
 bool poll_has_ended(const struct poll *poll);
 
 /* --- vote_route.c --------------------------------------------------------------------- */
@@ -16,6 +15,11 @@ struct poll_vote_body {
     struct list answer_ids; /* int64_t */
 };
 enum err choose_poll_answers(struct call *call);
+/* Saves all answers of a voter; bit i: answer i + 1. */
+enum err poll_voter_save(struct tx *tx, snowflake message_id, snowflake user_id, int64_t answers);
+/* Adds or removes one vote and counts it; emits no event. */
+enum err poll_vote_change(struct tx *tx, snowflake message_id, int64_t answer_id, snowflake user_id,
+                          bool chosen);
 
 /* --- end.c ---------------------------------------------------------------------------- */
 

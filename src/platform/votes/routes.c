@@ -6,10 +6,11 @@
 #include "api/deletion.h"
 #include "platform/channels/channels.h"
 
-enum err check_view_poll_permission(struct call *call)
+static enum err check_view_poll_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
 }
 
 /* --- voters --------------------------------------------------------------------------- */

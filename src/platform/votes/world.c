@@ -4,8 +4,8 @@
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
-#include "platform/polls/polls.h"
 #include "platform/reactions/reactions.h"
+#include "platform/votes/internal.h"
 #include "platform/worlds/import_export.h"
 
 enum { USUAL_HOURS = 24 };
@@ -43,13 +43,25 @@ WORLD_SINGLE(poll, poll_fields, NULL);
 /* --- import --------------------------------------------------------------------------- */
 
 static const char MARK_POLLED[] = "update messages set polled = 1, shown = null where id = $1";
-static const char CHOOSE[] =
-    "insert into poll_voters (message_id, user_id, answers) values ($1, $2, $3) "
-    "on conflict (message_id, user_id) do update set answers = poll_voters.answers + $3";
-static const char ADD_VOTE[] = "insert into poll_votes (message_id, answer_id, user_id) "
-                               "values ($1, $2, $3) on conflict do nothing";
-static const char COUNT_VOTES[] =
-    "insert into poll_counts (message_id, answer_id, lane, votes) values ($1, $2, 0, $3)";
+static const char FIND_ANSWERS[] =
+    "select answers from poll_voters where message_id = $1 and user_id = $2";
+
+static enum err import_vote(struct world_file_importer *im, snowflake message, int64_t answer,
+                            snowflake user, int64_t *count)
+{
+    int64_t bit = INT64_C(1) << (answer - 1);
+    struct rows row;
+    bool found;
+    enum err e = tx_one(im->tx, FIND_ANSWERS, BIND(v_id(message), v_id(user)), &row, &found);
+    int64_t before = !e && found ? row_int(&row, 0) : 0;
+
+    if (e || before & bit)
+        return e;
+    e = poll_vote_change(im->tx, message, answer, user, true);
+    *count += !e;
+    return e ? e : poll_voter_save(im->tx, message, user, before | bit);
+}
+
 static enum err resolve_answer_emoji(struct world_file_importer *im,
                                      const struct world_poll_answer *in, snowflake channel,
                                      const struct json_path *up, const struct reaction_emoji **ret)
@@ -78,19 +90,12 @@ static enum err import_votes(struct world_file_importer *im, const struct world_
     for (size_t i = 0; !e && i < in->users.value.count; i++) {
         struct json_path at = json_path_index(&all, i);
         snowflake user = 0;
-        int64_t new = 0;
 
         e = world_file_resolve_reference(im, &user_naming, 0, names[i], &at, &user);
         if (!e && user)
-            e = tx_exec(im->tx, ADD_VOTE, BIND(v_id(message), v_int(answer), v_id(user)), &new);
-        if (!e && new)
-            e = tx_exec(im->tx, CHOOSE,
-                        BIND(v_id(message), v_id(user), v_int(INT64_C(1) << (answer - 1))), NULL);
-        *ret_count += new;
+            e = import_vote(im, message, answer, user, ret_count);
     }
-    return e ? e
-             : tx_exec(im->tx, COUNT_VOTES, BIND(v_id(message), v_int(answer), v_int(*ret_count)),
-                       NULL);
+    return e;
 }
 
 static enum err import_answers(struct world_file_importer *im, const struct world_poll *in,

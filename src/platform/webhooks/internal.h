@@ -38,9 +38,6 @@ enum err webhooks_count_in_channel(struct tx *tx, snowflake guild_id, snowflake 
 
 /* --- manage.c ------------------------------------------------------------------------- */
 
-/* Derives the 68-character token from the id, the salt and the server's key. */
-struct str webhook_derive_token(struct call *call, const struct webhook *h);
-
 enum err resolve_webhook(struct call *call);
 enum err resolve_webhook_token(struct call *call);
 enum err check_manage_webhook_permission(struct call *call);

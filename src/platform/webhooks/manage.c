@@ -13,7 +13,8 @@ enum { MOST_IN_CHANNEL = 15, MOST_IN_GUILD = 1000, TOKEN_BYTES = 51 };
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-struct str webhook_derive_token(struct call *call, const struct webhook *h)
+/* Derives the 68-character token from the id, the salt and the server's key. */
+static struct str webhook_derive_token(struct call *call, const struct webhook *h)
 {
     unsigned char bytes[TOKEN_BYTES];
 
@@ -37,10 +38,11 @@ enum err resolve_webhook_token(struct call *call)
     /* The token alone authorizes the call, so other credentials of the request are ignored. */
     call->caller = NULL;
     /* Only incoming webhooks accept messages. */
-    return call->target.webhook->type == WEBHOOK_INCOMING && given.n == good.n &&
-                   sodium_memcmp(given.p, good.p, good.n) == 0
-               ? OK
-               : ERR_INVALID_WEBHOOK_TOKEN;
+    if (call->target.webhook->type != WEBHOOK_INCOMING || given.n != good.n ||
+        sodium_memcmp(given.p, good.p, good.n) != 0)
+        return ERR_INVALID_WEBHOOK_TOKEN;
+    call_record_application(call, call->target.webhook->application_id.value);
+    return OK;
 }
 
 /* Requires MANAGE_WEBHOOKS in the webhook's channel; for requests without the token. */

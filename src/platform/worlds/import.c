@@ -132,9 +132,8 @@ enum err world_file_import(struct store *store, const struct world_file_import_o
 
 static enum err read_store_is_empty(struct tx *tx, void *arg)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(tx, "select id from users limit 1", NO_BIND, &row, &found);
+    enum err e = tx_exists(tx, "select id from users limit 1", NO_BIND, &found);
 
     *(bool *)arg = !found;
     return e;

@@ -1,9 +1,10 @@
 /* group.c - group commit: runs several STORE_APPEND work items in one transaction.
  *
- * The prefetched queries of all work items are sent in one round trip, and their writes with the
- * one COMMIT. Nothing is written before the commit, so a refused work item does not affect the
- * others. A work item that must see its own writes, or their result, runs alone afterwards, as does
- * a work item that fails; the others are retried without it, up to MAX_GROUP_ATTEMPTS times.
+ * The first queries of all work items, and those that usually follow them (prefetch.c), are sent in
+ * one round trip, and their writes with the one COMMIT. Nothing is written before the commit, so a
+ * refused work item does not affect the others. A work item that must see its own writes, or their
+ * result, runs alone afterwards. So does one that fails; the others are retried without it, up to
+ * MAX_GROUP_ATTEMPTS times.
  *
  * A group has at most one work item per owner, sorted by owner: groups that write rows of the same
  * accounts lock them in the same order and cannot deadlock. */
@@ -72,17 +73,24 @@ static void abort_group_after_item(struct commit_group *g, unsigned i, enum err 
     abort_group_without(g, e, culprit ? culprit : g->works[i]);
 }
 
-static void prefetch_all_items(struct commit_group *g)
+/* Runs a work item until its first query, which is queued. */
+static void collect_first_query(struct commit_group *g, unsigned i)
 {
-    for (unsigned i = 0; i < g->count && !g->broken; i++) {
-        struct tx tx = tx_of_item(g, i);
+    struct postgres_conn *c = &g->worker->conn;
+    struct work_item *work = g->works[i];
+    struct tx tx = tx_of_item(g, i);
 
-        if (g->states[i] != ITEM_READY)
-            continue;
-        g->works[i]->prefetch(g->works[i], &tx);
-        if (tx.failed)
-            abort_group_after_item(g, i, tx.failed);
-    }
+    c->collects = true;
+    c->wants_more = false;
+    c->arena = work->arena;
+    work->prefetch_phase = PREFETCH_NOT_BEGUN;
+    tx_run_work_item(&tx);
+    work->arena = c->arena; /* the run may have switched arenas */
+    c->collects = false;
+    if (!c->wants_more)
+        postgres_discard_queued_of_work_item(c, work);
+    if (tx.failed && tx.failed != ERR_STORE_RETRY)
+        abort_group_after_item(g, i, tx.failed);
 }
 
 static void run_group_item(struct commit_group *g, unsigned i)
@@ -94,6 +102,7 @@ static void run_group_item(struct commit_group *g, unsigned i)
     work->log = (struct str){ 0 };
     work->position = 0;
     c->must_leave = false;
+    c->arena = work->arena;
     work->result = tx_run_work_item(&tx);
     if (!work->result) {
         g->states[i] = ITEM_WRITES;
@@ -172,7 +181,9 @@ static void run_and_commit_once(struct commit_group *g)
 
     postgres_conn_begin(c, postgres_begin_sql[STORE_APPEND]);
     c->runs_group = true;
-    prefetch_all_items(g);
+    for (unsigned i = 0; i < g->count && !g->broken; i++)
+        if (g->states[i] == ITEM_READY)
+            collect_first_query(g, i);
     for (unsigned i = 0; i < g->count && !g->broken; i++)
         if (g->states[i] == ITEM_READY)
             run_group_item(g, i);

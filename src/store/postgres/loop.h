@@ -49,8 +49,7 @@ struct loop_reader {
     unsigned next; /* index of the queued statement whose result is expected next */
     enum result_step step;
     int64_t asked_at, received_at; /* when queries were sent, and when data was last received */
-    int64_t spent_at;              /* CPU time of the thread when the current run began */
-    struct prefetcher prefetcher;
+    int64_t spent_at;              /* CPU time of the thread when the current runs began */
 };
 
 /* --- the connection, loop_conn.c ------------------------------------------------------- */

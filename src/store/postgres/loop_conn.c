@@ -64,6 +64,7 @@ static void open_connection_on_thread(uv_work_t *w)
                 !postgres_conn_run_command(c, READ_ONLY_SETTINGS) &&
                 pq.setnonblocking(c->pg, 1) == 0 && pq.enterPipelineMode(c->pg);
     c->round_trips = &r->pool->store.round_trips;
+    c->prefetcher = &r->pool->prefetcher;
     c->on_loop = true;
 }
 
@@ -190,7 +191,6 @@ static void end_reader(struct loop_reader *r)
         close_connection(r);
     uv_close((uv_handle_t *)&r->before_poll, on_handle_closed);
     uv_close((uv_handle_t *)&r->timeout, on_handle_closed);
-    prefetcher_clear(&r->prefetcher);
 }
 
 static void on_loop_end(struct loop_end_callback *e)
@@ -218,7 +218,6 @@ void loop_readers_init(struct postgres *p, unsigned count)
     p->readers = mem_new((count + 1) * sizeof *p->readers);
     for (unsigned i = 0; i < count; i++) {
         p->readers[i].pool = p;
-        map_init(&p->readers[i].prefetcher.by_work_name);
         p->readers[i].conn.counter_shard = postgres_counter_shard(p->count + 1 + i);
     }
 }

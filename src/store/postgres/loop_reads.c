@@ -59,21 +59,19 @@ void loop_reader_move_reads_to_workers(struct loop_reader *r)
     move_waiting_to_workers(r);
 }
 
-static bool send_queued_statement(struct postgres_conn *c, struct queued_statement *e,
-                                  unsigned round)
+static bool send_queued_statement(struct postgres_conn *c, struct queued_statement *e)
 {
     e->prepares = !e->statement->prepared;
-    e->round = (uint8_t)round;
     if (e->prepares && !pq.sendPrepare(c->pg, e->statement->name, e->sql, (int)e->count, NULL))
         return false;
     e->statement->prepared = true;
     return send_prepared_statement(c, e->statement, e->count, e->values);
 }
 
-static bool send_queued_statements(struct postgres_conn *c, unsigned round)
+static bool send_queued_statements(struct postgres_conn *c)
 {
     for (unsigned i = 0; i < c->queued_count; i++)
-        if (!c->queued[i].result && !send_queued_statement(c, &c->queued[i], round))
+        if (!c->queued[i].result && !send_queued_statement(c, &c->queued[i]))
             return false;
     return true;
 }
@@ -124,7 +122,7 @@ static void expect_result_from(struct loop_reader *r, unsigned i)
 static void send_queries(struct loop_reader *r)
 {
     bool ends = round_trip_is_last_for_all(r);
-    bool sent = send_queued_statements(&r->conn, r->rounds + 1) &&
+    bool sent = send_queued_statements(&r->conn) &&
                 (ends ? send_sync(r) : pq.sendFlushRequest(r->conn.pg) && loop_reader_flush(r));
 
     if (!sent) {
@@ -143,7 +141,6 @@ enum read_result { READ_FINISHED, READ_NEEDS_ROWS, READ_LEFT_LOOP };
 
 static void finish_read(struct loop_reader *r, struct work_item *w)
 {
-    prefetcher_learn_from_read(&r->prefetcher, &r->conn, w);
     postgres_discard_queued_of_work_item(&r->conn, w);
     if (r->rounds)
         read_record_round_trips(r->pool, w, r->rounds);
@@ -157,12 +154,9 @@ static enum read_result continue_or_move_read(struct loop_reader *r, struct work
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS)
         read_disallow_on_loop(r->pool, w);
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS || c->is_full) {
-        prefetcher_learn_from_read(&r->prefetcher, c, w);
         move_read_to_workers(r, w);
         return READ_LEFT_LOOP;
     }
-    if (!r->rounds)
-        prefetcher_queue_learned_queries(&r->prefetcher, c, w);
     if (!r->synced)
         return READ_NEEDS_ROWS;
     /* The transaction has ended, so the read restarts in a new transaction. */
@@ -259,6 +253,7 @@ static void start_waiting_reads(struct loop_reader *r)
            r->conn.queued_count < FIRST_ROUND_QUERIES) {
         struct work_item *w = pop_waiting_read(r);
 
+        w->prefetch_phase = PREFETCH_NOT_BEGUN;
         if (run_read(r, w) == READ_NEEDS_ROWS)
             r->reads[r->count++] = w;
     }

@@ -118,6 +118,7 @@ static void postgres_close(struct store *s)
     work_queue_clear(&p->queue);
     fair_queue_clear(&p->long_reads);
     commit_order_clear(&p->commit_order);
+    prefetcher_clear(&p->prefetcher);
     pthread_rwlock_destroy(&p->writing);
     mem_free(p->readers);
     mem_free(p->workers);
@@ -171,6 +172,7 @@ static struct postgres *postgres_new(const struct store_options *o)
     fair_queue_init(&p->long_reads);
     commit_order_init(&p->commit_order);
     init_write_lock(&p->writing);
+    prefetcher_init(&p->prefetcher);
     return p;
 }
 
@@ -325,7 +327,6 @@ const struct store_engine postgres_engine = {
     .query = postgres_query,
     .next = postgres_rows_next,
     .end = postgres_rows_end,
-    .prefetch = postgres_prefetch,
     .exec_deferred = postgres_exec_deferred,
     .counter_shard = postgres_tx_counter_shard,
     .move_to_background = postgres_move_to_background,

@@ -10,14 +10,14 @@
 /* --- one connection, conn.c: used by one thread at a time ----------------------------- */
 
 enum {
-    POSTGRES_QUEUE_MAX = 128,
-    POSTGRES_LOOP_QUEUE_MAX = 256, /* queued statements of a loop's connection */
+    POSTGRES_QUEUE_MAX = 256,
     POSTGRES_GROUP_MAX = 16,
     POSTGRES_STATISTICS_SLOTS = 1 << 12,
 };
 struct postgres_statement;
 struct postgres_parameters;
 struct postgres;
+struct learned_query;
 
 /* Time limit of a running read; a longer read is aborted and queued again (fair_queue.c). */
 struct read_time_limit {
@@ -48,17 +48,20 @@ struct postgres_conn {
     unsigned began;                     /* number of round trips of this transaction so far */
     const struct work_item *culprit;    /* work item whose queued statement failed, or NULL */
     bool may_be_written;                /* COMMIT was sent and may have succeeded */
-    bool runs_group;                    /* a group commit runs: writes are sent with COMMIT */
-    bool must_leave;                    /* the running work item must leave the group or loop */
-    bool on_loop;                 /* the connection belongs to a loop and never blocks: queries are
-                                   * queued */
-    bool is_full;                 /* the queue of statements is full */
-    bool has_too_many_statements; /* too many prepared statements, which must be deallocated */
-    struct arena *arena;          /* memory for queued statements */
-    int64_t rows_until;           /* on a loop: end of the time limit of a measured read; 0 means no
-                                   * limit */
-    int64_t rows_spent;           /* on a loop: CPU time of the thread at which the time limit
-                                   * ends */
+    bool runs_group;                    /* a group runs: writes are sent with its commit */
+    bool must_leave;               /* the running work item must leave the group (or the loop) */
+    bool on_loop;                  /* the connection belongs to a loop and never blocks: queries are
+                                    * queued */
+    bool is_full;                  /* the queue of statements is full */
+    bool has_too_many_statements;  /* too many prepared statements: deallocate them */
+    bool collects;                 /* a group collects the first queries of its work items: queries
+                                    * are queued */
+    struct prefetcher *prefetcher; /* NULL: queries are not prefetched */
+    struct arena *arena;           /* memory for queued statements */
+    int64_t rows_until;            /* on a loop: end of the time limit of a measured read; 0:
+                                    * none */
+    int64_t rows_spent;            /* on a loop: CPU time of the thread at which the limit
+                                    * applies */
     unsigned queued_count;
     struct queued_statement {
         const char *sql;
@@ -66,13 +69,12 @@ struct postgres_conn {
         const struct postgres_parameters *values;
         size_t count;
         const struct work_item *work; /* work item that needs the statement */
-        bool writes;                  /* true for a deferred write, false for a prefetched query */
-        bool prepares;    /* on a loop: the statement is prepared together with this use */
-        bool used;        /* on a loop: the read has used the rows */
-        uint8_t round;    /* on a loop: number of the round trip that sends the statement */
-        uint8_t guess;    /* number of the learned query (prefetch.c); 0 if not learned */
-        PGresult *result; /* rows of a prefetched query, once they have arrived */
-    } queued[POSTGRES_LOOP_QUEUE_MAX];
+        bool writes;                  /* deferred write; false: prefetched query */
+        bool prepares; /* on a loop: the statement is prepared together with this use */
+        bool used;     /* the work item used the rows */
+        struct learned_query *learned; /* NULL: not a learned query (prefetch.c) */
+        PGresult *result;              /* rows of a prefetched query, once they have arrived */
+    } queued[POSTGRES_QUEUE_MAX];
 };
 
 /* Opens the connection. Returns false if that fails; logs the reason if `log` is set. */
@@ -139,8 +141,7 @@ void postgres_free_prepared_statements(struct postgres_conn *c);
 void postgres_discard_queued_statements(struct postgres_conn *c);
 /* Discards the queued statements of one work item. */
 void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work);
-/* Implements tx_prefetch; the next function implements tx_exec_deferred. */
-void postgres_prefetch(struct tx *tx, const char *sql, const struct value *values, size_t count);
+/* See tx_exec_deferred. */
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
                                 size_t count);
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
@@ -161,6 +162,7 @@ struct postgres_parameters {
 /* Converts query parameters for libpq; text is copied to the arena. */
 void postgres_encode_parameters(struct postgres_parameters *p, struct arena *a,
                                 const struct value *values, size_t count);
+const char *postgres_format_int(struct arena *a, int64_t i);
 struct value postgres_decode_column(struct arena *a, const PGresult *result, int row, int i);
 
 /* --- connected servers, peers.c ------------------------------------------------------- */
@@ -239,7 +241,12 @@ struct postgres {
     struct commit_order commit_order;
     struct read_statistics {
         _Atomic uint16_t both;
-    } statistics[POSTGRES_STATISTICS_SLOTS]; /* indexed by a hash of the work item's name */
+    } statistics[POSTGRES_STATISTICS_SLOTS]; /* by hash of the work item's name */
+    struct prefetcher {
+        pthread_mutex_t lock;
+        struct map by_key;          /* struct learned_queries by work_item.prefetch_key */
+        struct related_id *related; /* without the lock */
+    } prefetcher;
     pthread_rwlock_t writing;          /* locked exclusively by a work item that conflicted too
                                         * often */
     _Atomic unsigned connected;        /* number of connected workers */
@@ -286,23 +293,20 @@ void read_record_round_trips(struct postgres *p, const struct work_item *work,
 /* Makes reads of this work item's name run on the workers for a while. */
 void read_disallow_on_loop(struct postgres *p, const struct work_item *work);
 
-/* --- learned prefetch, prefetch.c: used by one thread ------------------------------------ */
+/* --- prefetched queries, prefetch.c ------------------------------------------------------ */
 
-struct prefetcher {
-    struct map by_work_name;
-};
+void prefetcher_init(struct prefetcher *h);
 void prefetcher_clear(struct prefetcher *h);
-/* Queues the queries that the read will probably send later; call it after the first run of the
- * read. */
-void prefetcher_queue_learned_queries(struct prefetcher *h, struct postgres_conn *c,
-                                      struct work_item *work);
-/* Learns the queries of a read; call it at its end, before its queued statements are discarded. */
-void prefetcher_learn_from_read(struct prefetcher *h, const struct postgres_conn *c,
-                                const struct work_item *work);
-/* Queues the learned query with this number, unless it is queued already. */
-void postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
-                                  const char *sql, const struct postgres_parameters *p,
-                                  size_t count, unsigned number);
+/* Call it for a query that is not queued. If it is the first one of an attempt, queues the queries
+ * that usually follow it; otherwise learns it. */
+enum err prefetch_or_learn(struct postgres_conn *c, struct work_item *w, const char *sql,
+                           const struct postgres_parameters *p, size_t count);
+/* Call it when the rows of a learned query are discarded. */
+void prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used);
+/* Queues a learned query, unless it is queued already. */
+enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
+                                      const char *sql, const struct postgres_parameters *p,
+                                      size_t count, struct learned_query *learned);
 
 /* --- reads on loops, loop_reads.c ------------------------------------------------------- */
 

@@ -107,7 +107,11 @@ bool send_prepared_statement(struct postgres_conn *c, const struct postgres_stat
 
 static void queued_remove(struct postgres_conn *c, unsigned i)
 {
-    pq.clear(c->queued[i].result);
+    struct queued_statement *e = &c->queued[i];
+
+    if (e->learned && (e->result || e->used))
+        prefetcher_update_score(c->prefetcher, e->learned, e->used);
+    pq.clear(e->result);
     c->queued_count--;
     memmove(&c->queued[i], &c->queued[i + 1], (c->queued_count - i) * sizeof *c->queued);
 }
@@ -118,12 +122,15 @@ void postgres_discard_queued_statements(struct postgres_conn *c)
         queued_remove(c, c->queued_count - 1);
 }
 
-/* Discards the prefetched queries of a work item, because its write may change their rows. Other
- * work items of a group commit do not see its writes. */
-static void discard_prefetched_of(struct postgres_conn *c, const struct work_item *work)
+/* Discards the prefetched queries of a work item, because a write may change their rows. Other work
+ * items of a group do not see its writes. */
+static void end_prefetch(struct tx *tx)
 {
+    struct postgres_conn *c = tx->connection;
+
+    tx->work->prefetch_phase = PREFETCH_ENDED;
     for (unsigned i = c->queued_count; i-- > 0;)
-        if (!c->queued[i].writes && c->queued[i].work == work)
+        if (!c->queued[i].writes && c->queued[i].work == tx->work)
             queued_remove(c, i);
 }
 
@@ -183,7 +190,13 @@ static bool is_query_queued(const struct postgres_conn *c, const struct work_ite
 
 static bool queue_has_space(const struct postgres_conn *c)
 {
-    return c->queued_count < (c->on_loop ? POSTGRES_LOOP_QUEUE_MAX : POSTGRES_QUEUE_MAX);
+    return c->queued_count < POSTGRES_QUEUE_MAX;
+}
+
+/* Whether a query is queued, and the work item runs again when its rows have arrived. */
+static bool only_queues_queries(const struct postgres_conn *c)
+{
+    return c->on_loop || c->collects;
 }
 
 static enum err queue_statement(struct tx *tx, const char *sql, const struct value *values,
@@ -195,12 +208,13 @@ static enum err queue_statement(struct tx *tx, const char *sql, const struct val
 
     if (e)
         return tx_mark_failed(tx, e);
-    /* On a loop the statement is sent after the run has ended, so use the work item's arena and
-     * copy bytes. */
-    struct arena *a = c->on_loop ? c->arena : tx_arena(tx);
+    /* If queries are only queued, the run has ended when this is sent, so use the work item's arena
+     * and copy bytes. */
+    bool copies = only_queues_queries(c);
+    struct arena *a = copies ? c->arena : tx_arena(tx);
     struct postgres_parameters *p = arena_alloc_raw(a, sizeof *p);
     postgres_encode_parameters(p, a, values, count);
-    for (size_t i = 0; c->on_loop && i < count; i++)
+    for (size_t i = 0; copies && i < count; i++)
         if (p->binary[i])
             p->text[i] = value_copy(a, VALUE_BYTES, p->text[i], (size_t)p->length[i]).s.p;
     if (!writes && is_query_queued(c, tx->work, sql, p, count))
@@ -211,21 +225,24 @@ static enum err queue_statement(struct tx *tx, const char *sql, const struct val
     return OK;
 }
 
-void postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
-                                  const char *sql, const struct postgres_parameters *p,
-                                  size_t count, unsigned number)
+enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
+                                      const char *sql, const struct postgres_parameters *p,
+                                      size_t count, struct learned_query *learned)
 {
     struct postgres_statement *st;
 
-    if (!queue_has_space(c) || is_query_queued(c, work, sql, p, count) ||
-        find_prepared_statement(c, sql, count, &st))
-        return;
-    c->queued[c->queued_count++] = (struct queued_statement){ .sql = sql,
-                                                              .statement = st,
-                                                              .values = p,
-                                                              .count = count,
-                                                              .work = work,
-                                                              .guess = (uint8_t)number };
+    if (!queue_has_space(c) || is_query_queued(c, work, sql, p, count))
+        return OK;
+    enum err e = find_prepared_statement(c, sql, count, &st);
+
+    if (!e)
+        c->queued[c->queued_count++] = (struct queued_statement){ .sql = sql,
+                                                                  .statement = st,
+                                                                  .values = p,
+                                                                  .count = count,
+                                                                  .work = work,
+                                                                  .learned = learned };
+    return e;
 }
 
 /* Returns the rows of a prefetched query, or NULL if they have not arrived. */
@@ -252,6 +269,7 @@ static PGresult *pop_prefetched_result(struct postgres_conn *c, const struct wor
         if (queued_matches(e, work, sql, p, count)) {
             PGresult *result = e->result;
 
+            e->used = true;
             e->result = NULL;
             queued_remove(c, i);
             return result;
@@ -260,20 +278,12 @@ static PGresult *pop_prefetched_result(struct postgres_conn *c, const struct wor
     return NULL;
 }
 
-void postgres_prefetch(struct tx *tx, const char *sql, const struct value *values, size_t count)
-{
-    struct postgres_conn *c = tx->connection;
-
-    if (queue_has_space(c))
-        queue_statement(tx, sql, values, count, false);
-}
-
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
                                 size_t count)
 {
     struct postgres_conn *c = tx->connection;
 
-    discard_prefetched_of(c, tx->work);
+    end_prefetch(tx);
     if (!queue_has_space(c))
         return tx_exec(tx, sql, values, count, NULL);
     return queue_statement(tx, *sql.text, values, count, true);
@@ -449,7 +459,7 @@ static PGresult *exec_statement(struct tx *tx, const struct postgres_statement *
     struct postgres_conn *c = tx->connection;
 
     if (!sql_is_read(*sql))
-        discard_prefetched_of(c, tx->work);
+        end_prefetch(tx);
     PGresult *result = pop_prefetched_result(c, tx->work, *sql, p, count);
     if (result)
         return result;
@@ -460,10 +470,10 @@ static PGresult *exec_statement(struct tx *tx, const struct postgres_statement *
     return postgres_read_last_result(c, send_prepared_statement(c, st, count, p));
 }
 
-/* On a loop: returns the rows, or queues the query; then the read runs again when the rows have
+/* Returns the rows, or queues the query; then the read runs again when the rows have
  * arrived. */
-static PGresult *queue_or_find_on_loop(struct tx *tx, const char *sql, const struct value *values,
-                                       const struct postgres_parameters *p, size_t count)
+static PGresult *queue_or_find_query(struct tx *tx, const char *sql, const struct value *values,
+                                     const struct postgres_parameters *p, size_t count)
 {
     struct postgres_conn *c = tx->connection;
     PGresult *result = find_prefetched_result(c, tx->work, sql, p, count);
@@ -513,8 +523,12 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     if (e)
         return tx_mark_failed(tx, e);
     postgres_encode_parameters(&p, tx_arena(tx), values, count);
-    if (c->on_loop) {
-        PGresult *here = queue_or_find_on_loop(tx, sql, values, &p, count);
+    if (sql_is_read(sql) && !is_query_queued(c, tx->work, sql, &p, count))
+        e = prefetch_or_learn(c, tx->work, sql, &p, count);
+    if (e)
+        return tx_mark_failed(tx, e);
+    if (only_queues_queries(c)) {
+        PGresult *here = queue_or_find_query(tx, sql, values, &p, count);
 
         return here ? open_cursor(tx, here, ret) : ERR_STORE_RETRY;
     }

@@ -38,6 +38,7 @@ static bool open_connection(struct postgres_worker *w, bool log)
     if (!postgres_conn_open(&w->conn, w->pool->where, log))
         return false;
     w->conn.round_trips = &w->pool->store.round_trips;
+    w->conn.prefetcher = &w->pool->prefetcher;
     if (!w->pool->serves || postgres_conn_register_server(&w->conn, w->pool))
         return true;
     postgres_conn_close(&w->conn);
@@ -197,9 +198,9 @@ static struct tx run_transaction_function(struct postgres_worker *w, struct work
 
     work->log = (struct str){ 0 };
     work->position = 0;
+    work->prefetch_phase = PREFETCH_NOT_BEGUN;
+    w->conn.arena = work->arena;
     begin_transaction(w, work);
-    if (work->prefetch)
-        work->prefetch(work, &tx);
     work->result = tx_run_work_item(&tx);
     record_round_trips(w, work);
     return tx;

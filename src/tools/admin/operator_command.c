@@ -302,13 +302,20 @@ static bool read_secret(char *out, size_t size)
 
 /* --- command line --------------------------------------------------------------------- */
 
+static void print_operator_form(const struct operator_command_row *r)
+{
+    char form[80];
+
+    snprintf(form, sizeof form, "%s %s %s", r->noun, r->verb ? r->verb : "", r->arguments);
+    fprintf(stderr, "  %-36s %s\n", form, r->help ? r->help : "");
+}
+
 static int print_operator_usage(const char *noun)
 {
     fprintf(stderr, "guildhall: the forms of %s are\n", noun);
     for (const struct operator_command_row *r = operator_command_rows; r->noun; r++)
         if (strcmp(r->noun, noun) == 0)
-            fprintf(stderr, "  %s %s %-18s %s\n", noun, r->verb ? r->verb : "", r->arguments,
-                    r->help);
+            print_operator_form(r);
     return 2;
 }
 

@@ -80,11 +80,12 @@ static void print_session_row(const struct session_entry *s)
 
 static void print_voice_row(const struct session_entry *s)
 {
-    printf("%-20llu %-20.*s %-20llu %-40.*s %-31.*s %7lld %4lld %-8s %10lld %8lld %6.1f ms\n",
-           (unsigned long long)s->user_id, STR_ARGS(s->name), (unsigned long long)s->channel_id,
-           STR_ARGS(s->connected ? s->address : STR("away")), STR_ARGS(s->mode),
-           (long long)s->version, (long long)s->dave, s->speaking ? "speaks" : "-",
-           (long long)s->packets, (long long)s->missing, (double)s->jitter_us / 1000);
+    printf(
+        "%-20llu %-20.*s %-20llu %-40.*s %-9.*s %-31.*s %7lld %4lld %-8s %10lld %8lld %6.1f ms\n",
+        (unsigned long long)s->user_id, STR_ARGS(s->name), (unsigned long long)s->channel_id,
+        STR_ARGS(s->connected ? s->address : STR("away")), STR_ARGS(s->transport),
+        STR_ARGS(s->mode), (long long)s->version, (long long)s->dave, s->speaking ? "speaks" : "-",
+        (long long)s->packets, (long long)s->missing, (double)s->jitter_us / 1000);
 }
 
 static size_t decode_and_print_lines(struct str all, void (*print)(const struct session_entry *s))
@@ -114,9 +115,9 @@ static void print_sessions_table(struct str all)
 
 static void print_voice_table(struct str all)
 {
-    printf("%-20s %-20s %-20s %-40s %-31s %7s %4s %-8s %10s %8s %9s\n", "account", "name",
-           "channel", "address", "encryption", "version", "DAVE", "", "packets", "missing",
-           "jitter");
+    printf("%-20s %-20s %-20s %-40s %-9s %-31s %7s %4s %-8s %10s %8s %9s\n", "account", "name",
+           "channel", "address", "transport", "encryption", "version", "DAVE", "", "packets",
+           "missing", "jitter");
     printf("%zu in voice\n", decode_and_print_lines(all, print_voice_row));
 }
 

@@ -9,7 +9,14 @@
 #include "model/fields/types.h"
 #include "net/websocket/websocket.h"
 
-enum { CONNECT_TIMEOUT_S = 30, HELLO = 10, DISPATCH = 0, HEARTBEAT = 1, RECONNECT = 7 };
+enum {
+    CONNECT_TIMEOUT_S = 30,
+    HELLO = 10,
+    DISPATCH = 0,
+    HEARTBEAT = 1,
+    RECONNECT = 7,
+    INVALID_SESSION = 9
+};
 #define NANOSECONDS_PER_SECOND INT64_C(1000000000)
 
 /* --- frames --------------------------------------------------------------------------- */
@@ -183,6 +190,9 @@ enum api_client_event_result api_client_next_event(struct api_client *w, int64_t
             w->next_beat = 0;
         if (e->op == RECONNECT)
             return report_connection_lost(w, STR("the server asks its clients to reconnect"));
+        if (e->op == INVALID_SESSION)
+            return report_connection_lost(w, STR("the account starts sessions too fast; wait five "
+                                                 "seconds, or use --rate-limits off for tests"));
         if (e->op != DISPATCH || e->t.given != GIVEN)
             continue;
         w->seq = e->s.value;

@@ -16,13 +16,10 @@ static enum err read_ringing(struct tx *tx, struct voice_call *c)
 enum err voice_call_find(struct tx *tx, snowflake channel_id, struct voice_call *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_CALL, BIND(v_id(channel_id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_CALL, BIND(v_id(channel_id)), ERR_UNKNOWN_CHANNEL, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_CHANNEL;
     *ret = (struct voice_call){
         .channel_id = channel_id,
         .message_id = row_id(&row, 0),

@@ -56,7 +56,7 @@ static enum err check_guild_of_sound(struct call *call, snowflake guild_id)
     if (guild_id == call->target.channel->guild_id.value)
         return OK;
     if (!(call->target.permissions & PERMISSION(USE_EXTERNAL_SOUNDS)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(USE_EXTERNAL_SOUNDS));
     enum err e = member_find(call->tx, guild_id, call->caller->id, &m);
     return e == ERR_UNKNOWN_MEMBER ? ERR_UNKNOWN_SOUND : e;
 }
@@ -64,13 +64,10 @@ static enum err check_guild_of_sound(struct call *call, snowflake guild_id)
 static enum err find_guild_sound(struct call *call, snowflake id, struct effect_sound *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, FIND_SOUND, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(call->tx, FIND_SOUND, BIND(v_id(id)), ERR_UNKNOWN_SOUND, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_SOUND;
     e = check_guild_of_sound(call, row_id(&row, 0));
     if (e)
         return e;

@@ -211,7 +211,7 @@ static enum err send_custom_call_sound(struct call *call)
     struct effect_sound sound;
 
     if ((call->target.permissions & needed) != needed)
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, needed);
     enum err e = check_premium(call, in->animation_type);
     if (!e)
         e = find_custom_call_sound(call, &sound);

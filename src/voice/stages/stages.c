@@ -121,7 +121,9 @@ enum err read_visible_stages(struct tx *tx, struct gateway_guild *ret)
 }
 
 static const char INSERT_STAGE[] =
-    "insert into stage_instances (" STAGE_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7)";
+    "insert into stage_instances (" STAGE_COLUMNS ", silent_since) values ($1, $2, $3, $4, $5, $6, "
+    "$7, $8) on conflict (channel_id) do update set topic = excluded.topic, "
+    "privacy_level = excluded.privacy_level, scheduled_event_id = excluded.scheduled_event_id";
 static const char UPDATE_STAGE[] =
     "update stage_instances set topic = $2, privacy_level = $3 where id = $1";
 static const char DELETE_STAGE[] = "delete from stage_instances where id = $1";
@@ -145,12 +147,13 @@ enum err stage_instance_close(struct call *call, snowflake channel_id)
     return e;
 }
 
-static enum err stage_insert(struct call *call, const struct stage_instance *s)
+enum err stage_insert(struct tx *tx, const struct stage_instance *s, struct opt_int silent_since)
 {
-    return tx_exec(call->tx, INSERT_STAGE,
+    return tx_exec(tx, INSERT_STAGE,
                    BIND(v_id(s->id), v_id(s->guild_id), v_id(s->channel_id), v_text(s->topic),
                         v_int(s->privacy_level), v_int(s->discoverable_disabled),
-                        optional_id_value(s->guild_scheduled_event_id)),
+                        optional_id_value(s->guild_scheduled_event_id),
+                        optional_int_value(silent_since)),
                    NULL);
 }
 
@@ -185,7 +188,7 @@ static enum err stage_open_for_event(struct call *call, struct scheduled_event_s
         return e == ERR_UNKNOWN_CHANNEL ? ERR_EVENT_STAGE : e;
     e = stage_instance_close(call, s.channel_id);
     if (!e)
-        e = stage_insert(call, &s);
+        e = stage_insert(call->tx, &s, (struct opt_int){ 0 });
     if (!e)
         e = stage_schedule_close_if_silent(call, s.channel_id);
     if (e)
@@ -229,7 +232,7 @@ static enum err check_stage_draft(struct call *call, const struct stage_draft *i
 
     if (in->send_start_notification.value &&
         !(call->target.permissions & PERMISSION(MENTION_EVERYONE)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MENTION_EVERYONE));
     if (in->guild_scheduled_event_id.given != GIVEN)
         return OK;
     enum err e = scheduled_event_find(call->tx, call->target.channel->guild_id.value,
@@ -270,7 +273,7 @@ static enum err open_stage(struct call *call)
         .privacy_level = in->privacy_level,
         .guild_scheduled_event_id = in->guild_scheduled_event_id,
     };
-    e = stage_insert(call, &s);
+    e = stage_insert(call->tx, &s, (struct opt_int){ 0 });
     if (!e)
         e = audit_record_object(call, s.guild_id, AUDIT_STAGE_CREATE, s.id, audited_stage, NULL,
                                 &s);

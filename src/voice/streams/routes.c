@@ -19,7 +19,7 @@ enum err stream_find_by_path(struct call *call, struct stream *ret)
 }
 
 /* A stream in a channel that the caller cannot view is reported as unknown. */
-enum err require_stream_owner(struct call *call)
+static enum err require_stream_owner(struct call *call)
 {
     struct stream s;
     enum err e = stream_find_by_path(call, &s);

@@ -108,8 +108,6 @@ enum err pause_stream(struct call *call, struct session_opcode *o);
 
 /* Finds the stream of the path. ERR_UNKNOWN_STREAM, or a form error if the key is invalid. */
 enum err stream_find_by_path(struct call *call, struct stream *ret);
-/* Checks as the route's .admit that the caller owns the stream. */
-enum err require_stream_owner(struct call *call);
 
 /* --- files.c: previews ---------------------------------------------------------------- */
 

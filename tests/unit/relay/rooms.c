@@ -412,6 +412,95 @@ static void large_rooms_do_not_send_the_flags_of_each_client(void **state)
     loops_stop(ls);
 }
 
+/* --- workers ---------------------------------------------------------------------------- */
+
+enum { WORKERS = 4, WORKER_ROOMS = 16 };
+
+/* A user joins a room, with a salt of its own. */
+static void send_room_join(struct relay *r, struct loop *loop, snowflake user_id, snowflake room,
+                           uint64_t number)
+{
+    struct pending_identify *c = mem_new(sizeof *c);
+    struct relay_voice_state f = { .guild_id = GUILD,
+                                   .user_id = user_id,
+                                   .channel_id = room,
+                                   .room_id = room,
+                                   .salt = { (unsigned char)number },
+                                   .claim = number };
+
+    *c = (struct pending_identify){ .server_id = GUILD,
+                                    .user_id = user_id,
+                                    .relay = r,
+                                    .loop = loop,
+                                    .number = number,
+                                    .version = VOICE_SEQUENCE_VERSION };
+    memcpy(c->token, &number, sizeof number);
+    pending_identify_add(c);
+    relay_deliver_state_change(r, &f);
+}
+
+struct worker_check {
+    struct relay_worker *worker;
+    unsigned count;
+    snowflake room_of_first_user;
+};
+
+static void check_worker(struct loop *l, void *arg)
+{
+    struct worker_check *t = arg;
+    const struct relay_worker *w = t->worker;
+    size_t at = 0;
+
+    (void)l;
+    for (const struct relay_participant *s; (s = participants_next(w->participants, &at));) {
+        assert_ptr_equal(relay_worker_of_room(w->relay, s->room->id), w);
+        assert_int_equal(relay_worker_of_ssrc(w->relay, s->media.ssrc), w->index);
+        t->count++;
+        if (s->voice_state.user_id == 1)
+            t->room_of_first_user = s->room->id;
+    }
+}
+
+static struct worker_check check_workers(struct relay *r)
+{
+    struct worker_check t = { 0 };
+
+    for (unsigned i = 0; i < r->worker_count; i++) {
+        t.worker = &r->workers[i];
+        loop_call_and_wait(t.worker->loop, check_worker, &t);
+    }
+    return t;
+}
+
+/* A user that moves to a room of another worker is removed by the first one. */
+static void rooms_are_divided_between_workers(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = WORKERS,
+                                     .address = "127.0.0.1",
+                                     .source.on_connected_changed =
+                                         count_participants_without_socket };
+    int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
+    struct worker_check t;
+    struct relay *r;
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    assert_int_equal(r->worker_count, WORKERS);
+    for (snowflake id = 1; id <= WORKER_ROOMS; id++)
+        send_room_join(r, loops_get(ls, 0), id, id, id);
+    for (snowflake room = 2; room <= WORKER_ROOMS; room++) {
+        send_room_join(r, loops_get(ls, 0), 1, room, WORKER_ROOMS + room);
+        do {
+            assert_true(clock_monotonic_ns() < until);
+            t = check_workers(r);
+        } while (t.count != WORKER_ROOMS || t.room_of_first_user != room);
+    }
+    relay_stop(r);
+    loops_stop(ls);
+}
+
 /* --- required end-to-end encryption ----------------------------------------------------- */
 
 struct encrypted_room {
@@ -767,6 +856,7 @@ int main(void)
         cmocka_unit_test(large_rooms_do_not_send_the_flags_of_each_client),
         cmocka_unit_test(message_sequence_numbers_wrap_around_and_skip_zero),
         cmocka_unit_test(participant_that_missed_too_many_messages_cannot_resume),
+        cmocka_unit_test(rooms_are_divided_between_workers),
         cmocka_unit_test(full_encrypted_room_refuses_participants_if_encryption_is_required),
         cmocka_unit_test(participant_is_disconnected_after_the_last_nonce),
         cmocka_unit_test(video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams),

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "support/stores.h"
+#include "support/test_work.h"
 
 #define KINDS "create table kinds (i bigint, d double precision, t text, b bytea)"
 
@@ -404,39 +406,73 @@ static int64_t value_of_pair(struct tx *tx, int64_t k)
     return found ? row_int(&r, 0) : -1;
 }
 
-static enum err prefetch_and_query(struct tx *tx, void *arg)
+static enum err read_pairs_by_helpers(struct tx *tx, void *arg)
 {
+    struct rows r;
+    int64_t v = -1;
+    bool found;
+
     (void)arg;
-    for (int64_t k = 1; k <= 200; k++) /* more than the prefetch buffer holds */
-        tx_prefetch(tx, pair_of, BIND(v_int(k)));
-    for (int64_t k = 20; k >= 0; k--)
-        assert_int_equal(value_of_pair(tx, k), k && k <= 3 ? k * 10 : -1);
-    /* Requested twice, prefetched once. */
-    tx_prefetch(tx, pair_of, BIND(v_int(2)));
-    assert_int_equal(value_of_pair(tx, 1), 10);
-    assert_int_equal(value_of_pair(tx, 2), 20);
-    assert_int_equal(value_of_pair(tx, 2), 20);
-    /* A prefetch from before a write is invalid after it. */
-    tx_prefetch(tx, pair_of, BIND(v_int(2)));
-    tx_prefetch(tx, pair_of, BIND(v_int(3)));
-    assert_int_equal(value_of_pair(tx, 1), 10);
+    no_error(tx_exists(tx, pair_of, BIND(v_int(2)), &found));
+    assert_true(found);
+    no_error(tx_exists(tx, pair_of, BIND(v_int(9)), &found));
+    assert_false(found);
+    no_error(tx_read_int(tx, pair_of, BIND(v_int(2)), &v));
+    assert_int_equal(v, 20);
+    no_error(tx_read_int(tx, pair_of, BIND(v_int(9)), &v));
+    assert_int_equal(v, 0);
+    no_error(tx_one_or(tx, pair_of, BIND(v_int(2)), ERR_NOT_FOUND, &r));
+    assert_int_equal(row_int(&r, 0), 20);
+    assert_int_equal(tx_one_or(tx, pair_of, BIND(v_int(9)), ERR_NOT_FOUND, &r), ERR_NOT_FOUND);
+    return OK;
+}
+
+static void row_helpers_handle_a_missing_row(void **state)
+{
+    struct fixture *f = *state;
+
+    no_error(store_do(f->store, PAIRS));
+    no_error(store_do(f->store, "insert into pairs (k, v) values (2, 20)"));
+    no_error(in_one(f, read_pairs_by_helpers, NULL));
+}
+
+/* Queries the same rows before and after writes, so that a prefetched row would be wrong. */
+static enum err query_around_writes(struct work_item *w, struct tx *tx)
+{
+    int64_t round = container_of(w, struct test_work, work)->add;
+
+    for (int64_t k = 3; k >= 0; k--)
+        assert_int_equal(value_of_pair(tx, k), k ? k * 10 + (k > 1 ? 5 * round : 0) : -1);
     no_error(tx_exec(tx, move_pair, BIND(v_int(2), v_int(5)), NULL));
-    assert_int_equal(value_of_pair(tx, 2), 25);
-    tx_prefetch(tx, pair_of, BIND(v_int(3)));
+    assert_int_equal(value_of_pair(tx, 2), 25 + 5 * round);
     assert_int_equal(value_of_pair(tx, 1), 10);
     no_error(tx_exec_deferred(tx, move_pair, BIND(v_int(3), v_int(5))));
-    assert_int_equal(value_of_pair(tx, 3), 35);
+    assert_int_equal(value_of_pair(tx, 3), 35 + 5 * round);
     return OK;
 }
 
 static void prefetched_rows_match_the_stored_rows(void **state)
 {
+    enum { ROUNDS = 8 };
     struct fixture *f = *state;
 
     no_error(store_do(f->store, PAIRS));
     no_error(store_do(f->store, "insert into pairs (k, v) values (1, 10), (2, 20), (3, 30)"));
-    no_error(run_in_one_transaction(f, prefetch_and_query, NULL));
-    assert_int_equal(store_number(f->store, "select v from pairs where k = 3"), 35);
+    for (int64_t i = 0; i < ROUNDS; i++) {
+        sem_t finished;
+        struct test_work *one = test_works_new(1, &finished);
+
+        one->work.mode = STORE_WRITE;
+        one->work.name = "pairs";
+        one->work.run = query_around_writes;
+        one->add = i;
+        store_submit(f->store, &one->work);
+        wait_for(&finished);
+        no_error(one->result);
+        test_works_free(one, 1);
+        sem_destroy(&finished);
+    }
+    assert_int_equal(store_number(f->store, "select v from pairs where k = 3"), 30 + 5 * ROUNDS);
 }
 
 static enum err add_many_soon(struct tx *tx, void *arg)
@@ -500,6 +536,7 @@ int main(void)
         store_test(row_without_its_foreign_key_target_is_refused),
         store_test(invalid_sql_is_an_internal_error_and_the_next_query_works),
         store_test(read_transaction_cannot_write),
+        store_test(row_helpers_handle_a_missing_row),
         store_test(prefetched_rows_match_the_stored_rows),
         store_test(pipelined_writes_are_visible_to_later_reads),
         store_test(failed_pipelined_write_rolls_back_the_transaction),

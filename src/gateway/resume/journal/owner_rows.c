@@ -77,15 +77,13 @@ static const char DELETE_RETURNED_NODES[] = "delete from past_servers where iden
 static enum err node_is_recently_missing(struct tx *tx, snowflake identity, int64_t grace_ms,
                                          int64_t now_ms, bool *ret)
 {
-    struct rows r;
-
     *ret = false;
     if (!grace_ms)
         return OK;
     enum err e = tx_exec(tx, INSERT_MISSING_NODE, BIND(v_id(identity), v_int(now_ms)), NULL);
     return e ? e
-             : tx_one(tx, SELECT_RECENTLY_MISSING, BIND(v_id(identity), v_int(now_ms - grace_ms)),
-                      &r, ret);
+             : tx_exists(tx, SELECT_RECENTLY_MISSING,
+                         BIND(v_id(identity), v_int(now_ms - grace_ms)), ret);
 }
 
 static enum err delete_rows_of_dead_nodes(struct tx *tx, uint32_t identity,

@@ -23,11 +23,10 @@ static const char FIND_MFA[] =
 enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, FIND_MFA, BIND(v_id(user_id)), &row, &found);
+    enum err e = tx_one_or(call->tx, FIND_MFA, BIND(v_id(user_id)), ERR_MFA_OFF, &row);
 
-    if (e || !found)
-        return e ? e : ERR_MFA_OFF;
+    if (e)
+        return e;
     struct str secret = decrypt_secret(call->arena, server_auth(call), MFA_SECRET_LABEL, user_id,
                                        row_bytes(&row, 0));
     if (secret.n != TOTP_SECRET)

@@ -22,44 +22,7 @@ static const struct field private_fields[] = {
 
 WORLD_OBJECT(private, private_fields, NULL);
 
-/* --- recipients of private channels -------------------------------------------------- */
-
-static const char ADD_RECIPIENT[] =
-    "insert into recipients (channel_id, user_id, since, in_group) "
-    "select id, $2, $3, case when type = 3 then 1 else 0 end from channels where id = $1 "
-    "on conflict do nothing";
-
-static enum err insert_recipients(struct world_file_importer *im, snowflake channel,
-                                  const struct list *people)
-{
-    const snowflake *ids = people->items;
-    enum err e = OK;
-
-    for (size_t i = 0; i < people->count && !e; i++)
-        e = tx_exec(im->tx, ADD_RECIPIENT,
-                    BIND(v_id(channel), v_id(ids[i]), v_int(snowflake_to_ms(channel) * 1000)),
-                    NULL);
-    return e;
-}
-
-/* --- direct channels of two users ---------------------------------------------------- */
-
-static const char FIND_DIRECT[] =
-    "select channel_id from direct_channels where low_id = $1 and high_id = $2";
-static const char ADD_DIRECT[] =
-    "insert into direct_channels (low_id, high_id, channel_id) values ($1, $2, $3)";
-static enum err insert_direct_channel(struct world_file_importer *im, snowflake id,
-                                      const struct list *people)
-{
-    const snowflake *who = people->items;
-    bool ordered = who[0] < who[1];
-    enum err e = channel_insert(im->tx, &(struct channel){ .id = id, .type = CHANNEL_DM });
-
-    if (!e)
-        e = tx_exec(im->tx, ADD_DIRECT, BIND(v_id(who[!ordered]), v_id(who[ordered]), v_id(id)),
-                    NULL);
-    return e ? e : insert_recipients(im, id, people);
-}
+/* --- direct channels ------------------------------------------------------------------ */
 
 static enum err import_direct_channel(struct world_file_importer *im, const void *entry,
                                       const struct json_path *at, snowflake id)
@@ -68,8 +31,7 @@ static enum err import_direct_channel(struct world_file_importer *im, const void
     struct json_path people_at = json_path_key(at, STR("people"));
     unsigned before = im->form->problems;
     struct list people = { 0 };
-    struct rows row;
-    bool known;
+    snowflake known;
     enum err e =
         world_file_resolve_references(im, &user_naming, 0, &p->people, at, "people", &people);
 
@@ -81,14 +43,13 @@ static enum err import_direct_channel(struct world_file_importer *im, const void
                        "a direct channel needs exactly two different users");
         return OK;
     }
-    bool ordered = who[0] < who[1];
-    e = tx_one(im->tx, FIND_DIRECT, BIND(v_id(who[!ordered]), v_id(who[ordered])), &row, &known);
+    e = direct_channel_find(im->tx, who[0], who[1], &known);
     if (e)
         return e;
     count(im, COUNT_CHANNELS, !known);
-    id = known ? row_id(&row, 0) : p->id.given == GIVEN ? p->id.value : snowflake_new();
+    id = known ? known : p->id.given == GIVEN ? p->id.value : snowflake_new();
     if (!known)
-        e = insert_direct_channel(im, id, &people);
+        e = direct_channel_insert(im->tx, id, who[0], who[1], false);
     return e ? e : world_import_fields(im, "private", entry, at, id);
 }
 
@@ -144,7 +105,7 @@ static enum err import_group(struct world_file_importer *im, const void *entry,
                                                       .owner_id = opt_id_or_null(owner) });
     }
     if (!e)
-        e = insert_recipients(im, id, &people);
+        e = recipients_insert(im->tx, id, &people, false);
     return e ? e : world_import_fields(im, "private", entry, at, id);
 }
 

@@ -2,6 +2,7 @@
 #include "model/channel.h"
 #include "model/fields/ids.h"
 #include "platform/channels/deletion.h"
+#include "platform/channels/internal.h"
 #include "platform/channels/world/world.h"
 #include "platform/emojis/world.h"
 #include "platform/worlds/import_export.h"
@@ -137,14 +138,6 @@ static const char UPDATE_THREAD[] =
     "update channels set applied_tags = coalesce($2, applied_tags, (select '[]' from channels p "
     "where p.id = channels.parent_id and p.type in (15, 16))), "
     "thread_invitable = coalesce($3, thread_invitable) where id = $1";
-static const char ADD_MEMBER[] =
-    "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
-    "select id, $2, guild_id, $3, 1 from channels where id = $1 on conflict do nothing";
-/* If the file lists no members of a private thread, its creator becomes a member. */
-static const char ADD_STARTER[] =
-    "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
-    "select id, owner_id, guild_id, $2, 1 from channels where id = $1 and type = 12 and "
-    "owner_id is not null on conflict do nothing";
 
 static enum err resolve_applied_tags(struct world_file_importer *im, const struct opt_list *in,
                                      snowflake forum, const struct json_path *up, struct list *ret)
@@ -167,6 +160,23 @@ static enum err resolve_applied_tags(struct world_file_importer *im, const struc
     return e;
 }
 
+/* If the file names no members of a private thread, its creator becomes one. */
+static enum err import_thread_members(struct world_file_importer *im, const struct world_channel *c,
+                                      snowflake id, struct list *people)
+{
+    struct channel thread;
+    bool new;
+    enum err e = channel_find_without_overwrites(im->tx, id, &thread);
+
+    if (!e && c->people.given == ABSENT && thread.type == CHANNEL_PRIVATE_THREAD &&
+        thread.owner_id.given == GIVEN)
+        id_list_add(im->arena, people, thread.owner_id.value);
+    for (size_t i = 0; !e && i < people->count; i++)
+        e = thread_member_insert(im->tx, &thread, ((const snowflake *)people->items)[i], 1,
+                                 snowflake_to_ms(id) * 1000, &new);
+    return e;
+}
+
 enum err import_thread(struct world_file_importer *im, const struct world_channel *c, snowflake id,
                        snowflake parent, const struct json_path *at)
 {
@@ -185,13 +195,7 @@ enum err import_thread(struct world_file_importer *im, const struct world_channe
                          : v_null(),
                      v_opt_bool(c->invitable)),
                 NULL);
-    const snowflake *who = people.items;
-    for (size_t i = 0; !e && i < people.count; i++)
-        e = tx_exec(im->tx, ADD_MEMBER,
-                    BIND(v_id(id), v_id(who[i]), v_int(snowflake_to_ms(id) * 1000)), NULL);
-    if (!e && c->people.given == ABSENT)
-        e = tx_exec(im->tx, ADD_STARTER, BIND(v_id(id), v_int(snowflake_to_ms(id) * 1000)), NULL);
-    return e;
+    return e ? e : import_thread_members(im, c, id, &people);
 }
 
 /* --- export to a world file ---------------------------------------------------------- */

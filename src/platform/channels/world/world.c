@@ -107,16 +107,16 @@ WORLD_OBJECT(channel, channel_fields, NULL);
 
 /* --- import from a world file -------------------------------------------------------- */
 
-static const char ADD_CHANNEL[] =
-    "insert into channels (id, guild_id, type, name, position) values ($1, $2, $3, $4, "
-    "(select count(*) from channels where guild_id = $2))";
+static const char COUNT_CHANNELS_OF[] = "select count(*) from channels where guild_id = $1";
 
 static enum err import_channel(struct world_file_importer *im, const void *entry,
                                const struct json_path *at, snowflake guild)
 {
     const struct world_channel *c = entry;
     unsigned before = im->form->problems;
+    struct rows row;
     snowflake id = 0;
+    bool found;
     enum err e =
         world_file_find_existing_object(im, &channel_naming, guild, c->id, c->name, at, &id);
 
@@ -125,10 +125,15 @@ static enum err import_channel(struct world_file_importer *im, const void *entry
     count(im, COUNT_CHANNELS, !id);
     if (id)
         return OK;
-    id = c->id.given == GIVEN ? c->id.value : snowflake_new();
-    return tx_exec(
-        im->tx, ADD_CHANNEL,
-        BIND(v_id(id), v_id(guild), v_int(channel_type_from_word(c->type)), v_text(c->name)), NULL);
+    e = tx_one(im->tx, COUNT_CHANNELS_OF, BIND(v_id(guild)), &row, &found);
+    if (e)
+        return e;
+    return channel_insert(
+        im->tx, &(struct channel){ .id = c->id.given == GIVEN ? c->id.value : snowflake_new(),
+                                   .guild_id = opt_id_or_null(guild),
+                                   .type = channel_type_from_word(c->type),
+                                   .name = opt_str_or_null(c->name),
+                                   .position = opt_int_given(row_int(&row, 0)) });
 }
 
 /* --- permission overwrites ----------------------------------------------------------- */

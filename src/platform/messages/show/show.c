@@ -247,16 +247,6 @@ static enum err read_thread_of_message(struct call *call, struct message *m)
     return e;
 }
 
-static void prefetch_authors(struct call *call, const struct user_cache *people,
-                             const struct list *messages)
-{
-    const struct message *m = messages->items;
-
-    for (size_t i = 0; i < messages->count; i++)
-        if (author_is_missing(&m[i]) && !user_cache_find(people, m[i].author_id))
-            user_prefetch_partial(call->tx, m[i].author_id);
-}
-
 enum err messages_read_details_with_users(struct call *call, struct list *messages,
                                           const struct list *users)
 {
@@ -266,8 +256,6 @@ enum err messages_read_details_with_users(struct call *call, struct list *messag
     people.count = 0;
     for (size_t i = 0; i < users->count; i++)
         user_cache_add(&people, (const struct user *)users->items + i);
-    if (tx_needs_round_trips(call->tx))
-        prefetch_authors(call, &people, messages);
     for (size_t i = 0; !e && i < messages->count; i++) {
         struct message *m = &((struct message *)messages->items)[i];
 

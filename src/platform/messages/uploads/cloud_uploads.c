@@ -66,7 +66,9 @@ static enum err check_upload_permission(struct call *call)
 {
     const uint64_t needs = PERMISSION(SEND_MESSAGES) | PERMISSION(ATTACH_FILES);
 
-    return (call->target.permissions & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
+    return (call->target.permissions & needs) == needs
+               ? OK
+               : call_missing_permissions_error(call, needs);
 }
 
 /* POST /channels/{channel.id}/attachments */

@@ -65,12 +65,11 @@ static const char UPDATE_LAST_MESSAGE[] =
 /* Finds the first unused message id for a time in milliseconds. */
 static enum err find_unused_id(struct world_file_importer *im, int64_t ms, snowflake *ret)
 {
-    struct rows row;
     bool taken = true;
     enum err e = OK;
 
     for (*ret = snowflake_from_ms(ms); taken && !e; *ret += taken)
-        e = tx_one(im->tx, FIND_MESSAGE, BIND(v_id(*ret)), &row, &taken);
+        e = tx_exists(im->tx, FIND_MESSAGE, BIND(v_id(*ret)), &taken);
     return e;
 }
 
@@ -78,12 +77,11 @@ static enum err find_unused_id(struct world_file_importer *im, int64_t ms, snowf
 static enum err choose_message_id(struct world_file_importer *im, const struct world_message *m,
                                   bool quiet, snowflake *ret)
 {
-    struct rows row;
     bool known;
 
     *ret = 0;
     if (m->id.given == GIVEN) {
-        enum err e = tx_one(im->tx, FIND_MESSAGE, BIND(v_id(m->id.value)), &row, &known);
+        enum err e = tx_exists(im->tx, FIND_MESSAGE, BIND(v_id(m->id.value)), &known);
 
         *ret = known ? 0 : m->id.value;
         return e;
@@ -162,13 +160,12 @@ static enum err import_messages(struct world_file_importer *im, const void *entr
     const struct opt_list *messages = entries;
     size_t size = world_file_entry_size(im->format, "message");
     const char *entry = messages->value.items;
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     if (messages->value.count == 0)
         return OK;
-    enum err e = tx_one(im->tx, COUNT_MESSAGES_IN, BIND(v_id(channel)), &row, &found);
-    bool quiet = !e && row_int(&row, 0) == 0;
+    enum err e = tx_read_int(im->tx, COUNT_MESSAGES_IN, BIND(v_id(channel)), &n);
+    bool quiet = !e && n == 0;
     for (size_t i = 0; i < messages->value.count && !e; i++, entry += size) {
         struct json_path at = json_path_index(all, i);
 
