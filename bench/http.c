@@ -59,7 +59,7 @@ void http_request(struct http *h, const char *method, const char *path, const ch
         buf_printf(&h->out, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
                    strlen(body));
     buf_printf(&h->out, "\r\n%s", body ? body : "");
-    if (buf_full(&h->out))
+    if (buf_is_full(&h->out))
         die("a request is longer than %d bytes", MAX_REQUEST);
 }
 
@@ -85,7 +85,7 @@ static size_t content_length(struct str head)
         if (line.n < name.n || !str_eq_nocase(str_slice(line.p, name.n), name))
             continue;
         uint64_t length;
-        struct str value = str_skip(line, name.n);
+        struct str value = str_skip_bytes(line, name.n);
         value.n -= value.n && value.p[value.n - 1] == '\r';
         if (str_to_u64(str_trim(value), &length))
             return length;

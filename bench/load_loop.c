@@ -345,7 +345,7 @@ static void register_answered(struct run *r, struct client *c, const struct answ
     (void)r, (void)c;
     if ((a->status != 200 && a->status != 201) || !at)
         die("register returned status %d: %.*s", a->status, STR_ARGS(a->body));
-    struct str rest = str_skip(a->body, (size_t)(at + sizeof key - 1 - a->body.p));
+    struct str rest = str_skip_bytes(a->body, (size_t)(at + sizeof key - 1 - a->body.p));
     str_cut(&rest, '"');
     struct str token = str_cut(&rest, '"');
     printf("%.*s\n", STR_ARGS(token));

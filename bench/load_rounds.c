@@ -128,7 +128,7 @@ static struct str between(struct str text, const char *before, char after)
 
     if (!at)
         return (struct str){ 0 };
-    struct str rest = str_skip(text, (size_t)(at - text.p) + strlen(before));
+    struct str rest = str_skip_bytes(text, (size_t)(at - text.p) + strlen(before));
     return str_cut(&rest, after);
 }
 
@@ -231,7 +231,8 @@ static void socket_readable(struct source *source)
     size_t used;
 
     receive(s);
-    for (rest = buf_str(&s->in); (payload = frame_at(rest, &used)).p; rest = str_skip(rest, used))
+    for (rest = buf_str(&s->in); (payload = frame_at(rest, &used)).p;
+         rest = str_skip_bytes(rest, used))
         s->delivered_to(payload);
     buf_drop_front(&s->in, s->in.n - rest.n);
 }

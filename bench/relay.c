@@ -1,11 +1,13 @@
 /* relay.c - measures the cost of a forwarded voice packet, and its minimum.
  *
- *   relay ours|bare ROOMS SPEAKERS LISTENERS SECONDS
+ *   relay ours|bare ROOMS SPEAKERS LISTENERS SECONDS [VIEWERS PACKETS]
  *
  * All participants are in this process: each room has SPEAKERS speakers, which send a packet of
  * 160 bytes every 20 ms, and LISTENERS listeners; all receive all others. "ours" is the relay with
  * its thread; "bare" is a thread with the same recvmmsg, decryption, encryption and sendmmsg, but
- * without replay windows, limits, moving addresses and permissions. Prints JSON with the lost
+ * without replay windows, limits, moving addresses and permissions. With VIEWERS, one more room of
+ * "ours" has a camera that sends PACKETS video packets of 1,200 bytes per second to that many
+ * viewers; the figures are those of the other rooms. Prints JSON with the lost
  * packets: not read by the relay in time ("overrun"), not accepted by the kernel when sent
  * ("unsent"), or not read by this program in time ("missed"). */
 #include <errno.h>
@@ -37,11 +39,14 @@ enum {
     MODE_AES = 0,
     SETTLE_MS = 500,
     SETTLE_TRIES = 20,
+    VIDEO_FRAME = 1200,
+    VIDEO_TYPE = 101,
 };
 
 struct person {
     size_t room;
     bool speaks;
+    bool films;
     uint32_t ssrc;
     uint16_t sequence;
     unsigned char key[ENCRYPTION_KEY_SIZE];
@@ -52,6 +57,9 @@ struct person {
 
 struct bench {
     size_t rooms, speakers, listeners, count;
+    size_t viewers; /* viewers of the camera, which is the last person; 0: no camera */
+    int video_packets;
+    int camera_fd;
     struct person *people; /* ordered by room */
     int fds[SOCKETS];
     union media_address names[SOCKETS];
@@ -140,6 +148,39 @@ static void bench_talk(struct bench *b, int seconds)
             if (b->people[i].speaks && speaker++ % TICK_MS == (size_t)ms % TICK_MS)
                 send_speaker_packet(b, &b->people[i]);
     }
+}
+
+/* --- the camera ------------------------------------------------------------------------ */
+
+static void send_video_packet(const struct bench *b, struct person *p)
+{
+    struct decrypted_rtp_packet plain = { .header = { 0x80, VIDEO_TYPE }, .n = VIDEO_FRAME };
+    uint32_t ssrc = htonl(p->ssrc + 1);
+    unsigned char out[ENCRYPTED_PACKET_MAX];
+
+    plain.header[2] = (unsigned char)(p->sequence >> 8);
+    plain.header[3] = (unsigned char)p->sequence++;
+    memcpy(plain.header + 8, &ssrc, sizeof ssrc);
+    size_t n = media_cipher_encrypt(p->sends, &plain, out);
+    sendto(b->camera_fd, out, n, 0, &b->server.any, sizeof b->server.in);
+}
+
+/* Sends its packets every 10 ms until the end. */
+static void *bench_film(void *arg)
+{
+    struct bench *b = arg;
+    struct person *p = &b->people[b->count - 1];
+    int64_t at = clock_of(CLOCK_MONOTONIC);
+
+    for (int sent = 0, tick = 1; !b->over; tick++) {
+        struct timespec until = { at / 1000000000, at % 1000000000 };
+
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        for (; sent < (int)((int64_t)tick * b->video_packets / 100); sent++)
+            send_video_packet(b, p);
+        at += 10000000;
+    }
+    return NULL;
 }
 
 /* --- listeners ------------------------------------------------------------------------ */
@@ -296,6 +337,7 @@ struct bench_relay {
     struct bench *bench;
     struct relay *relay;
     struct loop *sockets;
+    unsigned worker; /* relay_bind handles its participants */
     size_t sealed;
     int64_t cpu;
 };
@@ -330,8 +372,10 @@ static void person_arrive(const struct bench_relay *br, size_t i)
                                                                        .room_id = p->room + 1,
                                                                        .may_send_audio = true,
                                                                        .may_receive_audio = true,
+                                                                       .may_send_video = p->films,
                                                                        .claim = i + 1 });
     n->peer = i + 1;
+    n->worker = relay_worker_of_room(br->relay, p->room + 1)->index;
     n->select.mode = encryption_mode_find(str_of(encryption_mode_name(MODE_AES)));
     relay_message_send(n);
 }
@@ -345,6 +389,18 @@ static void relay_arrive(struct loop *loop, void *arg)
         person_arrive(br, i);
 }
 
+/* The camera is active and everybody in its room has requested its video. */
+static void person_watch(const struct bench *b, const struct person *p, struct relay_participant *s)
+{
+    static const struct video_request all = { .any = 100 };
+
+    if (p->room < b->rooms)
+        return;
+    s->camera.layers[0].active = p->films;
+    s->offer.types = video_types_default();
+    participant_handle_video_request(s, &all);
+}
+
 /* Sets the addresses of the participants, instead of IP discovery. */
 static void relay_bind(struct loop *loop, void *arg)
 {
@@ -352,8 +408,8 @@ static void relay_bind(struct loop *loop, void *arg)
     const struct relay_participant *s;
 
     (void)loop;
-    br->sealed = 0;
-    for (size_t at = 0; (s = participants_next(br->relay->participants, &at));) {
+    for (size_t at = 0;
+         (s = participants_next(br->relay->workers[br->worker].participants, &at));) {
         struct person *p = &br->bench->people[s->voice_state.user_id - 1];
 
         if (!s->media.cipher)
@@ -362,13 +418,32 @@ static void relay_bind(struct loop *loop, void *arg)
         p->ssrc = s->media.ssrc;
         memcpy(p->key, s->media.key, sizeof p->key);
         participant_set_address((struct relay_participant *)(uintptr_t)s, &p->address);
+        person_watch(br->bench, p, (struct relay_participant *)(uintptr_t)s);
     }
 }
 
-static void relay_cpu(struct loop *loop, void *arg)
+static void relay_add_cpu(struct loop *loop, void *arg)
 {
     (void)loop;
-    ((struct bench_relay *)arg)->cpu = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    ((struct bench_relay *)arg)->cpu += clock_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Adds the processor time of all threads of the relay. */
+static void relay_cpu(struct bench_relay *br)
+{
+    br->cpu = 0;
+    for (unsigned i = 0; i < br->relay->worker_count; i++)
+        loop_call_and_wait(br->relay->workers[i].loop, relay_add_cpu, br);
+    if (br->relay->receiver_loops)
+        loop_call_and_wait(loops_get(br->relay->receiver_loops, 0), relay_add_cpu, br);
+}
+
+/* The environment variable RELAY_THREADS sets the number of workers; default: one per core. */
+static unsigned bench_threads(void)
+{
+    const char *threads = getenv("RELAY_THREADS");
+
+    return threads ? (unsigned)atoi(threads) : 0;
 }
 
 static void ours_start(struct bench *b, struct bench_relay *br)
@@ -376,14 +451,18 @@ static void ours_start(struct bench *b, struct bench_relay *br)
     struct loops *loops = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
                                      .address = "127.0.0.1",
+                                     .threads = bench_threads(),
                                      .source = { NULL, NULL, relay_live, relay_active } };
 
     *br = (struct bench_relay){ .bench = b, .sockets = loops_get(loops, 0) };
     if (relay_start(loops, &options, &br->relay))
         bench_die("relay");
-    loop_call_and_wait(relay_thread_loop(br->relay), relay_arrive, br);
-    while (br->sealed < b->count)
-        loop_call_and_wait(relay_thread_loop(br->relay), relay_bind, br);
+    loop_call_and_wait(br->relay->workers[0].loop, relay_arrive, br);
+    while (br->sealed < b->count) {
+        br->sealed = 0;
+        for (br->worker = 0; br->worker < br->relay->worker_count; br->worker++)
+            loop_call_and_wait(br->relay->workers[br->worker].loop, relay_bind, br);
+    }
     b->server.in = (struct sockaddr_in){ .sin_family = AF_INET,
                                          .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                          .sin_port = htons((uint16_t)relay_port(br->relay)) };
@@ -403,16 +482,30 @@ static void bench_settle(const struct bench *b)
 
 /* --- the main program ----------------------------------------------------------------- */
 
+/* A viewer has a socket of its own, which is never read: the kernel drops the packets. */
+static void bench_viewer(struct bench *b, struct person *p, bool films)
+{
+    int fd = bench_socket(&p->address), size = 0;
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    p->room = b->rooms;
+    p->films = films;
+    if (films)
+        b->camera_fd = fd;
+}
+
 static void bench_people(struct bench *b)
 {
     size_t each = b->speakers + b->listeners;
 
     for (int i = 0; i < SOCKETS; i++)
         b->fds[i] = bench_socket(&b->names[i]);
-    b->count = b->rooms * each;
+    b->count = b->rooms * each + (b->viewers ? b->viewers + 1 : 0);
     b->people = mem_new(b->count * sizeof *b->people);
     b->delays = mem_new((SLOWEST_US + 1) * sizeof *b->delays);
-    for (size_t i = 0; i < b->count; i++) {
+    for (size_t i = b->rooms * each; i < b->count; i++)
+        bench_viewer(b, &b->people[i], i + 1 == b->count);
+    for (size_t i = 0; i < b->rooms * each; i++) {
         b->people[i].room = i / each;
         b->people[i].speaks = i % each < b->speakers;
         b->people[i].address = b->names[b->people[i].speaks ? 0 : i % SOCKETS];
@@ -425,7 +518,7 @@ static void bench_give_keys(struct bench *b)
         encryption_mode_find(str_of(encryption_mode_name(MODE_AES)));
 
     for (size_t i = 0; i < b->count; i++)
-        if (b->people[i].speaks)
+        if (b->people[i].speaks || b->people[i].films)
             b->people[i].sends = media_cipher_new(mode, b->people[i].key, 0);
 }
 
@@ -482,14 +575,18 @@ int main(int argc, char **argv)
 {
     struct bench b = { 0 };
     struct bench_relay br = { 0 };
-    pthread_t listens, bare;
+    pthread_t listens, bare, films;
 
-    if (argc != 6 || sodium_init() < 0)
+    if ((argc != 6 && argc != 8) || sodium_init() < 0)
         return 2;
     bool ours = strcmp(argv[1], "ours") == 0;
     b.rooms = (size_t)atoi(argv[2]);
     b.speakers = (size_t)atoi(argv[3]);
     b.listeners = (size_t)atoi(argv[4]);
+    if (argc == 8 && ours) {
+        b.viewers = (size_t)atoi(argv[6]);
+        b.video_packets = atoi(argv[7]);
+    }
     log_init(2, LOG_OFF, 0);
     bench_people(&b);
     size_t before = mallinfo2().uordblks;
@@ -502,19 +599,21 @@ int main(int argc, char **argv)
     bench_give_keys(&b);
     if (pthread_create(&listens, NULL, bench_listen, &b) != 0)
         bench_die("thread");
+    if (b.viewers && pthread_create(&films, NULL, bench_film, &b) != 0)
+        bench_die("thread");
     bench_talk(&b, 1); /* all SSRCs are announced, and caches are warm */
     bench_settle(&b);
     b.sent = b.received = 0;
     memset(b.delays, 0, (SLOWEST_US + 1) * sizeof *b.delays);
     if (ours)
-        loop_call_and_wait(relay_thread_loop(br.relay), relay_cpu, &br);
+        relay_cpu(&br);
     struct bench_losses before_all = losses_until_now(&b, &br);
     int64_t cpu = ours ? br.cpu : b.bare_cpu, began = clock_of(CLOCK_MONOTONIC);
     bench_talk(&b, atoi(argv[5]));
     int64_t took = clock_of(CLOCK_MONOTONIC) - began;
     bench_settle(&b);
     if (ours)
-        loop_call_and_wait(relay_thread_loop(br.relay), relay_cpu, &br);
+        relay_cpu(&br);
     struct bench_losses after_all = losses_until_now(&b, &br);
     printf("{");
     losses_print(&before_all, &after_all);

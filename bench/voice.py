@@ -100,14 +100,15 @@ class Voice:
 
     def rows(self):
         return [("voice: joins in a crowd", self.row_crowd), ("voice: durable", self.row_durable),
-                ("voice: carried", self.row_carried), ("voice: large rooms", self.row_large)]
+                ("voice: carried", self.row_carried), ("voice: large rooms", self.row_large),
+                ("voice: a camera at its limit", self.row_camera)]
 
     # --- the relay -----------------------------------------------------------------------------
 
-    def carry(self, bench, kind, rooms, speakers, listeners, seconds=2):
+    def carry(self, bench, kind, rooms, speakers, listeners, seconds=2, camera=()):
         """Runs all participants in one process, with the relay ("ours") or a minimal loop
-        ("bare")."""
-        command = [bench.tool("relay"), kind, rooms, speakers, listeners, seconds]
+        ("bare"). camera: viewers and packets per second of one in a room of its own."""
+        command = [bench.tool("relay"), kind, rooms, speakers, listeners, seconds, *camera]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                               timeout=120, check=False)
         if done.returncode:
@@ -142,6 +143,19 @@ class Voice:
         each = self.carry(bench, "ours", 1, 0, 1003, 1)["bytes_each"]
         bench.report.add("the same in a room of 1,003 that acknowledges nothing", each, "bytes",
                          ("<=", 8192), {})
+
+    def row_camera(self, bench):
+        """Rooms next to a camera with 500 viewers that sends as much as a sender may."""
+        alone, beside = ([self.carry(bench, "ours", 100, 1, 4, 3, camera)
+                          for _ in range(self.rounds)] for camera in ((), (500, 4000)))
+        sent = sum(4 * done["in"] for done in beside)
+        bench.report.add("packets lost next to a camera at its limit",
+                         100 * sum(done["lost"] for done in beside) / sent, "%", ("<=", 0.5),
+                         {"packets": sent})
+        quiet, busy = (statistics.median(done["p99_us"] for done in runs) / 1e3
+                       for runs in (alone, beside))
+        bench.report.add("added delay next to it, p99", busy - quiet, "ms", ("<=", 5.0),
+                         {"alone ms": quiet, "next to it ms": busy})
 
     # --- many listeners ------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "server/guildhall.h"
 #include "tools/program.h"
 
@@ -19,17 +20,6 @@ static int print_help_if_requested(const struct program_command *c, char **words
     return -1;
 }
 
-static int report_unknown_command(const char *name)
-{
-    const char *meant = find_similar_command(name);
-    char problem[256];
-
-    if (!meant)
-        return print_usage_error("there is no such command");
-    snprintf(problem, sizeof problem, "there is no command '%.64s'; did you mean %s?", name, meant);
-    return print_usage_error(problem);
-}
-
 int main(int argc, char **argv)
 {
     const struct program_command *c =
@@ -38,7 +28,7 @@ int main(int argc, char **argv)
     const char *problem;
 
     if (!c)
-        return report_unknown_command(argv[1]);
+        return print_unknown_command(argv[1]);
     char **words = argc > 2 ? argv + 2 : argv + argc;
     if (c->run == tool_help)
         return tool_help(NULL, words);
@@ -49,8 +39,11 @@ int main(int argc, char **argv)
     struct arena *arena = arena_new();
     char **rest = arena_array(arena, char *, (size_t)argc + 1);
     status = 2;
-    if (read_command_settings(c, arena, argv + (argc > 1), &settings, rest, &problem)) {
+    if (read_settings_of_command(c, arena, argv + (argc > 1), &settings, rest, &problem)) {
         guildhall_init(&settings.config);
+        if (c->run != tool_serve && c->run != tool_demo &&
+            strcmp(settings.config.log_format, "json") != 0)
+            log_use_sentences();
         status = c->run(&settings, rest);
     } else {
         fprintf(stderr, "guildhall: %s\n", problem);

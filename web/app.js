@@ -1,5 +1,6 @@
 // app.js - the application: login state, router, and functions that all pages share.
 import { CommandIndex, showModal, useComponent } from "./commands.js";
+import { AnnouncementBar } from "./announcement.js";
 import { announce, dialog, fill, h, toast } from "./dom.js";
 import { currentToken, mustComeIn, operatorOnly } from "./accounts.js";
 import { Gateway } from "./gateway.js";
@@ -41,13 +42,14 @@ class App {
     this.login = new LoginState(this);
     this.rest.locale = () => this.store.settings.locale;
     this.rest.onchanged = () => this.store.touch("acted");
-    this.rest.explain = (refusal, answer, ...asked) => explain(this.store, refusal, answer, asked);
+    this.rest.explain = explain;
     this.store.onmodal = (d) => showModal(this, d);
     this.voice = new Voice(this);
     this.commands = new CommandIndex(this);
     watchUnread(this.store);
     watchMessages(this);
     this.trouble = new TroubleBar();
+    this.announcement = new AnnouncementBar(this.rest);
     this.bar = h("div.bar", { role: "status", hidden: true });
     addEventListener("popstate", () => this.show());
     addEventListener("keydown", (e) => this.key(e));
@@ -59,13 +61,15 @@ class App {
   start() {
     const token = currentToken();
     if (token && !this.operatorOnly) this.connect(token);
+    const install = () => import("./install.js").then((m) => m.registerServiceWorker()).catch(() => {});
+    if (!this.operatorOnly) (window.requestIdleCallback ?? setTimeout)(install);
     return this.show();
   }
 
   /** Takes over the login page, which is drawn before this script is loaded. */
   adopt(module) {
     this.module = module;
-    this.root.prepend(this.trouble.el, this.bar);
+    this.root.prepend(this.trouble.el, this.announcement.el, this.bar);
   }
 
   connect(token) {
@@ -176,7 +180,7 @@ class App {
     this.unmount = null;
     this.module = module;
     const page = (this.page = h("div.page"));
-    fill(this.root, this.trouble.el, this.bar, page);
+    fill(this.root, this.trouble.el, this.announcement.el, this.bar, page);
     const end = await module.mount(this, page, params);
     // The user has navigated to another page while this one was loading.
     if (this.page === page) this.unmount = end;

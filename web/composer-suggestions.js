@@ -73,7 +73,13 @@ export function suggestionRow(app, guild, s) {
     return [
       icon("people"),
       main(s.word),
-      h("span.faint", null, s.word === "@here" ? t("everybody online") : t("everybody in the channel")),
+      h(
+        "span.faint",
+        null,
+        s.word === "@here"
+          ? t("notifies everybody in the channel who is online")
+          : t("notifies everybody in the channel"),
+      ),
     ];
   if (s.channel) return [icon("hash"), main(s.channel.name)];
   return [

@@ -97,7 +97,7 @@ export const serverChoices = (app, before = () => {}) =>
       before();
       createServer(app);
     }),
-    choice("people", t("Join a server"), t("With an invite link from one of its members."), () => {
+    choice("people", t("Join a server"), t("Use an invite link from a member of the server."), () => {
       before();
       joinServer(app);
     }),
@@ -109,7 +109,7 @@ export const firstSteps = (app) =>
     "section.first-steps",
     { "aria-label": t("First steps") },
     h("h2", null, t("Welcome, {name}", { name: app.store.me.global_name || app.store.me.username })),
-    h("p.faint", null, t("Conversations happen in servers. Create one, or join one with an invite.")),
+    h("p.faint", null, t("Conversations happen in servers. Create a server, or join a server with an invite.")),
     serverChoices(app),
   );
 

@@ -20,8 +20,8 @@ export const GERMAN = {
   "Forgot your password?": "Passwort vergessen?",
   "Send reset link": "Link zum Zurücksetzen senden",
   "New password": "Neues Passwort",
-  "If an account with this address exists, a link has been sent to it.":
-    "Falls es ein Konto mit dieser Adresse gibt, wurde ein Link dorthin gesendet.",
+  "If an account with this email address exists, the server has sent a link to the address.":
+    "Falls es ein Konto mit dieser E-Mail-Adresse gibt, hat der Server einen Link an die Adresse geschickt.",
   "Your email address is verified": "Deine E-Mail-Adresse ist bestätigt",
   "This link has expired or was already used": "Dieser Link ist abgelaufen oder wurde schon benutzt",
   Continue: "Weiter",
@@ -187,10 +187,10 @@ export const GERMAN = {
   "Choose at most {n}": "Wähle höchstens {n}",
   "Please fill this in": "Bitte fülle das aus",
   "This server does not offer this part of the workbench.": "Dieser Server bietet diesen Teil der Werkbank nicht an.",
-  "Console key": "Konsolenschlüssel",
-  "Run “guildhall console-key” to print it": "„guildhall console-key“ gibt ihn aus",
+  "Access key of the operator console": "Zugangsschlüssel der Betreiberkonsole",
+  "The command “guildhall console-key” prints the key.": "Der Befehl „guildhall console-key“ gibt den Schlüssel aus.",
   "Operator login": "Anmeldung des Betreibers",
-  "This key is wrong": "Dieser Schlüssel ist falsch",
+  "This access key is wrong": "Dieser Zugangsschlüssel ist falsch",
   "Search GIFs": "GIFs suchen",
   "External image": "Externes Bild",
   "The server answered {status}": "Der Server antwortete mit {status}",
@@ -246,7 +246,7 @@ export const GERMAN = {
   "Pin messages": "Nachrichten anheften",
   "this session": "diese Sitzung",
   "Bypass slow mode": "Slowmode umgehen",
-  "Permission no. {n}": "Berechtigung Nr. {n}",
+  "Unknown permission (bit {n})": "Unbekannte Berechtigung (Bit {n})",
   online: "online",
   idle: "abwesend",
   "do not disturb": "bitte nicht stören",
@@ -266,15 +266,15 @@ export const GERMAN = {
   "See which servers you are in": "Sehen, auf welchen Servern du bist",
   "Add you to servers": "Dich zu Servern hinzufügen",
   "See your profile in your servers": "Dein Profil auf deinen Servern sehen",
-  "Add its bot to a server": "Ihren Bot zu einem Server hinzufügen",
-  "Add its commands": "Ihre Befehle hinzufügen",
+  "Add the bot of this app to a server": "Den Bot dieser App zu einem Server hinzufügen",
+  "Add the commands of this app": "Die Befehle dieser App hinzufügen",
   "See your friends": "Deine Freunde sehen",
   "Manage your friends": "Deine Freunde verwalten",
   "See your connected accounts": "Deine verknüpften Konten sehen",
   "Update your metadata for linked roles": "Deine Angaben für verknüpfte Rollen ändern",
   "Confirm who you are": "Bestätigen, wer du bist",
   "Join voice channels for you": "Sprachkanälen für dich beitreten",
-  "Receive events for you": "Ereignisse für dich empfangen",
+  "Receive your events in real time": "Deine Ereignisse in Echtzeit empfangen",
   "Create a webhook in a channel": "Einen Webhook in einem Kanal erstellen",
   Authorise: "Erlauben",
   "This link is not valid": "Dieser Link ist nicht gültig",
@@ -415,6 +415,21 @@ export const GERMAN = {
   "Response headers": "Kopfzeilen der Antwort",
   "Response body": "Inhalt der Antwort",
   "As a curl command": "Als curl-Befehl",
+  "Why?": "Warum?",
+  Explain: "Erklären",
+  "No: {cause}": "Nein: {cause}",
+  Yes: "Ja",
+  "Yes, with its content": "Ja, mit Inhalt",
+  "Why does a member have a permission, or not?": "Warum hat ein Mitglied ein Recht oder nicht?",
+  "Name or id of the member": "Name oder ID des Mitglieds",
+  Permission: "Recht",
+  "Name, SERVER/CHANNEL or id; empty: the whole server.": "Name, SERVER/KANAL oder ID; leer: der ganze Server.",
+  "Why did a bot not receive a message?": "Warum hat ein Bot eine Nachricht nicht erhalten?",
+  "Name or id of the bot": "Name oder ID des Bots",
+  "Link of the message": "Link der Nachricht",
+  "Only the owner of the server can do this.": "Das kann nur der Eigentümer des Servers.",
+  "You need one of the permissions {names}. Ask an administrator of the server for it.":
+    "Du brauchst eines der Rechte {names}. Bitte einen Administrator des Servers darum.",
   Copy: "Kopieren",
   Copied: "Kopiert",
   World: "Welt",
@@ -475,14 +490,14 @@ export const GERMAN = {
   "New channel": "Neuer Kanal",
   "Leave {name}?": "{name} verlassen?",
   Link: "Link",
-  "The link is valid for seven days.": "Der Link gilt sieben Tage.",
+  "The invite link is valid for seven days.": "Der Einladungslink gilt sieben Tage.",
   Text: "Text",
   Voice: "Sprache",
   Stage: "Bühne",
   Forum: "Forum",
   Announcements: "Ankündigungen",
   Category: "Kategorie",
-  Away: "Abwesend",
+  Idle: "Abwesend",
   "Do not disturb": "Bitte nicht stören",
   Invisible: "Unsichtbar",
   "New thread": "Neuer Thread",
@@ -500,7 +515,7 @@ export const GERMAN = {
   Post: "Veröffentlichen",
   friend: "befreundet",
   "wants to be friends": "möchte befreundet sein",
-  "request sent": "Anfrage gesendet",
+  "friend request sent": "Freundschaftsanfrage gesendet",
   "Friend request from an unknown person": "Freundschaftsanfrage einer unbekannten Person",
   "You share no server and no friend with {name}. Accept anyway?":
     "Du hast mit {name} weder Server noch Freunde gemeinsam. Trotzdem annehmen?",
@@ -548,8 +563,8 @@ export const GERMAN = {
   Expires: "Läuft ab",
   never: "nie",
   "Remove {name}?": "{name} entfernen?",
-  "Members with the required permission can use a command, unless an exception is set here.":
-    "Wer die nötige Berechtigung hat, darf einen Befehl benutzen, falls hier keine Ausnahme steht.",
+  "Members with the required permission can use a command. Set exceptions for each command here.":
+    "Mitglieder mit der nötigen Berechtigung können einen Befehl benutzen. Lege hier Ausnahmen für jeden Befehl fest.",
   Command: "Befehl",
   Permissions: "Berechtigungen",
   allowed: "erlaubt",
@@ -606,8 +621,8 @@ export const GERMAN = {
   Changes: "Änderungen",
   "action {n}": "Vorgang {n}:",
   "This invite is not valid": "Diese Einladung ist nicht gültig",
-  "It may have expired, or you may not be allowed to use it.":
-    "Sie ist vielleicht abgelaufen, oder du darfst sie nicht benutzen.",
+  "The invite may have expired, or you may not be allowed to use it.":
+    "Vielleicht ist die Einladung abgelaufen, oder du darfst sie nicht benutzen.",
   someone: "jemand",
   "You are invited to join": "Du bist eingeladen, dabei zu sein:",
   "{name} invites you to be friends": "{name} möchte sich mit dir befreunden",
@@ -619,8 +634,8 @@ export const GERMAN = {
   "{n} server in common|{n} servers in common": "{n} gemeinsamer Server|{n} gemeinsame Server",
   "Nickname in this server": "Spitzname auf diesem Server",
   Ban: "Bannen",
-  "Each code works once, if you lose your authenticator. Store the codes in another place.":
-    "Jeder Code gilt einmal, falls du den Authenticator verlierst. Bewahre die Codes anderswo auf.",
+  "Store these codes safely. If you lose your authenticator, you can log in once with each code.":
+    "Bewahre diese Codes sicher auf. Wenn du deinen Authenticator verlierst, gilt jeder Code für eine Anmeldung.",
   "Each login will also ask for a code. Add this key to your authenticator app and enter its code below.":
     "Jede Anmeldung fragt dann auch nach einem Code. Füge den Schlüssel in deine App ein und gib ihren Code ein.",
   "The key as a QR code": "Der Schlüssel als QR-Code",
@@ -639,7 +654,8 @@ export const GERMAN = {
   Appearance: "Darstellung",
   "Language for apps": "Sprache für Apps",
   Locale: "Gebietsschema",
-  "Used by commands and apps, for example de, fr, sv-SE": "Für Befehle und Apps, zum Beispiel de, fr, sv-SE",
+  "Apps show their commands in this language, for example de, fr or sv-SE.":
+    "Apps zeigen ihre Befehle in dieser Sprache, zum Beispiel de, fr oder sv-SE.",
   "Who can send you friend requests": "Wer dir Freundschaftsanfragen senden darf",
   Everyone: "Alle",
   "Friends of friends": "Freunde von Freunden",
@@ -649,15 +665,15 @@ export const GERMAN = {
   "Allow direct messages from game friends": "Direktnachrichten von Spielefreunden erlauben",
   Platform: "Plattform",
   Account: "Konto",
-  Visible: "Sichtbar",
-  "to everyone": "für alle",
-  "to no one": "für niemanden",
+  Visibility: "Sichtbarkeit",
+  "Visible to everyone": "Für alle sichtbar",
+  "Visible only to you": "Nur für dich sichtbar",
   Hide: "Verbergen",
   "Connect {name}": "{name} verknüpfen",
   "Log out of this session": "Von dieser Sitzung abmelden",
   Location: "Ort",
   "Last used": "Zuletzt benutzt",
-  "It is shown only once. Copy it now.": "Es wird nur einmal gezeigt. Kopiere es jetzt.",
+  "This value is shown only once. Copy it now.": "Dieser Wert wird nur einmal gezeigt. Kopiere ihn jetzt.",
   "New token": "Neues Token",
   "The old token stops working at once, and its sessions are closed.":
     "Das alte Token wird sofort ungültig, und seine Sitzungen werden geschlossen.",
@@ -723,6 +739,65 @@ export const GERMAN = {
   Errors: "Fehler",
   Gateway: "Gateway",
   "Page not found": "Seite nicht gefunden",
+  "Report message": "Nachricht melden",
+  "The operator of this server sees the message, your name and what you write here.":
+    "Der Betreiber dieses Servers sieht die Nachricht, deinen Namen und was du hier schreibst.",
+  "Comment (optional)": "Kommentar (optional)",
+  Report: "Melden",
+  "Reported. The operator of this server will review the message.":
+    "Gemeldet. Der Betreiber dieses Servers prüft die Nachricht.",
+  "Spam or fraud": "Spam oder Betrug",
+  "Abuse or harassment": "Beleidigung oder Belästigung",
+  "Illegal content": "Illegale Inhalte",
+  "Something else": "Etwas anderes",
+  "Message deleted": "Nachricht gelöscht",
+  "Account disabled": "Konto deaktiviert",
+  "Comment: {words}": "Kommentar: {words}",
+  "Reported message": "Gemeldete Nachricht",
+  "Author {author}, reported by {reporter}": "Autor {author}, gemeldet von {reporter}",
+  "Dismiss report": "Meldung verwerfen",
+  "No action": "Keine Maßnahme",
+  "Report closed": "Meldung geschlossen",
+  "Disable account": "Konto deaktivieren",
+  "Enable account": "Konto aktivieren",
+  Author: "Autor",
+  Reports: "Meldungen",
+  Addresses: "Adressen",
+  Since: "Seit",
+  "Banned addresses": "Gebannte Adressen",
+  "Begins with": "Beginnt mit",
+  "Uses left": "Übrige Verwendungen",
+  "Valid until": "Gültig bis",
+  "Registration codes": "Registrierungscodes",
+  "Registration code": "Registrierungscode",
+  "{name} is logged out everywhere and cannot log in again.":
+    "{name} wird überall abgemeldet und kann sich nicht mehr anmelden.",
+  "{n} server|{n} servers": "{n} Server|{n} Server",
+  "Username or ID": "Benutzername oder ID",
+  "No open reports.": "Keine offenen Meldungen.",
+  "Shown until {time}: {words}": "Wird gezeigt bis {time}: {words}",
+  "No announcement is shown.": "Keine Ankündigung wird gezeigt.",
+  "Remove announcement": "Ankündigung entfernen",
+  "Everybody sees it within five minutes.": "Innerhalb von fünf Minuten sehen es alle.",
+  "This link is shown only once. Send it to the people who may register.":
+    "Dieser Link wird nur einmal gezeigt. Schicke ihn denen, die sich registrieren dürfen.",
+  "Messages that people have reported, oldest first.": "Gemeldete Nachrichten, die älteste zuerst.",
+  Announcement: "Ankündigung",
+  "A text that everybody sees on top of the web pages.": "Ein Text, den alle oben auf den Seiten sehen.",
+  Days: "Tage",
+  Announce: "Ankündigen",
+  "Disable an account of a person who breaks the rules.":
+    "Deaktiviere das Konto einer Person, die gegen die Regeln verstößt.",
+  "Nobody can connect from these address ranges.": "Aus diesen Adressbereichen kann sich niemand verbinden.",
+  Range: "Bereich",
+  "For example 192.0.2.0/24": "Zum Beispiel 192.0.2.0/24",
+  "With a code, people can register while registration needs an invitation.":
+    "Mit einem Code kann man sich registrieren, wenn dafür eine Einladung nötig ist.",
+  "Create code": "Code erstellen",
+  "You are offline": "Du bist offline",
+  "The server cannot be reached. Check your internet connection; if it works, the server is down.":
+    "Der Server ist nicht erreichbar. Prüfe die Internetverbindung; ist sie gut, läuft der Server nicht.",
+  "This page tries again by itself.": "Diese Seite versucht es von selbst erneut.",
   "This server has no page at this address. The API is at /api/v10.":
     "Unter dieser Adresse hat dieser Server keine Seite. Die API ist unter /api/v10.",
   "A file": "Eine Datei",
@@ -734,10 +809,10 @@ export const GERMAN = {
   "Invitation code": "Einladungscode",
   "This server requires an invitation code. Ask the operator of the server for one.":
     "Dieser Server verlangt einen Einladungscode. Bitte den Betreiber um einen.",
-  "Optional: only if you received one": "Optional: nur wenn du einen bekommen hast",
+  "Optional: enter it only if you received one": "Optional: nur eingeben, wenn du einen bekommen hast",
   "This link is for registering a new account": "Dieser Link ist zum Registrieren eines neuen Kontos",
-  "You are logged in already. Log out to register another account with it.":
-    "Du bist bereits angemeldet. Melde dich ab, um damit ein weiteres Konto zu registrieren.",
+  "You are already logged in. Log out to register another account with this link.":
+    "Du bist bereits angemeldet. Melde dich ab, um mit diesem Link ein weiteres Konto zu registrieren.",
   "Registration is closed on this server. Ask its operator for an account.":
     "Die Registrierung ist auf diesem Server geschlossen. Bitte den Betreiber um ein Konto.",
   "Request body": "Inhalt der Anfrage",
@@ -748,8 +823,8 @@ export const GERMAN = {
   Interaction: "Interaktion",
   "Time after creation": "Zeit nach dem Entstehen",
   "Send effect": "Effekt senden",
-  "everybody online": "alle, die online sind",
-  "everybody in the channel": "alle im Kanal",
+  "notifies everybody in the channel who is online": "benachrichtigt alle im Kanal, die online sind",
+  "notifies everybody in the channel": "benachrichtigt alle im Kanal",
   Attach: "Anhängen",
   Stickers: "Sticker",
   "Upload a file": "Datei hochladen",
@@ -781,7 +856,7 @@ export const GERMAN = {
   "Hold Shift while you choose Delete to skip this question.":
     "Halte beim Löschen die Umschalttaste gedrückt, um diese Frage zu überspringen.",
   Forward: "Weiterleiten",
-  To: "An",
+  "Forward to": "Weiterleiten an",
   "Channel or person": "Kanal oder Person",
   "Message (optional)": "Nachricht (optional)",
   "Choose a channel or a person from the list.": "Wähle einen Kanal oder eine Person aus der Liste.",
@@ -820,7 +895,7 @@ export const GERMAN = {
   "The poll was not sent: {reason}": "Die Umfrage wurde nicht gesendet: {reason}",
   "Allow several answers": "Mehrere Antworten erlauben",
   "End poll": "Umfrage beenden",
-  "Nobody can vote after that.": "Danach kann niemand mehr abstimmen.",
+  "Nobody can vote after the poll has ended.": "Nach dem Ende der Umfrage kann niemand mehr abstimmen.",
   "{n} vote|{n} votes": "{n} Stimme|{n} Stimmen",
   "Ends {time}": "Endet {time}",
   "The upload was cancelled.": "Das Hochladen wurde abgebrochen.",
@@ -843,8 +918,8 @@ export const GERMAN = {
   "Search stickers": "Sticker suchen",
   "Unread messages": "Ungelesene Nachrichten",
   Files: "Dateien",
-  "A message can have 10 files. The others were not added.":
-    "Eine Nachricht kann 10 Dateien haben. Die übrigen wurden nicht hinzugefügt.",
+  "A message can have at most 10 files. The other files were not added.":
+    "Eine Nachricht kann höchstens 10 Dateien haben. Die anderen Dateien wurden nicht hinzugefügt.",
   "Description of {name}": "Beschreibung von {name}",
   "Cancel the upload": "Hochladen abbrechen",
   Play: "Abspielen",
@@ -901,8 +976,8 @@ export const GERMAN = {
   Nothing: "Nichts",
   "Not muted": "Nicht stummgeschaltet",
   "Muted until {time}": "Stummgeschaltet bis {time}",
-  "Muted places send no notifications and are not marked as unread.":
-    "Was stummgeschaltet ist, benachrichtigt nicht und wird nicht als ungelesen angezeigt.",
+  "Muted servers and channels send no notifications and are not marked as unread.":
+    "Stummgeschaltete Server und Kanäle senden keine Benachrichtigungen und werden nicht als ungelesen markiert.",
   "The setting was not saved: {reason}": "Die Einstellung wurde nicht gespeichert: {reason}",
   "Desktop notifications": "Desktop-Benachrichtigungen",
   "Play a sound for notifications": "Bei Benachrichtigungen einen Ton abspielen",
@@ -950,18 +1025,18 @@ export const GERMAN = {
   "The server did not answer: end this session later in Settings, Sessions, from another login.":
     "Der Server hat nicht geantwortet: Beende diese Sitzung später in den Einstellungen unter Sitzungen.",
   "Do you run this server?": "Betreibst du diesen Server?",
-  "The configuration has registration = closed. Set invite and restart the server, or add an account:":
-    "In der Konfiguration steht registration = closed. Setze invite und starte neu, oder lege ein Konto an mit:",
-  "Create a code for five new accounts on the machine of the server:":
-    "Erstelle auf dem Rechner des Servers einen Code für fünf neue Konten:",
+  "The option registration is set to closed. Set it to invite and restart the server, or add an account:":
+    "Die Option registration ist closed. Setze sie auf invite und starte den Server neu, oder füge ein Konto hinzu:",
+  "Run this command on the machine of the server. It creates a code for five new accounts:":
+    "Führe diesen Befehl auf dem Rechner des Servers aus. Er erstellt einen Code für fünf neue Konten:",
   "Send the code, or the link {link} with the code at its end.":
     "Verschicke den Code oder den Link {link} mit dem Code am Ende.",
   "Unknown account": "Unbekanntes Konto",
   "Switch accounts": "Konto wechseln",
-  "All tabs of this browser that stay logged in change to the account that you choose.":
-    "Alle Tabs dieses Browsers, die angemeldet bleiben, wechseln zu dem Konto, das du wählst.",
-  "This tab has a login of its own, which ends when the tab is closed.":
-    "Dieser Tab ist für sich angemeldet, bis er geschlossen wird.",
+  "The account that you choose is used in all tabs of this browser, except tabs that have their own login.":
+    "Das gewählte Konto gilt in allen Tabs dieses Browsers, außer in Tabs mit eigener Anmeldung.",
+  "You are logged in only in this tab, until you close it.":
+    "Du bist nur in diesem Tab angemeldet, bis du ihn schließt.",
   Accounts: "Konten",
   "Add an account": "Konto hinzufügen",
   "The account could not be logged out, so it was not removed: {reason}":
@@ -971,11 +1046,11 @@ export const GERMAN = {
   Switch: "Wechseln",
   "Remove {name}": "{name} entfernen",
   "Stay logged in": "Angemeldet bleiben",
-  "If this is off, only this tab is logged in, until it is closed.":
-    "Sonst ist nur dieser Tab angemeldet, bis er geschlossen wird.",
+  "If this is off, you are logged in only in this tab, until you close it.":
+    "Wenn dies aus ist, bist du nur in diesem Tab angemeldet, bis du ihn schließt.",
   "Log in or register": "Anmelden oder registrieren",
   "Continue as": "Weiter als",
-  "The device is logged out at once.": "Das Gerät wird sofort abgemeldet.",
+  "The device of this session is logged out at once.": "Das Gerät dieser Sitzung wird sofort abgemeldet.",
   "The session has ended.": "Die Sitzung ist beendet.",
   "Log out all other sessions": "Alle anderen Sitzungen abmelden",
   "All other browsers and devices of your account are logged out at once. This one stays logged in.":
@@ -999,60 +1074,64 @@ export const GERMAN = {
   "This invite does not exist or has expired. Ask for a new one.":
     "Diese Einladung gibt es nicht, oder sie ist abgelaufen. Bitte um eine neue.",
   "A place for your group, with channels and roles.": "Ein Ort für deine Gruppe, mit Kanälen und Rollen.",
-  "With an invite link from one of its members.": "Mit einem Einladungslink von einem Mitglied.",
+  "Use an invite link from a member of the server.": "Mit einem Einladungslink von einem Mitglied des Servers.",
   "First steps": "Erste Schritte",
   "Welcome, {name}": "Willkommen, {name}",
-  "Conversations happen in servers. Create one, or join one with an invite.":
-    "Gespräche finden auf Servern statt. Erstelle einen, oder tritt mit einer Einladung einem bei.",
+  "Conversations happen in servers. Create a server, or join a server with an invite.":
+    "Gespräche finden in Servern statt. Erstelle einen Server, oder tritt einem Server mit einer Einladung bei.",
   "No GIFs found. Try another word.": "Keine GIFs gefunden. Versuche ein anderes Wort.",
-  "Only people with an account can use it: registration is closed here.":
-    "Nur wer ein Konto hat, kann ihn verwenden: Die Registrierung ist hier geschlossen.",
+  "Only people with an account can use this invite link, because registration is closed on this server.":
+    "Nur Personen mit Konto können diesen Einladungslink benutzen, denn die Registrierung ist geschlossen.",
   "People without an account also need a registration code from the operator of this server.":
     "Wer kein Konto hat, braucht außerdem einen Registrierungscode vom Betreiber dieses Servers.",
   "There are no channels that you can see.": "Es gibt keine Kanäle, die du sehen kannst.",
-  "No conversations yet. Open a profile and choose Message.":
-    "Noch keine Gespräche. Öffne ein Profil und wähle Nachricht.",
-  "You have no friends here yet. Add friends first: a group is made of friends.":
-    "Du hast hier noch keine Freunde. Füge zuerst Freunde hinzu: Eine Gruppe besteht aus Freunden.",
+  "No conversations yet. Open the profile of a person and choose “Message”.":
+    "Noch keine Unterhaltungen. Öffne das Profil einer Person und wähle „Nachricht“.",
+  "You have no friends yet. Add friends before you create a group.":
+    "Du hast noch keine Freunde. Füge Freunde hinzu, bevor du eine Gruppe erstellst.",
   "No pinned messages": "Keine angehefteten Nachrichten",
-  "To pin a message, open its menu and choose Pin.": "Um eine Nachricht anzuheften, öffne ihr Menü und wähle Anheften.",
+  "To pin a message, open the menu of the message and choose “Pin”.":
+    "Um eine Nachricht anzuheften, öffne ihr Menü und wähle Anheften.",
   "No text channel yet": "Noch kein Textkanal",
   "Create a channel, then invite people.": "Erstelle einen Kanal und lade dann Leute ein.",
   "You cannot see any text channel here. Ask a moderator for access.":
     "Du siehst hier keinen Textkanal. Bitte einen Moderator um Zugang.",
-  "Nobody has written here yet, and you may only read.": "Hier hat noch niemand geschrieben, und du darfst nur lesen.",
+  "Nobody has written here yet. You do not have permission to write here.":
+    "Hier hat noch niemand geschrieben. Du hast keine Berechtigung, hier zu schreiben.",
   "Say hello: write a message below.": "Sag hallo: Schreib unten eine Nachricht.",
   "Nobody has written here yet. Write the first message below.":
     "Hier hat noch niemand geschrieben. Schreib unten die erste Nachricht.",
   "No posts yet": "Noch keine Beiträge",
-  "Choose New post to begin a conversation.": "Wähle Neuer Beitrag, um ein Gespräch zu beginnen.",
+  "Choose “New post” to write the first post.": "Wähle „Neuer Beitrag“, um den ersten Beitrag zu schreiben.",
   "No friends online": "Keine Freunde online",
   "Friends appear here while they are online.": "Freunde erscheinen hier, solange sie online sind.",
   "No friends yet": "Noch keine Freunde",
   "Enter a username above to send a friend request.":
     "Gib oben einen Benutzernamen ein, um eine Freundschaftsanfrage zu senden.",
-  "No pending requests": "Keine offenen Anfragen",
-  "Requests that you send or receive wait here for an answer.":
-    "Anfragen, die du sendest oder bekommst, warten hier auf Antwort.",
+  "No pending friend requests": "Keine offenen Freundschaftsanfragen",
+  "Friend requests that you send or receive wait here for an answer.":
+    "Freundschaftsanfragen, die du sendest oder bekommst, warten hier auf eine Antwort.",
   "No suggestions": "Keine Vorschläge",
   "People with whom you share friends appear here.": "Leute, mit denen du Freunde teilst, erscheinen hier.",
   "No game friends": "Keine Spielfreunde",
-  "Friends that you add in games that use this server appear here.":
-    "Freunde, die du in Spielen mit diesem Server hinzufügst, erscheinen hier.",
+  "If a game uses this server, the friends that you add in the game appear here.":
+    "Wenn ein Spiel diesen Server benutzt, erscheinen hier die Freunde, die du im Spiel hinzufügst.",
   "Nobody is blocked": "Niemand ist blockiert",
-  "To block a friend, open the menu beside the name and choose Block.":
+  "To block a friend, open the menu next to their name and choose “Block”.":
     "Um jemanden zu blockieren, öffne das Menü neben dem Namen und wähle Blockieren.",
   "Nobody is ignored": "Niemand wird ignoriert",
-  "To ignore a friend, open the menu beside the name and choose Ignore.":
+  "To ignore a friend, open the menu next to their name and choose “Ignore”.":
     "Um jemanden zu ignorieren, öffne das Menü neben dem Namen und wähle Ignorieren.",
   "For developers": "Für Entwickler",
-  "Shown instead of your username; several people may have the same.":
-    "Wird statt deines Benutzernamens gezeigt; mehrere Leute können denselben haben.",
+  "Shown instead of your username. Several people may have the same display name.":
+    "Wird statt deines Benutzernamens gezeigt. Mehrere Personen können denselben Anzeigenamen haben.",
   "Shown in your profile.": "Wird in deinem Profil gezeigt.",
   "Without a picture, a pattern made from your account is shown.":
     "Ohne Bild wird ein Muster gezeigt, das aus deinem Konto entsteht.",
-  "At least eight characters. All other sessions end.": "Mindestens acht Zeichen. Alle anderen Sitzungen enden.",
-  "People with whom you share nothing, too.": "Auch Leute, mit denen du nichts gemeinsam hast.",
+  "At least eight characters. A new password logs out all your other devices.":
+    "Mindestens acht Zeichen. Ein neues Passwort meldet alle deine anderen Geräte ab.",
+  "Everyone includes people who share no server and no friend with you.":
+    "Dazu gehören auch Personen, mit denen du weder Server noch Freunde gemeinsam hast.",
   "Applies to servers that you join from now on. Friends can always write to you.":
     "Gilt für Server, denen du ab jetzt beitrittst. Freunde können dir immer schreiben.",
 };

@@ -68,7 +68,10 @@ export async function forward(app, channel, m) {
   };
   let target = null;
   const chosen = await dialog(t("Forward"), (close) => {
-    const to = field(t("To"), h("input", { autocomplete: "off", required: true, placeholder: t("Channel or person") })),
+    const to = field(
+        t("Forward to"),
+        h("input", { autocomplete: "off", required: true, placeholder: t("Channel or person") }),
+      ),
       note = field(t("Message (optional)"), h("input", { maxlength: 2000 }));
     const list = suggest(to.control, {
       label: t("Channels"),
@@ -141,6 +144,12 @@ export async function messageMenu(app, channel, m, at) {
         label: t("Show as JSON"),
         icon: "wrench",
         run: () => dialog(t("Message"), () => h("pre.json", { tabindex: 0 }, JSON.stringify(m, null, 2))),
+      },
+      !own && {
+        label: t("Report message"),
+        icon: "hand",
+        danger: true,
+        run: () => import("./report-message.js").then(({ reportMessage }) => reportMessage(app, channel, m)),
       },
       (own || manage) && {
         label: t("Delete"),

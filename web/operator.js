@@ -25,6 +25,12 @@ export function laidOut(text) {
   }
 }
 
+/** Cause and fix of a refusal, with a link to the list of errors. @param {any} record */
+export function cause({ hint, docs }) {
+  const code = /#(\d+)$/.exec(docs || "")?.[1];
+  return (hint || code) && h("p.good", null, hint, " ", code && h("a", { href: `/workbench/errors#${code}` }, code));
+}
+
 const key = () => sessionStorage.getItem("console-key") || "";
 
 async function ask(method, path, body) {
@@ -45,6 +51,11 @@ async function ask(method, path, body) {
 export async function consoleCall(method, path, body) {
   const text = await (await ask(method, path, body)).text();
   return text ? JSON.parse(text) : null;
+}
+
+/** A text of /console. @param {string} path */
+export async function consoleText(path) {
+  return (await ask("GET", path)).text();
 }
 
 /** Downloads a response of /console as a file. @param {string} path */
@@ -71,9 +82,9 @@ export async function asOperator(app, body, show) {
       return undefined;
     }
     const input = field(
-      t("Console key"),
+      t("Access key of the operator console"),
       h("input", { type: "password", autocomplete: "off" }),
-      t("Run “guildhall console-key” to print it"),
+      t("The command “guildhall console-key” prints the key."),
     );
     fill(
       body,
@@ -91,7 +102,7 @@ export async function asOperator(app, body, show) {
         h("button.button.primary", { type: "submit" }, t("Log in")),
       ),
     );
-    if (key()) input.problem(t("This key is wrong"));
+    if (key()) input.problem(t("This access key is wrong"));
     return undefined;
   }
 }

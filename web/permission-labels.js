@@ -65,5 +65,5 @@ export function rightNames(bits) {
     set = Array.from(all.toString(2))
       .reverse()
       .flatMap((one, n) => (one === "1" ? [n] : []));
-  return set.map((n) => names.get(n) ?? t("Permission no. {n}", { n }));
+  return set.map((n) => names.get(n) ?? t("Unknown permission (bit {n})", { n }));
 }

@@ -18,7 +18,7 @@ export function poll(app, channel, m) {
     return app.tryCall(app.rest.put(`/channels/${channel.id}/polls/${m.id}/answers/@me`, { answer_ids: next }));
   };
   const end = async () => {
-    if (await app.confirm(t("End poll"), t("Nobody can vote after that."), t("End poll")))
+    if (await app.confirm(t("End poll"), t("Nobody can vote after the poll has ended."), t("End poll")))
       app.tryCall(app.rest.post(`/channels/${channel.id}/polls/${m.id}/expire`));
   };
   const answer = (a) => {

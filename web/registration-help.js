@@ -15,9 +15,9 @@ export function registrationHelp(rule = "invite") {
       ? h(
           "p",
           null,
-          t("The configuration has registration = closed. Set invite and restart the server, or add an account:"),
+          t("The option registration is set to closed. Set it to invite and restart the server, or add an account:"),
         )
-      : h("p", null, t("Create a code for five new accounts on the machine of the server:")),
+      : h("p", null, t("Run this command on the machine of the server. It creates a code for five new accounts:")),
     h("pre", { tabindex: 0 }, COMMANDS[rule]),
     rule !== "closed" && h("p", null, t("Send the code, or the link {link} with the code at its end.", { link })),
   );
@@ -30,7 +30,11 @@ export function inviteRule(app) {
     .get("/policies/instance/config")
     .then((rule) => {
       if (rule?.register_disabled)
-        fill(el, t("Only people with an account can use it: registration is closed here."), registrationHelp("closed"));
+        fill(
+          el,
+          t("Only people with an account can use this invite link, because registration is closed on this server."),
+          registrationHelp("closed"),
+        );
       else if (rule?.register_requireInvite)
         fill(
           el,

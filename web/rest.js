@@ -42,6 +42,8 @@ function firstField(node, path) {
   return null;
 }
 
+/** The header in which the server names missing permissions. */
+const CAUSE = "X-Guildhall-Cause";
 const LONGEST_WAIT_S = 10;
 const pause = (s) => new Promise((go) => setTimeout(go, s * 1000));
 
@@ -94,7 +96,7 @@ export class Rest {
       }
       if (answer.status === 401 && this.token) this.onunauthorized();
       const refusal = new Refusal(answer.status, json);
-      refusal.message = this.explain(refusal, json, method, path, body) || refusal.message;
+      refusal.message = this.explain(refusal, json, answer.headers.get(CAUSE) || "") || refusal.message;
       throw refusal;
     }
   }
@@ -120,7 +122,10 @@ export class Rest {
         }
         if (request.status === 413 && !json?.message)
           return fail(new Refusal(413, { message: t("The files are too large for this server.") }));
-        return request.status >= 200 && request.status < 300 ? done(json) : fail(new Refusal(request.status, json));
+        if (request.status >= 200 && request.status < 300) return done(json);
+        const refusal = new Refusal(request.status, json);
+        refusal.message = this.explain(refusal, json, request.getResponseHeader(CAUSE) || "") || refusal.message;
+        return fail(refusal);
       };
       signal.addEventListener("abort", () => request.abort());
       request.send(form);

@@ -28,7 +28,7 @@ export class Uploads {
           spoiler: false,
           description: "",
         }));
-    this.say(files.length > room ? t("A message can have 10 files. The others were not added.") : "");
+    this.say(files.length > room ? t("A message can have at most 10 files. The other files were not added.") : "");
     this.list.push(...fresh);
     this.draw();
   }

@@ -6,7 +6,12 @@ const MOST_MS = 20 * 60 * 1000,
   SAMPLE_MS = 100,
   MOST_POINTS = 256,
   VOICE_MESSAGE = 1 << 13;
-const TYPES = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus", "audio/mp4"];
+/** Types that browsers record, with the file name extension from which the server derives the type. */
+const TYPES = [
+  ["audio/ogg", "ogg"],
+  ["audio/webm", "weba"],
+  ["audio/mp4", "m4a"],
+];
 const minutes = (ms) => `${Math.floor(ms / 60000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, "0")}`;
 
 /** The loudness values as the API takes them. @param {number[]} levels 0 to 1 */
@@ -40,7 +45,7 @@ export async function recordVoice(app, channel, box) {
   } catch (e) {
     return failed(reasonOf(e));
   }
-  const type = TYPES.find((x) => MediaRecorder.isTypeSupported(x)),
+  const [type, extension] = TYPES.find(([x]) => MediaRecorder.isTypeSupported(x)) ?? ["", "weba"],
     recorder = new MediaRecorder(stream, type ? { mimeType: type } : {}),
     audio = new AudioContext(),
     meter = new AnalyserNode(audio, { fftSize: 1024 });
@@ -79,13 +84,11 @@ export async function recordVoice(app, channel, box) {
     stop();
     await stopped;
     show(h("span", { role: "status" }, t("Sending…")));
-    // The server derives the type from the name and knows WebM only as video; players look at the content.
-    const kind = recorder.mimeType.split(";")[0] || "audio/webm",
-      name = "voice-message.ogg",
+    const name = `voice-message.${extension}`,
       form = new FormData();
     const about = { id: "0", filename: name, duration_secs: length.ms / 1000, waveform: waveform(levels) };
     form.append("payload_json", JSON.stringify({ flags: VOICE_MESSAGE, attachments: [about] }));
-    form.append("files[0]", new Blob(chunks, { type: kind }), name);
+    form.append("files[0]", new Blob(chunks, { type }), name);
     try {
       await app.rest.post(`/channels/${channel.id}/messages`, form);
       end();

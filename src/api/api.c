@@ -17,13 +17,13 @@ static void publish_rate_counts(void *arg, struct str message)
 /* Returns the number of nodes that currently do not receive each other's rate-limit counts. */
 static unsigned count_unreachable_nodes(void *arg)
 {
-    return cluster_unconnected_nodes(((struct api *)arg)->options.cluster);
+    return cluster_count_unconnected_nodes(((struct api *)arg)->options.cluster);
 }
 
 static void share_limits_with_cluster(struct api *api)
 {
-    struct limits_cluster others = { .arg = api,
-                                     .count_disconnected_nodes = count_unreachable_nodes };
+    struct rate_limit_cluster others = { .arg = api,
+                                         .count_disconnected_nodes = count_unreachable_nodes };
 
     if (!api->options.cluster || cluster_is_alone(api->options.cluster))
         return;
@@ -46,8 +46,8 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     cors_init(api);
     api->limits = limits_new(&options->limits);
     share_limits_with_cluster(api);
-    api->faults = faults_new();
-    api->jobs = jobs_new(api);
+    api->faults = injected_faults_new();
+    api->jobs = job_scheduler_new(api);
     api->file_removal = file_removal_new(api);
     api->token_uses = token_use_writer_new(api);
     for (const struct domain *const *d = domains; *d; d++) {
@@ -70,8 +70,8 @@ void api_free(struct api *api)
         return;
     file_removal_free(api->file_removal);
     token_use_writer_free(api->token_uses);
-    jobs_free(api->jobs);
-    faults_free(api->faults);
+    job_scheduler_free(api->jobs);
+    injected_faults_free(api->faults);
     limits_free(api->limits);
     durations_free(api->durations);
     static_document_free(api->openapi);
@@ -85,12 +85,12 @@ void api_set_rate_limits(struct api *api, const struct rate_limit_options *limit
     limits_set_options(api->limits, limits);
 }
 
-void api_publish_rate_counts(struct api *api)
+void api_publish_rate_limit_counts(struct api *api)
 {
     limits_publish_counts(api->limits, publish_rate_counts, api);
 }
 
-void api_receive_rate_counts(struct api *api, struct str message)
+void api_receive_rate_limit_counts(struct api *api, struct str message)
 {
     atomic_fetch_add(&api->counts_received, limits_receive_counts(api->limits, message));
 }
@@ -110,12 +110,12 @@ static struct body_limits body_limits_of_request(void *arg, const struct http_re
     return in;
 }
 
-static void on_request_head(void *arg, struct exchange *x)
+static void on_request_head(void *arg, struct http_exchange *x)
 {
     call_admit_request_head(arg, x);
 }
 
-static void on_request_complete(void *arg, struct exchange *x)
+static void on_request_complete(void *arg, struct http_exchange *x)
 {
     call_process_request(arg, x);
 }
@@ -124,29 +124,29 @@ static void write_refusal_body(void *arg, int status, struct buf *out)
 {
     (void)arg;
     if (status == 413) {
-        write_error_body(ERR_ENTITY_TOO_LARGE, NULL, out);
+        write_error_response_json(ERR_ENTITY_TOO_LARGE, NULL, out);
         return;
     }
     buf_printf(out, "{\"message\":\"%d: %s\",\"code\":0}", status, http_reason_phrase(status));
 }
 
-struct http_server_app api_app(struct api *api)
+struct http_server_callbacks api_app(struct api *api)
 {
-    return (struct http_server_app){ .arg = api,
-                                     .body_limits = body_limits_of_request,
-                                     .authorize_body = on_request_head,
-                                     .request = on_request_complete,
-                                     .refusal = write_refusal_body,
-                                     .refusal_lines = buf_str(&api->cors),
-                                     .refused = record_refused_request };
+    return (struct http_server_callbacks){ .arg = api,
+                                           .body_limits = body_limits_of_request,
+                                           .authorize_body = on_request_head,
+                                           .request = on_request_complete,
+                                           .refusal = write_refusal_body,
+                                           .refusal_lines = buf_str(&api->cors),
+                                           .refused = record_refused_request };
 }
 
-void api_set_server(struct api *api, struct http_server *server)
+void api_set_http_server(struct api *api, struct http_server *server)
 {
     api->server = server;
 }
 
-void api_drain(struct api *api)
+void api_begin_draining(struct api *api)
 {
     api->draining = true;
 }
@@ -172,17 +172,17 @@ bool api_is_draining(const struct api *api)
     return api->draining;
 }
 
-struct injected_faults *api_faults(const struct api *api)
+struct injected_faults *api_get_injected_faults(const struct api *api)
 {
     return api->faults;
 }
 
-const struct call_durations *api_durations(const struct api *api)
+const struct call_durations *api_get_call_durations(const struct api *api)
 {
     return api->durations;
 }
 
-const struct domain *const *api_domains(const struct api *api)
+const struct domain *const *api_get_domains(const struct api *api)
 {
     return api->domains;
 }
@@ -197,13 +197,13 @@ uint64_t api_instance_number(const struct api *api)
     return api->number;
 }
 
-struct http_server *api_server(const struct api *api)
+struct http_server *api_get_http_server(const struct api *api)
 {
     return api->server;
 }
 
-/* Builds the base URL. If public-url is not set, the scheme is https when the caller's connection
- * uses TLS; if the host is empty, it is localhost. */
+/* Builds the base URL. If public-url is not set, the scheme is https if the caller's connection
+ * uses TLS, and an empty host becomes localhost. */
 static struct str build_base_url(const struct call *call, const char *scheme, struct str host)
 {
     const char *set = call->api->options.public_url;
@@ -212,8 +212,8 @@ static struct str build_base_url(const struct call *call, const char *scheme, st
     if (set) {
         struct str url = str_of(set);
 
-        secure = str_starts(url, STR("https://"));
-        host = str_skip(url, secure ? 8 : 7);
+        secure = str_starts_with(url, STR("https://"));
+        host = str_skip_bytes(url, secure ? 8 : 7);
     } else if (host.n == 0) {
         host = str_printf(call->arena, "localhost:%d", http_server_port(call->api->server));
     }
@@ -222,7 +222,7 @@ static struct str build_base_url(const struct call *call, const char *scheme, st
 
 struct str api_base_url(const struct call *call, const char *scheme)
 {
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
 
     return build_base_url(call, scheme, x ? x->request->host : (struct str){ 0 });
 }
@@ -230,25 +230,25 @@ struct str api_base_url(const struct call *call, const char *scheme)
 /* GET and HEAD emit no events, so only the caller sees the URL. */
 struct str api_public_base_url(const struct call *call)
 {
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
 
     if (x && (x->request->method == HTTP_GET || x->request->method == HTTP_HEAD))
         return api_base_url(call, "http");
     return build_base_url(call, "http", x ? x->local : (struct str){ 0 });
 }
 
-void write_error_body(enum err e, const struct form *form, struct buf *out)
+void write_error_response_json(enum err e, const struct form *form, struct buf *out)
 {
     const struct error_info *info = error_info(e);
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    json_name(&j, "message");
-    json_text(&j, str_of(info->message));
-    json_name(&j, "code");
-    json_int(&j, info->code);
+    json_write_name(&j, "message");
+    json_write_text(&j, str_of(info->message));
+    json_write_name(&j, "code");
+    json_write_int(&j, info->code);
     if (e == ERR_INVALID_FORM_BODY && form && form_has_errors(form)) {
-        json_name(&j, "errors");
+        json_write_name(&j, "errors");
         write_form_errors_json(form, &j);
     }
     json_end_object(&j);
@@ -265,14 +265,14 @@ static void add_schema_to_set(const struct schema *s, void *arg)
         set->list[set->count++] = s;
 }
 
-void collect_schemas(const struct domain *const *domains, struct schema_set *ret)
+void collect_route_schemas(const struct domain *const *domains, struct schema_set *ret)
 {
     for (const struct domain *const *d = domains; *d; d++) {
         for (const struct route *r = (*d)->routes; r && r->path; r++) {
             if (r->body)
-                schema_visit_all(r->body, add_schema_to_set, ret);
+                schema_visit_contained(r->body, add_schema_to_set, ret);
             if (r->reply)
-                schema_visit_all(r->reply, add_schema_to_set, ret);
+                schema_visit_contained(r->reply, add_schema_to_set, ret);
         }
     }
 }

@@ -2,7 +2,8 @@
  *
  * src/api takes a request from its head to its response: it finds the route, checks the
  * credential, the rate limits and the body, and runs the handler in a transaction. It uses net/,
- * store/, model/ and cluster/. The caller of api_new passes the list of domains (route.h).
+ * store/, model/ and cluster/. The caller of api_new passes the list of domains: the
+ * feature folders with their routes, hooks and jobs (route.h).
  *
  *   route.h, call.h   the interface between api/ and the domains: start here
  *   stages.c          moves a call from stage to stage, with checks.c and transaction_attempt.c
@@ -30,7 +31,7 @@ struct fetcher;
 struct revocation_record;
 struct loops;
 struct http_server;
-struct network;
+struct ip_network;
 struct gateway;      /* gateway/gateway.h; api/ only passes the pointer on */
 struct traffic_ring; /* traffic/traffic.h */
 struct workbench;
@@ -46,18 +47,18 @@ enum registration_mode {
     REGISTRATION_LOCAL
 };
 
-/* Callbacks for the effects of committed calls. Each may be NULL. */
-struct api_events {
+/* Callbacks that run after the commit of a call. Each may be NULL. */
+struct api_commit_callbacks {
     void *arg;
     /* Publishes events, in commit order, on a thread of the store. */
     void (*announce)(void *arg, const struct emitted_event *list);
-    /* Called after the commit and before the response when a credential is revoked. token NULL: all
-     * tokens of the account. Credentials whose lookup began at the count forgets
-     * (auth_revocation_count) or later stay valid. */
+    /* Called after the commit and before the response when a credential is revoked. If token is
+     * NULL, all tokens of the account are revoked. Credentials that were looked up when
+     * auth_revocation_count was already `forgets` or more stay valid. */
     void (*credential_revoked)(void *arg, snowflake account, const unsigned char *token,
                                uint64_t forgets);
     /* Called when addresses are banned, after the commit. */
-    void (*addresses_banned)(void *arg, const struct network *n);
+    void (*addresses_banned)(void *arg, const struct ip_network *n);
     /* Called for each voice state that is created, changed or deleted, in commit order, on a thread
      * of the store. */
     void (*voice_state_changed)(void *arg, const struct relay_voice_state *fact);
@@ -67,58 +68,58 @@ struct api_options {
     struct store *store;
     struct auth *auth;
     struct rate_limit_options limits;
-    const char *public_url;  /* "https://chat.example"; NULL: the Host that the client sent */
-    const char *cors_origin; /* "*", an origin, or NULL for none */
+    const char *public_url;  /* "https://chat.example"; NULL to use the client's Host header */
+    const char *cors_origin; /* "*", an origin, or NULL to disable CORS */
     const char *version;
-    int64_t application_flags; /* default flags of new applications */
-    struct api_events events;
-    struct cluster *cluster;   /* the other nodes on the database; NULL: none */
+    int64_t application_flags; /* flags that new applications have */
+    struct api_commit_callbacks events;
+    struct cluster *cluster;   /* the other nodes on the database; NULL if there are none */
     struct gateway *gateway;   /* for routes that query the gateway; may be NULL */
-    const char *data;          /* folder whose disk usage /metrics shows; NULL: none */
-    const char *metrics_token; /* grants access to /metrics; NULL: local callers only */
+    const char *data;          /* folder whose disk usage /metrics shows, or NULL */
+    const char *metrics_token; /* token for /metrics; if NULL, only local callers have access */
     /* Appends metrics of other folders to /metrics. May be NULL. */
     void (*metrics)(void *arg, struct buf *out);
     void *metrics_arg;
-    /* Fills the response to a GET that matches no route; false: not found. May be NULL. */
+    /* Fills the response to a GET that matches no route; returns false if there is no such page.
+     * May be NULL. */
     bool (*page)(void *arg, struct call *call);
     void *page_arg;
-    struct traffic_ring *traffic; /* traffic recorder; may be NULL */
+    struct traffic_ring *traffic; /* buffer of traffic records; may be NULL */
     struct workbench *workbench;  /* used by the console's routes; may be NULL */
-    bool private_endpoints;       /* outgoing requests may use loopback and private addresses */
-    bool private_for_local;       /* with private_endpoints: URLs from callers may do so only if the
-                                     caller is local */
-    bool trusts_proxies;          /* the option trusted-proxies is set */
+    bool private_endpoints; /* outgoing requests may connect to loopback and private addresses */
+    bool private_for_local; /* with private_endpoints: only for URLs from local callers */
+    bool trusts_proxies;    /* whether the option trusted-proxies is set */
     enum registration_mode registration;
-    struct mailer *mailer; /* NULL: no mail is sent */
-    /* Argon2id cost; lower in tests. */
+    struct mailer *mailer; /* NULL if no mail can be sent */
+    /* Cost of hashing a password with Argon2id; lower in tests. */
     unsigned long long password_ops;
     size_t password_memory;
     unsigned password_threads, password_queue; /* number of threads; maximum queue length */
-    /* Upload quota per account in bytes, in total and per day; 0: unlimited. */
+    /* Upload quota per account in bytes, in total and per day; 0 means unlimited. */
     int64_t quota, daily_quota;
 };
 
-/* Creates the API. domains and options must outlive it. Aborts the process with a message if the
- * route tables contradict each other, which is a programming error. */
+/* Creates the API. domains (the feature folders) and options must outlive it. Aborts the process
+ * with a message if the route tables contradict each other. */
 struct api *api_new(const struct api_options *options, const struct domain *const *domains);
 void api_free(struct api *api);
 
-struct http_server_app api_app(struct api *api); /* net/http/server.h */
-/* Starts jobs and other background work. Call when the loops run, before the server listens. */
+struct http_server_callbacks api_app(struct api *api); /* for http_server_start */
+/* Starts jobs and other background work. Call after the loops start, before the server listens. */
 void api_start(struct api *api, struct loops *loops);
-/* Sends this node's rate-limit counts to other nodes, and applies the counts received from them.
- * From any thread. */
-void api_publish_rate_counts(struct api *api);
-void api_receive_rate_counts(struct api *api, struct str message);
-/* Changes the rate limits; from any thread. */
+/* Send this node's rate-limit counts to other nodes, and apply counts received from other nodes.
+ * May be called from any thread. */
+void api_publish_rate_limit_counts(struct api *api);
+void api_receive_rate_limit_counts(struct api *api, struct str message);
+/* Changes the rate limits; may be called from any thread. */
 void api_set_rate_limits(struct api *api, const struct rate_limit_options *limits);
-void api_set_server(struct api *api, struct http_server *server);
+void api_set_http_server(struct api *api, struct http_server *server);
 /* Makes /readyz fail from now on. */
-void api_drain(struct api *api);
+void api_begin_draining(struct api *api);
 /* Waits until no call is running. */
 void api_wait_for_calls(struct api *api);
-/* Begin and end background work that api_wait_for_calls must wait for, as it does for running
- * calls. From any thread. */
+/* Mark the begin and end of background work, for which api_wait_for_calls waits as for running
+ * calls. May be called from any thread. */
 void api_background_work_begin(struct api *api);
 void api_background_work_end(struct api *api);
 /* Cancels outgoing requests. Call after api_wait_for_calls, before the loops stop. */
@@ -131,31 +132,32 @@ void api_apply_revocation(struct api *api, const struct revocation_record *f);
 struct fetcher *api_fetcher_of_loop(struct api *api, struct loop *loop);
 
 const struct api_options *api_options(const struct api *api);
-const struct domain *const *api_domains(const struct api *api);
-/* Returns a number that no other api of this process has had, unlike the address of a freed api: a
- * key for process-wide caches. */
+const struct domain *const *api_get_domains(const struct api *api);
+/* Returns a number that is unique in this process, as a key for process-wide caches. The address of
+ * the api is not unique, because a new api may get the address of a freed one. */
 uint64_t api_instance_number(const struct api *api);
-/* Injected faults; api/faults/faults.h. */
-struct injected_faults *api_faults(const struct api *api);
-struct http_server *api_server(const struct api *api);
-/* Durations of calls since api_start; api/monitoring/durations.h. */
-const struct call_durations *api_durations(const struct api *api);
+/* Returns the injected faults (api/faults/faults.h). */
+struct injected_faults *api_get_injected_faults(const struct api *api);
+struct http_server *api_get_http_server(const struct api *api);
+/* Returns the durations of calls since api_start (api/monitoring/durations.h). */
+const struct call_durations *api_get_call_durations(const struct api *api);
 bool api_is_draining(const struct api *api);
 
-/* Returns the base URL of this server for responses that only the caller sees; scheme: "http" or
- * "ws". If public-url is not set, it contains the Host header of the call. */
+/* Returns the base URL of this server for responses that only the caller sees; scheme is "http" or
+ * "ws". If public-url is not set, the URL contains the Host header of the call. */
 struct str api_base_url(const struct call *call, const char *scheme);
 /* Returns the base URL for links that other users see, such as files in events. If public-url is
- * not set, it contains the address that the caller connected to, not its Host header. */
+ * not set, the URL contains the address that the caller connected to, because a caller can forge
+ * the Host header. */
 struct str api_public_base_url(const struct call *call);
 
-/* True if the call comes from a program on this machine (net/local_requests.h). False for an
- * internal call, and if public-url or trusted-proxies is set, because a proxy may then forward
- * calls of others. */
+/* Returns true if the call comes from a program on this machine (net/local_requests.h). Returns
+ * false for an internal call, and if public-url or trusted-proxies is set, because a proxy may then
+ * forward calls of remote clients. */
 bool api_call_is_local(const struct call *call);
 /* Returns the registration mode for this caller; never REGISTRATION_LOCAL. */
 enum registration_mode api_registration_mode_for(const struct call *call);
-/* May an outgoing request use a private address in a URL from this caller? */
+/* Returns true if an outgoing request may use a private address in a URL from this caller. */
 bool api_may_request_private_address(const struct call *call);
 
 /* Write the OpenAPI document and the reference (Markdown), generated from the routes. */
@@ -165,11 +167,11 @@ void api_write_reference(const struct domain *const *domains, struct buf *out);
 /* Appends one metric in the Prometheus text format; kind is "counter" or "gauge". */
 void api_append_metric(struct buf *out, const char *name, const char *kind, const char *help,
                        uint64_t v);
-/* The content type of /metrics; api_write_metrics writes the whole text, from any thread. */
+/* The content type of /metrics. api_write_metrics writes the whole text, on any thread. */
 #define API_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 void api_write_metrics(struct api *api, struct buf *out);
-/* Returns why the server is not ready, in two words as in /readyz, or NULL if it is ready. From any
- * thread. */
+/* Returns why the server is not ready, in the two words of /readyz, or NULL if it is ready. May be
+ * called from any thread. */
 const char *api_not_ready_reason(struct api *api);
 
 /* Routes that every server has: /healthz, /readyz, /metrics, /openapi.json. */

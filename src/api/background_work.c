@@ -16,7 +16,7 @@ void api_start(struct api *api, struct loops *loops)
     if (api->options.auth && api->options.store &&
         address_ban_set_read(auth_address_bans(api->options.auth), api->options.store))
         log_error("api: cannot read the banned addresses; restart the server to retry");
-    jobs_start(api->jobs, loops_get(loops, 0));
+    job_scheduler_start(api->jobs, loops_get(loops, 0));
     file_removal_start(api->file_removal, loops_get(loops, 0));
     token_use_writer_start(api->token_uses, loops_get(loops, 0));
 }
@@ -51,16 +51,17 @@ void api_stop(struct api *api)
 {
     if (!api->loops)
         return;
-    jobs_stop(api->jobs);
+    job_scheduler_stop(api->jobs);
     file_removal_stop(api->file_removal);
     token_use_writer_stop(api->token_uses);
-    /* Each cancelled request starts an internal call, which may send another request: repeat. */
+    /* Cancelling a request starts an internal call, which may send another request; so repeat until
+     * none is left. */
     do {
         for (unsigned i = 0; i < loops_count(api->loops); i++)
             loop_call_and_wait(loops_get(api->loops, i), free_loop_fetcher, api);
         api_wait_for_calls(api);
     } while (has_any_fetcher(api));
-    /* Free the hasher before the loops stop: a password thread may still post to one of them. */
+    /* Free the hasher before the loops stop, because a password thread may still post to a loop. */
     password_hasher_free(api->hashing);
     api->hashing = NULL;
     mem_free(api->fetchers);

@@ -1,4 +1,4 @@
-/* call.c - the functions of call.h: parameters, replies, events, limits, revocations. */
+/* call.c - the functions of call.h: path parameters, responses, events, limits, revocations. */
 #include "api/internal.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 
 static size_t find_path_parameter(const struct call *call, const char *name)
 {
-    const struct call_context *run = call_context_of(call);
+    const struct call_context *run = call_get_context(call);
 
     for (size_t i = 0; i < run->match.count; i++)
         if (str_is(str_of(run->match.resolvers[i]->name), name))
@@ -25,24 +25,24 @@ static size_t find_path_parameter(const struct call *call, const char *name)
 
 int call_api_version(const struct call *call)
 {
-    const struct call_context *run = call_context_of(call);
+    const struct call_context *run = call_get_context(call);
 
     return call->exchange ? run->match.version : VERSION_NEWEST;
 }
 
 snowflake call_path_id(const struct call *call, const char *name)
 {
-    return call_context_of(call)->ids[find_path_parameter(call, name)];
+    return call_get_context(call)->ids[find_path_parameter(call, name)];
 }
 
 struct str call_path_text(const struct call *call, const char *name)
 {
-    return call_context_of(call)->match.params[find_path_parameter(call, name)];
+    return call_get_context(call)->match.params[find_path_parameter(call, name)];
 }
 
 static struct call_stage_data *find_stage_data(const struct call *call, const char *type)
 {
-    struct call_stage_data *s = call_context_of(call)->slots;
+    struct call_stage_data *s = call_get_context(call)->slots;
 
     while (s && s->type != type && strcmp(s->type, type) != 0)
         s = s->next;
@@ -55,8 +55,8 @@ void call_pass_borrowed_data(struct call *call, const char *type, void *value)
 
     if (!s) {
         s = arena_alloc(call->arena, sizeof *s);
-        *s = (struct call_stage_data){ .next = call_context_of(call)->slots, .type = type };
-        call_context_of(call)->slots = s;
+        *s = (struct call_stage_data){ .next = call_get_context(call)->slots, .type = type };
+        call_get_context(call)->slots = s;
     }
     s->value = value;
 }
@@ -78,7 +78,7 @@ void *call_passed_data(const struct call *call, const char *type)
 
 enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret)
 {
-    const struct call_context *run = call_context_of(call);
+    const struct call_context *run = call_get_context(call);
     size_t i = find_path_parameter(call, name);
     struct json_path at = json_path_key(NULL, str_of(run->match.resolvers[i]->field));
 
@@ -91,7 +91,7 @@ enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret)
 
 enum err call_reply_as_type(struct call *call, const struct type *type, const void *value)
 {
-    struct json_writer j = json_writer_to(&call->reply);
+    struct json_writer j = json_writer_to_buf(&call->reply);
 
     schema_encode(&j, type, value);
     return OK;
@@ -99,25 +99,25 @@ enum err call_reply_as_type(struct call *call, const struct type *type, const vo
 
 struct json_writer call_reply_json_writer(struct call *call)
 {
-    return json_writer_to(&call->reply);
+    return json_writer_to_buf(&call->reply);
 }
 
-enum err call_reply(struct call *call, const void *value)
+enum err call_reply_object(struct call *call, const void *value)
 {
     return call_reply_as_type(call, call->route->reply, value);
 }
 
 enum err call_reply_text(struct call *call, struct str content_type, struct str text)
 {
-    call_context_of(call)->response.type = content_type;
+    call_get_context(call)->response.type = content_type;
     buf_add_str(&call->reply, text);
     return OK;
 }
 
 enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text)
 {
-    enum err e =
-        buf_full(text) ? ERR_ANSWER_TOO_LARGE : call_reply_text(call, content_type, buf_str(text));
+    enum err e = buf_is_full(text) ? ERR_ANSWER_TOO_LARGE
+                                   : call_reply_text(call, content_type, buf_str(text));
 
     buf_clear(text);
     return e;
@@ -125,13 +125,13 @@ enum err call_reply_buf(struct call *call, struct str content_type, struct buf *
 
 enum err call_reply_shared_text(struct call *call, struct shared_text *text)
 {
-    call_context_of(call)->response.shared = text;
+    call_get_context(call)->response.shared = text;
     return OK;
 }
 
 enum err call_reply_static_bytes(struct call *call, struct str content_type, struct str bytes)
 {
-    struct call_response *a = &call_context_of(call)->response;
+    struct call_response *a = &call_get_context(call)->response;
 
     a->type = content_type;
     a->borrowed = bytes;
@@ -166,7 +166,7 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
 
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size)
 {
-    struct call_response *a = &call_context_of(call)->response;
+    struct call_response *a = &call_get_context(call)->response;
 
     a->type = content_type;
     a->file = fd;
@@ -194,18 +194,18 @@ enum err call_reply_file_range(struct call *call, struct str content_type, int f
     call_add_header(call, "Content-Range",
                     str_printf(call->arena, "bytes */%lld", (long long)size));
     call_set_status(call, error_info(ERR_RANGE)->status);
-    write_error_body(ERR_RANGE, NULL, &call->reply);
+    write_error_response_json(ERR_RANGE, NULL, &call->reply);
     return OK;
 }
 
 void call_set_status(struct call *call, int status)
 {
-    call_context_of(call)->response.status = status;
+    call_get_context(call)->response.status = status;
 }
 
 void call_add_header(struct call *call, const char *name, struct str value)
 {
-    struct buf *lines = &call_context_of(call)->response.headers;
+    struct buf *lines = &call_get_context(call)->response.headers;
 
     buf_add_str(lines, str_of(name));
     buf_add_lit(lines, ": ");
@@ -222,13 +222,28 @@ enum err call_missing_permissions_error(const struct call *call, uint64_t needs)
 {
     uint64_t missing = needs & ~call->target.permissions;
 
+    call_get_context(call)->refusal = (struct refusal){ .all = missing ? missing : needs };
     return missing && !(missing & ~permissions_withheld_by_mfa(call)) ? ERR_GUILD_MFA_REQUIRED
                                                                       : ERR_MISSING_PERMISSIONS;
 }
 
 enum err call_missing_any_permission_error(const struct call *call, uint64_t any)
 {
+    call_get_context(call)->refusal = (struct refusal){ .any = any };
     return missing_permission_error(permissions_withheld_by_mfa(call), any);
+}
+
+enum err call_rank_error(const struct call *call)
+{
+    call_get_context(call)->refusal = (struct refusal){ .rank = true };
+    return ERR_MISSING_PERMISSIONS;
+}
+
+enum err call_owner_error(const struct call *call)
+{
+    call_get_context(call)->refusal = (struct refusal){ .owner = true };
+    call_set_cause(call, "only the owner of the server may do this");
+    return ERR_MISSING_PERMISSIONS;
 }
 
 enum err call_add_field_error(struct call *call, const char *field, const char *code,
@@ -240,12 +255,13 @@ enum err call_add_field_error(struct call *call, const char *field, const char *
     return ERR_INVALID_FORM_BODY;
 }
 
-/* Adds the members of a private thread to the event, because the gateway does not know them. */
+/* Adds the members of a private thread to the audience of the event, because the gateway does not
+ * know them. */
 static void add_private_thread_members(struct call *call, struct emitted_event *a)
 {
     struct list members = { 0 };
 
-    call_context_of(call)->effects.announce_error =
+    call_get_context(call)->effects.announce_error =
         call->api->read_private_members(call->tx, a->to.channel_id, &members);
     a->to.user_ids = members.items;
     a->to.user_count = members.count;
@@ -254,11 +270,11 @@ static void add_private_thread_members(struct call *call, struct emitted_event *
 static void add_announcement(struct call *call, struct emitted_event made)
 {
     struct emitted_event *a = arena_alloc(call->arena, sizeof *a);
-    struct call_effects *effects = &call_context_of(call)->effects;
+    struct call_effects *effects = &call_get_context(call)->effects;
 
     *a = made;
-    /* Read the members now, so that a user who leaves later in this call still receives the
-     * event. */
+    /* Read the members of the private channel now, so that a user who leaves later in this call
+     * still receives the event. */
     if (a->to.kind == AUDIENCE_CHANNEL && call->api->read_private_members &&
         !effects->announce_error)
         effects->announce_error =
@@ -274,7 +290,7 @@ static void add_object_announcement(struct call *call, struct emitted_event a,
                                     const struct schema *schema, const void *object)
 {
     struct buf payload;
-    struct json_writer j = json_writer_to(&payload);
+    struct json_writer j = json_writer_to_buf(&payload);
 
     buf_init(&payload, CALL_MAX_REPLY);
     schema_encode_object(&j, schema, object);
@@ -300,8 +316,8 @@ void call_emit_to_user_in_guild(struct call *call, enum event event, snowflake u
                             schema, object);
 }
 
-void call_emit_json(struct call *call, enum event event, struct audience to, snowflake guild_id,
-                    struct str json)
+void call_emit_json_event(struct call *call, enum event event, struct audience to,
+                          snowflake guild_id, struct str json)
 {
     assert(event_routing_kind(event) == ROUTING_NONE);
     add_announcement(call, (struct emitted_event){
@@ -324,14 +340,14 @@ static uint64_t limit_resource_key(const struct rate_limit *limit, struct str ke
     return limit->shared ? hash_str(key) : 0;
 }
 
-/* Returns the entry of this limit and key, else a free entry, else NULL. */
+/* Returns the entry of this limit and key, or a free entry, or NULL if all are in use. */
 static struct call_limit_count *find_limit_count(struct call *call, const struct rate_limit *limit,
                                                  uint64_t key)
 {
     struct call_limit_count *room = NULL;
 
     for (size_t i = 0; i < CALL_MOST_COUNTED; i++) {
-        struct call_limit_count *c = &call_context_of(call)->counted[i];
+        struct call_limit_count *c = &call_get_context(call)->counted[i];
 
         if (c->limit == limit && c->key == key)
             return c;
@@ -343,13 +359,13 @@ static struct call_limit_count *find_limit_count(struct call *call, const struct
 
 enum err call_count_against_limit(struct call *call, const struct rate_limit *limit, struct str key)
 {
-    struct call_context *run = call_context_of(call);
+    struct call_context *run = call_get_context(call);
     struct call_limit_count *counted = find_limit_count(call, limit, hash_str(key));
 
     if (limits_are_off(call->api->limits) || (counted && counted->limit))
         return OK;
-    struct limit_result v = limits_count_call(call->api->limits, hash_str(key), true, limit,
-                                              limit_resource_key(limit, key));
+    struct rate_limit_result v = limits_count_call(call->api->limits, hash_str(key), true, limit,
+                                                   limit_resource_key(limit, key));
     if (v.allowed) {
         if (counted)
             *counted = (struct call_limit_count){ limit, hash_str(key) };
@@ -375,7 +391,7 @@ void call_revert_limit_count(struct call *call, const struct rate_limit *limit, 
 
 enum err call_replace_route_limit(struct call *call, const struct rate_limit *limit, struct str key)
 {
-    struct call_context *run = call_context_of(call);
+    struct call_context *run = call_get_context(call);
 
     if (limits_are_off(call->api->limits))
         return OK;
@@ -384,7 +400,7 @@ enum err call_replace_route_limit(struct call *call, const struct rate_limit *li
     run->limit_result.of = limit;
     if (!run->limit_result.allowed)
         return ERR_RATE_LIMITED;
-    /* Replace the headers of the route's limit; the call has no other headers yet. */
+    /* Replace the headers of the route's limit, which are the only headers so far. */
     buf_reset(&run->response.headers);
     write_rate_limit_headers(&run->limit_result, limit, &run->response.headers);
     return OK;
@@ -392,9 +408,9 @@ enum err call_replace_route_limit(struct call *call, const struct rate_limit *li
 
 enum err call_refuse_rate_limited(struct call *call, int64_t ms)
 {
-    struct call_context *run = call_context_of(call);
+    struct call_context *run = call_get_context(call);
 
-    run->limit_result = (struct limit_result){
+    run->limit_result = (struct rate_limit_result){
         .limit = 1,
         .reset_at_ms = clock_ms() + ms,
         .reset_after_ms = ms,
@@ -406,30 +422,30 @@ enum err call_refuse_shared_rate_limited(struct call *call, int64_t ms)
 {
     enum err e = call_refuse_rate_limited(call, ms);
 
-    call_context_of(call)->limit_result.shared = true;
+    call_get_context(call)->limit_result.shared = true;
     return e;
 }
 
 void call_record_voice_change(struct call *call, const struct relay_voice_state *fact)
 {
-    struct voice_change *v = arena_alloc(call->arena, sizeof *v);
+    struct voice_state_change *v = arena_alloc(call->arena, sizeof *v);
 
     v->next = NULL;
     v->state = *fact;
-    *call_context_of(call)->effects.voice_changes_end = v;
-    call_context_of(call)->effects.voice_changes_end = &v->next;
+    *call_get_context(call)->effects.voice_changes_end = v;
+    call_get_context(call)->effects.voice_changes_end = &v->next;
 }
 
 static struct revocation_record *add_revocation(struct call *call)
 {
     struct revocation_record *f = arena_alloc(call->arena, sizeof *f);
 
-    f->next = call_context_of(call)->effects.revocations;
-    call_context_of(call)->effects.revocations = f;
+    f->next = call_get_context(call)->effects.revocations;
+    call_get_context(call)->effects.revocations = f;
     return f;
 }
 
-void call_revoke_session(struct call *call, snowflake account, const unsigned char session[8])
+void call_revoke_session_token(struct call *call, snowflake account, const unsigned char session[8])
 {
     struct revocation_record *f = add_revocation(call);
 
@@ -465,7 +481,7 @@ void call_revoke_application_tokens(struct call *call, snowflake id)
     f->applications_only = true;
 }
 
-void call_ban_addresses(struct call *call, const struct network *n, bool banned)
+void call_ban_addresses(struct call *call, const struct ip_network *n, bool banned)
 {
     struct revocation_record *f = add_revocation(call);
 

@@ -1,5 +1,5 @@
-/* call.h - struct call: one API request while a handler processes it, and the functions that a
- * handler may use.
+/* call.h - struct call: one API request while it is processed, and the functions that a handler may
+ * use.
  *
  * A handler reads, decides, writes and emits events. The store may run it again after a conflict,
  * so a handler stores nothing outside the call. */
@@ -18,27 +18,27 @@ enum {
     CALL_MAX_REPLY = 64 * 1024 * 1024,
 };
 
-/* Refresh tokens are stored like the others, but no call is authenticated with one. */
+/* Kind of a token. Refresh tokens are stored like other tokens, but cannot authenticate a call. */
 enum caller_kind { CALLER_USER = 1, CALLER_BOT, CALLER_BEARER, CALLER_REFRESH };
 
-/* The account of the credential that authenticated the call. */
+/* The account that a credential authenticates. */
 struct caller {
     snowflake id;             /* id of the user or bot account */
-    snowflake application_id; /* set for bots and OAuth2 tokens; else 0 */
-    unsigned char session[8]; /* session id in the token */
-    int64_t expires_at;       /* microseconds; 0: never */
-    uint64_t scopes;          /* OAuth2 tokens: bits of auth_scope_bit */
+    snowflake application_id; /* set for bots and OAuth2 tokens, otherwise 0 */
+    unsigned char session[8]; /* session id that the token contains */
+    int64_t expires_at;       /* microseconds; 0 means never */
+    uint64_t scopes;          /* bits of auth_oauth2_scope_bit; only for OAuth2 tokens */
     enum caller_kind kind;
     bool disabled, deleting;
 };
 
 /* The objects that the path's resolvers have read; their structs are in platform/ and model/. */
-struct path_objects {
+struct call_path_objects {
     struct user *user;
     struct guild *guild;
-    struct member_access *member_access; /* access of the caller in the guild of the path */
+    struct member_access *member_access; /* roles and permissions of the caller in the guild */
     struct channel *channel;
-    uint64_t permissions; /* permissions of the caller in the channel, else in the guild */
+    uint64_t permissions; /* permissions of the caller in the channel, or in the guild */
     struct role *role;
     struct emoji *emoji;
     struct member *member;
@@ -53,9 +53,9 @@ struct path_objects {
 };
 
 struct api;
-struct exchange;  /* net/http/server.h */
-struct loop;      /* net/loop.h */
-struct multipart; /* net/http/multipart.h */
+struct http_exchange; /* net/http/server.h */
+struct loop;          /* net/loop.h */
+struct multipart;     /* net/http/multipart.h */
 struct shared_text;
 struct relay_voice_state;
 
@@ -79,13 +79,12 @@ struct relay_voice_state;
  *   READ        read tx           resolvers, permissions, admit, then call->read, which may set or
  *                                 clear await, hash and compute
  *   AWAIT       loop              call->await sends a request to another server and returns; no
- *                                 transaction is open. call_resume continues, once, on this loop
- *   HASH        password threads  call->hash; uses memory of the call only
- *   COMPUTE     pool              call->compute; memory of the call, files (call_write_blob)
- *   HANDLE      route's tx        resolvers, permissions, admit, the result of DECODE, then
- *                                 route->handle; may run again, and call_restart_at_read returns to
- *                                 READ. Events are published after the commit
- *   (after)     loop              call->after, if the handler has set it; then the response */
+ *                                 transaction is open. call_resume_after_await continues, once, on
+ * this loop HASH        password threads  call->hash; uses memory of the call only COMPUTE     pool
+ * call->compute; memory of the call, files (call_write_blob) HANDLE      route's tx resolvers,
+ * permissions, admit, the result of DECODE, then route->handle; may run again, and
+ * call_restart_at_read returns to READ. Events are published after the commit (after)     loop
+ * call->after, if the handler has set it; then the response */
 enum call_stage {
     STAGE_CREDENTIAL,
     STAGE_HEAD,
@@ -98,55 +97,55 @@ enum call_stage {
     STAGE_HANDLE
 };
 
-/* The part of a call that handlers see. struct call_context (internal.h) contains the rest. */
+/* The part of a call that handlers may use. struct call_context (internal.h) contains the rest. */
 struct call {
     struct api *api;
     const struct route *route;
     struct arena *arena;
-    struct exchange *exchange;     /* NULL: internal call (internal_call.h) */
-    const struct multipart *parts; /* multipart parts; NULL: none */
-    struct loop *loop;             /* the event loop of the call */
-    struct tx *tx;                 /* set in transactions only, else NULL */
+    struct http_exchange *exchange; /* NULL for an internal call (internal_call.h) */
+    const struct multipart *parts;  /* multipart parts, or NULL */
+    struct loop *loop;              /* the event loop of the call */
+    struct tx *tx;                  /* NULL outside of transactions */
 
-    const struct caller *caller; /* NULL: anonymous caller */
+    const struct caller *caller; /* NULL for an anonymous caller */
     struct str token;            /* the credential without its scheme ("Bot", "Bearer") */
-    struct path_objects target;
+    struct call_path_objects target;
     const void *query, *body;
-    enum err decoded; /* error of the query or body; prepare may set it */
+    enum err decoded; /* error of decoding query or body; prepare may set it */
     struct form form; /* validation errors of the body, by field */
-    struct buf reply; /* response body so far */
+    struct buf reply; /* response body, as far as written */
 
     /* Stages that prepare may request; see enum call_stage. */
     enum err (*read)(struct call *call);
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
-    /* Called after the commit, if the handler has set it. */
+    /* Called after the commit, if the handler has set this member. */
     void (*after)(struct call *call);
     snowflake files_of; /* account whose upload quota counts; 0: the caller's */
     bool decides;       /* APPEND routes, set by prepare: use STORE_WRITE */
-    bool alone;         /* APPEND routes, set by prepare: do not run in a batch */
+    bool may_share;     /* APPEND routes, set by prepare: may share a transaction with others */
 };
 
-/* A stage passes structs to later stages, each identified by its tag. call_pass_data allocates one,
- * zeroed, and replaces the one with the same tag; call_passed_data returns it, or NULL if there is
- * none.
+/* Pass structs from one stage to later stages. Each is identified by its tag. call_pass_data
+ * allocates a zeroed struct, which replaces one with the same tag; call_passed_data returns the
+ * struct with that tag, or NULL if there is none.
  *
  *     struct login_attempt *a = call_pass_data(call, "login_attempt", sizeof *a);
  *     const struct login_attempt *a = call_passed_data(call, "login_attempt"); */
 void *call_pass_data(struct call *call, const char *type, size_t size);
 void *call_passed_data(const struct call *call, const char *type);
 
-/* Continues a call that is in AWAIT, or ends it with an error. The call may be freed when this
- * returns. */
-void call_resume(struct call *call, enum err e);
+/* Continues a call that is in the AWAIT stage, or ends it with an error. The call may be freed when
+ * this function returns. */
+void call_resume_after_await(struct call *call, enum err e);
 
-/* Returned by a handler if the rows have changed since call->read read them: the transaction is
- * rolled back, and the call returns to the READ stage, up to eight times. In the KNOWN_BODY stage
- * the call continues with DECODE. */
+/* A handler returns this if rows have changed since call->read read them. The transaction is rolled
+ * back, and the call returns to the READ stage, up to eight times. In the KNOWN_BODY stage the call
+ * continues with DECODE instead. */
 enum err call_restart_at_read(struct call *call);
 
-/* Returns the id of a path parameter, by the name of its resolver. */
+/* Returns the id of a path parameter; name is that of its resolver. */
 snowflake call_path_id(const struct call *call, const char *name);
 struct str call_path_text(const struct call *call, const char *name);
 /* Returns the API version in the path, 6 to 10; 10 if the path has none. */
@@ -154,122 +153,150 @@ int call_api_version(const struct call *call);
 /* Parses the id in a text parameter that may also be a keyword such as "@me". */
 enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret);
 
-/* Returns the account id or address hash by which background reads are scheduled; 0: none. */
+/* Returns the account id or address hash by which background reads are scheduled, or 0. */
 uint64_t call_scheduling_key(const struct call *call);
-/* Returns true if prefetch has run for the whole batch of APPEND calls. */
-bool call_was_prefetched(const struct call *call);
 
-/* A call->read that reads nothing: the READ stage only resolves the path and checks permissions. */
+/* A function for call->read that reads nothing: the READ stage then only resolves the path and
+ * checks permissions. */
 enum err call_read_nothing(struct call *call);
 
 /* Responds with an object of the type route->reply. */
-enum err call_reply(struct call *call, const void *value);
+enum err call_reply_object(struct call *call, const void *value);
 /* Returns a JSON writer for the body, for responses assembled from JSON pieces. */
 struct json_writer call_reply_json_writer(struct call *call);
-/* Responds with an object of another type, such as an error with its own schema. */
+/* Responds with an object of a type other than route->reply, such as a special error. */
 enum err call_reply_as_type(struct call *call, const struct type *type, const void *value);
-/* Responds with text of another content type. */
+/* Responds with text that is not JSON. */
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
-/* Responds with the text of a buffer of another content type, and clears the buffer. */
+/* Responds with the contents of a buffer that is not JSON, and clears the buffer. */
 enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text);
-/* Responds with JSON that is shared with a cache; takes over the caller's reference. */
+/* Responds with JSON text that a cache also uses; takes over the caller's reference. */
 enum err call_reply_shared_text(struct call *call, struct shared_text *text);
-/* Responds with bytes that outlive the call; they are not compressed again. */
+/* Responds with bytes that outlive the call; they are not compressed. */
 enum err call_reply_static_bytes(struct call *call, struct str content_type, struct str bytes);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
-/* Opens a blob inside a transaction. On a loop, a blob that must first be read from the database is
- * not opened: the returned error makes the store restart the read in the background. */
+/* Opens a blob (stored file) inside a transaction. If the call runs on a loop and the blob must
+ * first be read from the database, returns an error that makes the store restart the read in the
+ * background. */
 enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_t *ret_size);
 /* Responds with the part of a file that the Range header requests (206), with the whole file, or
  * with 416. */
 enum err call_reply_file_range(struct call *call, struct str content_type, int fd, int64_t size);
-/* Sets a status other than that of the route, such as 201 for a new object. */
+/* Sets a status that differs from the route's, such as 201 for a new object. */
 void call_set_status(struct call *call, int status);
-/* Adds one response header. */
+/* Adds a header to the response. */
 void call_add_header(struct call *call, const char *name, struct str value);
 
-/* Return the error for a caller who lacks permissions in the guild or channel of the path: all of
- * `needs` or one of `any` is required. ERR_GUILD_MFA_REQUIRED if only the missing second factor
- * withholds them, else ERR_MISSING_PERMISSIONS. */
+/* Return the error for a caller who lacks permissions in the guild or channel of the path; all of
+ * `needs` or one of `any` is required. The error is ERR_GUILD_MFA_REQUIRED if the caller lacks them
+ * only because a second factor is missing, otherwise ERR_MISSING_PERMISSIONS. */
 enum err call_missing_permissions_error(const struct call *call, uint64_t needs);
 enum err call_missing_any_permission_error(const struct call *call, uint64_t any);
+/* Returns ERR_MISSING_PERMISSIONS for a caller whose highest role is not above the role or member
+ * that the call changes, or who grants permissions that the caller lacks. */
+enum err call_rank_error(const struct call *call);
+/* Returns ERR_MISSING_PERMISSIONS for a call that only the owner of the guild may make. */
+enum err call_owner_error(const struct call *call);
 
-/* Adds a validation error for one field; several calls collect their errors in one response. */
+/* --- refusal_cause.c ------------------------------------------------------------------- */
+
+/* Why a call is refused. The traffic log gets a sentence, which listeners of the hook call_refused
+ * and the functions below write; the response gets the header X-Guildhall-Cause if permissions or
+ * the rank decided. */
+struct refusal {
+    enum err error;
+    uint64_t all; /* permissions, all of which are required and missing */
+    uint64_t any; /* permissions, one of which is required */
+    bool rank;    /* see call_rank_error */
+    bool owner;   /* see call_owner_error */
+};
+/* Returns true if the cause of a refusal will be recorded. If not, do not compute it. */
+bool call_records_cause(const struct call *call);
+/* Sets the sentence with cause and fix. No effect if the call has one, or records none. It must not
+ * contain secrets. */
+void call_set_cause(const struct call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Records the call as one of this application's bot, for calls whose credential is in the path. */
+void call_record_application(struct call *call, snowflake application_id);
+
+/* Adds a validation error for one field. All errors of a call are sent in one response. */
 enum err call_add_field_error(struct call *call, const char *field, const char *code,
                               const char *message);
 
-/* Emits an event. It is published after the commit. */
+/* Emits an event, which is published after the commit. */
 void call_emit(struct call *call, enum event event, struct audience to, const struct schema *schema,
                const void *object);
-/* Emits an event to an account, about a guild: a sharded bot receives it on the guild's shard. */
+/* Emits an event about a guild to one account. If the account is a sharded bot, the shard of that
+ * guild receives it. */
 void call_emit_to_user_in_guild(struct call *call, enum event event, snowflake user_id,
                                 snowflake guild_id, const struct schema *schema,
                                 const void *object);
 /* Emits an event whose payload is already JSON in the call's arena; only for events without routing
- * fields. guild_id: guild whose shard of a bot receives the event if it goes to an account, or
- * 0. */
-void call_emit_json(struct call *call, enum event event, struct audience to, snowflake guild_id,
-                    struct str json);
+ * fields. If the event goes to an account and guild_id is not 0, the shard of that guild receives
+ * it. */
+void call_emit_json_event(struct call *call, enum event event, struct audience to,
+                          snowflake guild_id, struct str json);
 
-/* Emits an event whose JSON was written in an earlier stage because it is long. */
+/* Emits an event whose JSON an earlier stage has written, because it is long. */
 void call_emit_encoded_event(struct call *call, enum event event, struct audience to,
                              const struct schema *schema, const void *object, struct str json);
 
-/* Publishes the events of a call that wrote nothing, because no commit publishes them. Only
- * sessions of this node receive them. */
+/* Publishes the events of a call without a write transaction; otherwise the commit publishes them.
+ * Only sessions of this node receive them. */
 void call_publish_events(const struct call *call);
 
 /* Passes a change of a voice state to the voice relay after the commit, in commit order, before the
  * events are published. */
 void call_record_voice_change(struct call *call, const struct relay_voice_state *fact);
 
-/* Counts this call once against a rate limit with a key of the handler, such as a login name, in
- * addition to the route's limit. ERR_RATE_LIMITED if it is exceeded; Retry-After then describes
- * this limit, X-RateLimit-Remaining the route's. */
+/* Counts this call once against a rate limit with a key that the handler chooses, such as a login
+ * name, in addition to the route's limit. Returns ERR_RATE_LIMITED if the limit is exceeded; then
+ * Retry-After describes this limit, and X-RateLimit-Remaining the route's. */
 enum err call_count_against_limit(struct call *call, const struct rate_limit *limit,
                                   struct str key);
-/* Counts the call against a limit that replaces the route's in the rate-limit headers. Call before
- * the transaction. */
+/* Counts the call against a limit that replaces the route's limit in the rate-limit headers. Call
+ * before the transaction. */
 enum err call_replace_route_limit(struct call *call, const struct rate_limit *limit,
                                   struct str key);
-/* Reverts call_count_against_limit. */
+/* Reverts call_count_against_limit for this call. */
 void call_revert_limit_count(struct call *call, const struct rate_limit *limit, struct str key);
 
-/* Refuses the call with ERR_RATE_LIMITED and this Retry-After. */
+/* Refuses the call with ERR_RATE_LIMITED; `ms` is sent as Retry-After. */
 enum err call_refuse_rate_limited(struct call *call, int64_t ms);
-/* Refuses the call like call_refuse_rate_limited, with the scope "shared": the limit applies to all
- * callers. */
+/* Like call_refuse_rate_limited, but with the scope "shared": the limit applies to all callers
+ * together. */
 enum err call_refuse_shared_rate_limited(struct call *call, int64_t ms);
 
-/* Writes a blob in the COMPUTE stage; the blob is deleted if the call fails. id and name must be
- * new. The bytes count against the quota of call->files_of, else of the caller: ERR_UPLOAD_QUOTA in
- * the transaction if it is exceeded. */
+/* Writes a blob (stored file) in the COMPUTE stage; the blob is deleted if the call fails. id and
+ * name must be new. The bytes count against the quota of call->files_of, or of the caller; if it is
+ * exceeded, the transaction fails with ERR_UPLOAD_QUOTA. */
 enum err call_write_blob(struct call *call, snowflake id, const char *name, struct str bytes);
-/* In the transaction: marks the blob, so that it is deleted after the commit. OK if the blob does
- * not exist. */
+/* Marks the blob in the transaction, so that it is deleted after the commit. Returns OK if the blob
+ * does not exist. */
 enum err call_delete_blob(struct call *call, const char *name);
-/* Records that the transaction has marked rows of `files` as deleted, so that their blobs are
- * deleted after the commit. */
+/* Call after the transaction has marked rows of table files as deleted: their blobs are deleted
+ * after the commit. */
 void call_schedule_file_removal(struct call *call);
 
 /* Remove one or all credentials of an account from the credential cache after the commit. */
-void call_revoke_session(struct call *call, snowflake account, const unsigned char session[8]);
+void call_revoke_session_token(struct call *call, snowflake account,
+                               const unsigned char session[8]);
 void call_revoke_account_tokens(struct call *call, snowflake id);
-/* Removes the account's OAuth2 tokens from the cache after the commit, but not its own sessions. */
+/* Removes the account's OAuth2 tokens from the cache after the commit, but not its logins. */
 void call_revoke_oauth2_tokens(struct call *call, snowflake id);
-/* Removes all tokens of an application from the cache after the commit: its bot's and those of all
- * accounts. */
+/* Removes all tokens of an application from the cache after the commit: tokens of its bot, and
+ * OAuth2 tokens of all accounts. */
 void call_revoke_application_tokens(struct call *call, snowflake id);
-/* Makes every node refuse these addresses and close their sessions after the commit; banned false:
- * accept them again. */
-struct network;
-void call_ban_addresses(struct call *call, const struct network *n, bool banned);
+/* Makes every node refuse these addresses and close their sessions after the commit. If banned is
+ * false, the nodes accept them again. */
+struct ip_network;
+void call_ban_addresses(struct call *call, const struct ip_network *n, bool banned);
 
 /* --- refusal_log.c --------------------------------------------------------------------- */
 
 enum refusal_kind { REFUSED_PASSWORD, REFUSED_TOO_MANY };
 
-/* Logs a refused call with the client's address, rate-limited; from any thread. */
+/* Logs a refused call with the client's address, at a limited rate; on any thread. */
 void call_log_refusal(const struct call *call, enum refusal_kind kind);
 
 #endif

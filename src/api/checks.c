@@ -1,7 +1,7 @@
 /* checks.c - the checks of a call before the first transaction.
  *
- * In this order for every route: rate limit, banned address, kind of caller, scope, path syntax,
- * body. All but the last need no body and are done before a long body is received. */
+ * The order is the same for every route: rate limit, banned address, kind of caller, scope, path
+ * syntax, body. All checks but the last need no body and run before a long body is received. */
 #include "api/internal.h"
 
 #include "base/hash.h"
@@ -12,8 +12,8 @@ static uint64_t caller_address_hash(const struct call_context *run)
     return run->call.exchange->address;
 }
 
-/* Returns a hash of the path's major parameters (guild, channel, webhook and its token), each of
- * which has its own rate-limit bucket. */
+/* Returns a hash of the path's major parameters (guild, channel, webhook and its token). Each value
+ * has its own rate-limit bucket. */
 static uint64_t hash_major_parameters(const struct call_context *run)
 {
     uint64_t major = 0;
@@ -23,14 +23,14 @@ static uint64_t hash_major_parameters(const struct call_context *run)
             snowflake id;
             struct str text = run->match.params[i];
 
-            /* Parse the id, so that leading zeros do not give another bucket. */
+            /* Parse the id, so that leading zeros do not lead to another bucket. */
             major = hash_u64(major) ^ (snowflake_parse(text, &id) ? id : hash_str(text));
         }
     return major;
 }
 
-/* Returns the rate-limit key of a caller. OAuth2 apps are counted separately from the account
- * itself. */
+/* Returns the rate-limit key of a caller. OAuth2 apps are counted separately from the account that
+ * authorised them. */
 static uint64_t rate_limit_key_of_caller(const struct caller *c)
 {
     return c->kind == CALLER_BEARER ? hash_u64(c->id ^ hash_u64(c->application_id)) : c->id;
@@ -80,13 +80,38 @@ static enum err check_rate_limits(struct call_context *run)
     return OK;
 }
 
-/* Refuses banned addresses, except on service routes: probes and /metrics serve the operator. */
+/* Refuses banned addresses, except on service routes, which the operator needs. */
 static enum err check_address_ban(const struct call *call)
 {
     bool banned = !call->route->service &&
                   auth_is_address_banned(call->api->options.auth, call->exchange->remote);
 
     return banned ? ERR_ADDRESS_BANNED : OK;
+}
+
+static enum err refuse_missing_scope(const struct call *call)
+{
+    call_set_cause(call,
+                   "the access token lacks the scope %s; authorise the app again with this scope",
+                   call->route->scope);
+    return ERR_MISSING_SCOPE;
+}
+
+static enum err refuse_caller_kind(const struct call *call, enum err e)
+{
+    static const char *const kinds[] = { [CALLER_USER] = "the token of a user",
+                                         [CALLER_BOT] = "the token of a bot",
+                                         [CALLER_BEARER] = "an OAuth2 access token" };
+    unsigned auth = call->route->auth;
+
+    call_set_cause(call, "%s was sent, but this route accepts only %s%s%s",
+                   kinds[call->caller->kind],
+                   auth & AUTH_USER  ? "tokens of users"
+                   : auth & AUTH_BOT ? "tokens of bots (\"Bot TOKEN\")"
+                                     : "",
+                   auth & AUTH_BEARER && auth & (AUTH_USER | AUTH_BOT) ? " and " : "",
+                   auth & AUTH_BEARER ? "OAuth2 access tokens (\"Bearer TOKEN\")" : "");
+    return e;
 }
 
 static enum err check_caller_kind(const struct call *call)
@@ -98,17 +123,17 @@ static enum err check_caller_kind(const struct call *call)
         return OK;
     if (c->kind == CALLER_BEARER) {
         if (!(auth & AUTH_BEARER))
-            return ERR_UNAUTHORIZED;
-        if (!call->route->scope || c->scopes & auth_scope_bit(str_of(call->route->scope)))
+            return refuse_caller_kind(call, ERR_UNAUTHORIZED);
+        if (!call->route->scope || c->scopes & auth_oauth2_scope_bit(str_of(call->route->scope)))
             return OK;
-        return ERR_MISSING_SCOPE;
+        return refuse_missing_scope(call);
     }
     if (!(auth & (AUTH_USER | AUTH_BOT)))
-        return ERR_UNAUTHORIZED;
+        return refuse_caller_kind(call, ERR_UNAUTHORIZED);
     if (c->kind == CALLER_USER && !(auth & AUTH_USER))
-        return ERR_BOTS_ONLY;
+        return refuse_caller_kind(call, ERR_BOTS_ONLY);
     if (c->kind == CALLER_BOT && !(auth & AUTH_BOT))
-        return ERR_USERS_ONLY;
+        return refuse_caller_kind(call, ERR_USERS_ONLY);
     return OK;
 }
 
@@ -120,7 +145,7 @@ static enum err parse_path_parameters(struct call_context *run)
     if (run->match.as_me && (!call->caller || call->caller->id != run->match.as_me))
         return ERR_NOT_FOUND;
     for (size_t i = 0; i < run->match.count; i++) {
-        const struct resolver *r = run->match.resolvers[i];
+        const struct path_resolver *r = run->match.resolvers[i];
         struct str text = run->match.params[i];
 
         if (!utf8_is_valid(text) || memchr(text.p, '\0', text.n)) {
@@ -141,7 +166,7 @@ static enum err parse_path_parameters(struct call_context *run)
 /* Returns the JSON or form text of the body, without uploaded files. */
 static struct str find_body_text(const struct call *call)
 {
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
     const struct multipart_part *payload =
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
 
@@ -150,13 +175,13 @@ static struct str find_body_text(const struct call *call)
 
 enum { LONGEST_PARTS = 1024 * 1024 };
 
-/* Returns the parts without a filename as one JSON object of strings; of parts with the same name
- * the first counts. */
+/* Returns the parts without a filename as one JSON object of strings. If several parts have the
+ * same name, the first counts. */
 static struct str parts_to_json(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, LONGEST_PARTS);
     json_begin_object(&j);
@@ -166,8 +191,8 @@ static struct str parts_to_json(const struct call *call)
         if (p->filename || multipart_find_part(parts, str_of(p->name)) != p ||
             !utf8_is_valid(buf_str(&p->data)))
             continue;
-        json_escaped_key(&j, str_of(p->name));
-        json_text(&j, buf_str(&p->data));
+        json_write_escaped_key(&j, str_of(p->name));
+        json_write_text(&j, buf_str(&p->data));
     }
     json_end_object(&j);
     return buf_move_to_arena(&out, call->arena);
@@ -234,7 +259,7 @@ static enum err refuse_content_type(struct call *call)
 static enum err decode_body(struct call *call)
 {
     const struct route *r = call->route;
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
     struct str type = x->request->content_type, text = find_body_text(call);
 
     if (x->parts && r->body_kinds & BODY_PARTS)
@@ -251,9 +276,9 @@ static enum err decode_body(struct call *call)
     return schema_decode(r->body, text, &call->form, (void **)&call->body);
 }
 
-/* Decodes query and body. The error is stored in call->decoded, because an unknown or invisible
- * object of the path is reported before it. */
-void decode_input(struct call *call)
+/* Decodes query and body. An error is stored in call->decoded, because the error of an unknown or
+ * invisible object of the path has precedence. */
+void call_decode_input(struct call *call)
 {
     const struct route *r = call->route;
 
@@ -269,7 +294,7 @@ void decode_input(struct call *call)
     }
 }
 
-bool input_is_long(const struct call *call)
+bool call_input_is_long(const struct call *call)
 {
     return call->route->body && find_body_text(call).n > LONG_INPUT;
 }
@@ -290,7 +315,7 @@ enum err check_request_body(struct call_context *run)
     struct call *call = &run->call;
     enum err e = OK;
 
-    /* If the path has no object that could be unknown or forbidden, report the error now. */
+    /* If the path has no object that could be unknown or forbidden, report the body's error now. */
     if (call->decoded && run->match.count == 0 && !call->route->needs)
         return call->decoded;
     if (call->route->prepare && !call->decoded)

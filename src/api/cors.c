@@ -1,16 +1,17 @@
 /* cors.c - CORS: lets web pages of other origins call the API.
  *
- * A browser sends a preflight before most calls, and hides a response without these headers from
- * its page, error responses too. A preflight has no credential and is answered before routing, so
- * it is cheap; browsers cache the answer for a day. */
+ * A browser sends a preflight request before most calls, and hides responses without CORS headers
+ * from its page, even error responses. A preflight has no credential and is answered before
+ * routing, so it is cheap; browsers cache the response for a day. */
 #include "api/internal.h"
 
 enum { LONGEST_ASKED = 1024 };
 
-/* Headers that a page may read in addition to the CORS-safelisted ones. */
+/* Response headers that a page may read in addition to the CORS-safelisted ones. */
 #define EXPOSED                                                                              \
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Reset-After, " \
-    "X-RateLimit-Bucket, X-RateLimit-Global, X-RateLimit-Scope, Retry-After, Date, Via"
+    "X-RateLimit-Bucket, X-RateLimit-Global, X-RateLimit-Scope, Retry-After, Date, Via, "    \
+    "X-Guildhall-Cause"
 
 static const char USUAL_HEADERS[] =
     "Authorization, Content-Type, X-Audit-Log-Reason, X-Super-Properties";
@@ -31,7 +32,8 @@ bool cors_is_preflight(const struct api *api, const struct http_request *r)
            http_find_header(r, STR("Access-Control-Request-Method")).p;
 }
 
-/* Returns true for names and commas only, because the list is copied into a response header. */
+/* Returns true if the text contains only header names and commas, because it is copied into a
+ * response header. */
 static bool is_valid_header_list(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {

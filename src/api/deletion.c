@@ -1,4 +1,4 @@
-/* deletion.c - applies the deletion rules of all domains. */
+/* deletion.c - applies the deletion rules of all feature folders. */
 #include "api/deletion.h"
 
 #include "api/internal.h"
@@ -6,7 +6,7 @@
 
 enum {
     ROWS_OF_STATEMENT = 20,
-    STEP_NS = 4 * 1000 * 1000, /* time limit of a step */
+    STEP_NS = 4 * 1000 * 1000, /* CPU time limit of a step */
 };
 
 struct deletion_step deletion_step_begin(void)
@@ -15,8 +15,8 @@ struct deletion_step deletion_step_begin(void)
                                    clock_thread_cpu_ns() + STEP_NS };
 }
 
-/* Subtracts rows from the step. The CPU time is limited as well, because the cost of rows differs
- * by a factor of a hundred. */
+/* Subtracts deleted rows from the step. Also ends the step when its CPU time is used up, because
+ * the cost of rows differs by a factor of a hundred. */
 void deletion_step_count_rows(struct deletion_step *step, int64_t rows)
 {
     step->rows_left -= rows;
@@ -60,7 +60,7 @@ static enum err run_deletion_rule(struct call *call, const struct deletion_rule 
     return e;
 }
 
-static enum err run_deletion_phase(struct call *call, enum deletion_object with,
+static enum err run_deletion_phase(struct call *call, enum deletion_object_kind with,
                                    enum deletion_phase phase, snowflake id,
                                    struct deletion_step *step)
 {
@@ -73,7 +73,7 @@ static enum err run_deletion_phase(struct call *call, enum deletion_object with,
     return e;
 }
 
-enum err deletion_apply_all_rules(struct call *call, enum deletion_object with, snowflake id,
+enum err deletion_apply_all_rules(struct call *call, enum deletion_object_kind with, snowflake id,
                                   struct deletion_step *step)
 {
     enum err e = OK;
@@ -83,17 +83,17 @@ enum err deletion_apply_all_rules(struct call *call, enum deletion_object with, 
     return e;
 }
 
-enum err deletion_schedule_rest(struct call *call, const struct job_kind *kind, snowflake id,
-                                const struct deletion_step *step, struct str data)
+enum err deletion_schedule_next_step(struct call *call, const struct job_kind *kind, snowflake id,
+                                     const struct deletion_step *step, struct str data)
 {
     return step->rows_left > 0 ? OK : job_schedule(call, kind, id, clock_us(), data);
 }
 
 enum err deletion_run_step(struct call *call, const struct job_kind *kind,
-                           enum deletion_object with, snowflake id)
+                           enum deletion_object_kind with, snowflake id)
 {
     struct deletion_step step = deletion_step_begin();
     enum err e = deletion_apply_all_rules(call, with, id, &step);
 
-    return e ? e : deletion_schedule_rest(call, kind, id, &step, STR(""));
+    return e ? e : deletion_schedule_next_step(call, kind, id, &step, STR(""));
 }

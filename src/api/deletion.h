@@ -1,64 +1,66 @@
 /* deletion.h - deletes the rows that belong to a deleted object, in steps.
  *
- * Each domain lists deletion rules for its own tables in .deletions. A guild may have half a
- * million members, a channel a million messages. The folder that deletes such an object marks its
- * row, so that no query finds it any more, and calls deletion_apply_all_rules, which applies the
- * rules of all domains to a few hundred rows. Most objects need one such step, in the transaction
- * that marks the row; for larger ones a job repeats it. The remaining rows are the state, so it
- * continues after a crash. scripts/check-tables finds tables without a rule. */
+ * Each domain (feature folder) lists deletion rules for its own tables in .deletions. A guild may
+ * have half a million members, a channel a million messages. The folder that deletes such an object
+ * marks its row, so that no query finds it any more, and calls deletion_apply_all_rules, which
+ * applies the rules of all domains to a few hundred rows. Most objects need one such step, in the
+ * transaction that marks the row; for larger ones a job repeats the step. The remaining rows are
+ * the only state, so the deletion continues after a crash. scripts/check-tables finds tables
+ * without a rule. */
 #ifndef API_DELETION_H
 #define API_DELETION_H
 
 #include "api/jobs/jobs.h"
 #include "model/application.h"
 
-enum { DELETION_ROWS = 300 }; /* rows per step; takes the writer a few milliseconds */
+enum { DELETION_ROWS = 300 }; /* rows per step, which take the writer a few milliseconds */
 
-enum deletion_object {
+enum deletion_object_kind {
     WITH_GUILD = 1,
-    WITH_CHANNEL,  /* or thread */
-    WITH_MESSAGES, /* the oldest messages of a channel; $1: channel, $2: limit */
+    WITH_CHANNEL,  /* channel or thread */
+    WITH_MESSAGES, /* oldest messages of a channel; in statements $1 is the channel, $2 the limit */
     WITH_ROLE,
-    WITH_ACCOUNT, /* the account's row stays without a name, so that its messages remain visible */
+    WITH_ACCOUNT, /* the account's row remains without a name, so that its messages stay visible */
     WITH_APPLICATION,
 };
 
-/* Order in which the rules of an object are applied. Within a phase the order of domains.c
- * applies. */
+/* Order in which the rules of an object are applied. Within a phase, src/server/domains.c sets the
+ * order of the feature folders. */
 enum deletion_phase {
     DELETE_FIRST = -2,
-    DELETE_PARTS, /* parts that have rules themselves, and rows whose deletion emits events */
+    DELETE_PARTS, /* rows that have rules of their own, and rows whose deletion emits events */
     DELETE_REST,  /* the default */
-    DELETE_LAST,  /* the row of the object */
+    DELETE_LAST,  /* the row of the object itself */
 };
 
-/* The budget of one step. If rows_left is 0 after a step, rows may be left. */
+/* The limits of one step. If rows_left is 0 after a step, the object may still have rows. */
 struct deletion_step {
-    int64_t rows_left;          /* rows */
-    int64_t rows_per_statement; /* rows per statement */
-    int64_t until; /* CPU time limit (clock_thread_cpu_ns); hardly used on PostgreSQL */
+    int64_t rows_left;          /* rows that this step may still delete */
+    int64_t rows_per_statement; /* maximum rows per statement */
+    int64_t until; /* CPU time limit (clock_thread_cpu_ns); rarely reached on PostgreSQL */
 };
 
 struct deletion_rule {
-    enum deletion_object with; /* 0 terminates a list */
+    enum deletion_object_kind with; /* 0 ends the list */
     const char *table;
-    /* Both statements take the id of the object and a number of rows, and select the same rows:
-     * mark marks their files as deleted, remove deletes the rows. Text NULL: no statement. */
+    /* Both statements take the id of the object ($1) and a number of rows ($2), and select the same
+     * rows: mark marks their files as deleted, remove deletes the rows. The text is NULL if there
+     * is no statement. */
     struct sql mark, remove;
-    /* Called instead of mark and remove. Subtracts the rows that it writes
-     * (deletion_step_count_rows). */
+    /* Called instead of mark and remove. Must call deletion_step_count_rows for the rows that it
+     * writes. */
     enum err (*run)(struct call *call, snowflake id, struct deletion_step *step);
     enum deletion_phase phase;
 };
 
-/* These macros expand to the members of a rule: { DELETE_FEW(WITH_GUILD, "templates", "guild_id")
- * }. DELETE_OF: rows with the object's id in `column`; key: the other columns of the primary
- * key. */
+/* The following macros expand to the members of a rule: { DELETE_FEW(WITH_GUILD, "templates",
+ * "guild_id") }. DELETE_OF deletes rows with the object's id in `column`; key names the other
+ * columns of the primary key. */
 #define DELETE_OF(object, name, column, key)                                                \
     .with = object, .table = name,                                                          \
     .remove = { &"delete from " name " where " column " = $1 and (" key ") in (select " key \
                  " from " name " where " column " = $1 limit $2)" }
-/* Deletes rows that a condition selects; key: the columns of the primary key. */
+/* Deletes rows that a condition selects; key names the columns of the primary key. */
 #define DELETE_WHERE(object, name, key, condition)                                    \
     .with = object, .table = name,                                                    \
     .remove = { &"delete from " name " where (" key ") in (select " key " from " name \
@@ -86,25 +88,27 @@ void deletion_step_count_rows(struct deletion_step *step, int64_t rows);
 /* Returns the number of rows that the next statement may delete. */
 int64_t deletion_step_batch_size(const struct deletion_step *step);
 
-/* Applies the rules of all domains to this object. If rows_left is not 0 afterwards, all rows are
- * deleted. */
-enum err deletion_apply_all_rules(struct call *call, enum deletion_object with, snowflake id,
+/* Applies the rules of all feature folders to this object. If step->rows_left is not 0 afterwards,
+ * all rows are deleted. */
+enum err deletion_apply_all_rules(struct call *call, enum deletion_object_kind with, snowflake id,
                                   struct deletion_step *step);
-/* Runs one step: deletion_step_begin, deletion_apply_all_rules, deletion_schedule_rest. */
+/* Runs one step: calls deletion_step_begin, deletion_apply_all_rules and
+ * deletion_schedule_next_step. */
 enum err deletion_run_step(struct call *call, const struct job_kind *kind,
-                           enum deletion_object with, snowflake id);
+                           enum deletion_object_kind with, snowflake id);
 /* Runs the statements of one rule once. */
 enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule, snowflake id,
                              int64_t portion, int64_t *ret_gone);
-/* Schedules the job that repeats the step if rows_left is 0. */
-enum err deletion_schedule_rest(struct call *call, const struct job_kind *kind, snowflake id,
-                                const struct deletion_step *step, struct str data);
+/* Schedules the job that repeats the step, if step->rows_left is 0. */
+enum err deletion_schedule_next_step(struct call *call, const struct job_kind *kind, snowflake id,
+                                     const struct deletion_step *step, struct str data);
 
-/* The step of WITH_APPLICATION; its rules cast the step to this struct. */
+/* The step of WITH_APPLICATION, with the application; rules of WITH_APPLICATION cast the step to
+ * this struct. */
 struct application_deletion {
     struct deletion_step step;
     struct application application;
-    /* Position in the list of direct channels with the bot, open channels first. */
+    /* Position in the list of direct channels with the bot; open channels come first. */
     int64_t closed;
     snowflake channel_id;
 };

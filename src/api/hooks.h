@@ -1,6 +1,7 @@
 /* hooks.h - hooks: a folder calls listeners of other folders inside its transaction.
  *
- * hooks.def lists the hooks. A domain sets its listeners in struct hooks; the others are NULL. */
+ * hooks.def lists the hooks. A domain (feature folder) sets its listeners in a struct
+ * hook_listeners; hooks without a listener are NULL. */
 #ifndef API_HOOKS_H
 #define API_HOOKS_H
 
@@ -16,9 +17,9 @@ struct user_settings;
 struct account_creation {
     snowflake user_id;
     struct opt_str invite; /* the invite code used to register */
-    bool guild_required;   /* refuse the registration unless the invite leads to a guild */
+    bool guild_required;   /* refuse the registration unless the invite is for a guild */
 };
-struct settings_change {
+struct user_settings_change {
     snowflake user_id;
     const struct user_settings *before, *after;
 };
@@ -33,61 +34,62 @@ struct created_guild {
 struct guild_change {
     const struct guild *before, *after;
 };
-/* A page of the audit log, and the objects that its entries refer to, as JSON (struct str). */
+/* A page of the audit log, and the objects that its entries refer to; the lists contain JSON texts
+ * (struct str). */
 struct audit_log_objects {
     snowflake guild_id;
-    const struct list *entries; /* struct audit_entry; audit_log_list_targets selects from it */
+    const struct list *entries; /* struct audit_entry; see audit_log_list_targets */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 struct permission_change {
     snowflake guild_id;
-    const struct channel *channel; /* NULL: in the whole guild */
+    const struct channel *channel; /* NULL if permissions in the whole guild changed */
 };
 struct member_leave {
     snowflake guild_id;
     const struct user *user;
-    bool *done; /* set by a listener of member_leaving that has removed the member itself */
+    bool *done; /* a listener of member_leaving sets it if it has removed the member */
 };
-enum { BAN_DELETED_MESSAGES_AT_ONCE = 200 }; /* messages; takes the writer a few milliseconds */
+enum { BAN_DELETED_MESSAGES_AT_ONCE = 200 }; /* takes the writer a few milliseconds */
 struct member_ban {
     snowflake guild_id, user_id;
-    int64_t since_us; /* older messages stay */
-    int64_t *room;    /* messages that may still be deleted in this call, for all bans together */
+    int64_t since_us; /* older messages are not deleted */
+    int64_t *room;    /* messages that this call may still delete, for all bans together */
 };
 struct voice_moderation {
     const struct member *member;
     struct opt_bool mute, deaf;
-    struct opt_id to; /* channel to move to; null: disconnect */
-    bool silenced;    /* voice_moderation_apply only: mute or deaf has changed */
+    struct opt_id to; /* channel to move to; null to disconnect */
+    bool silenced;    /* for voice_moderation_apply: whether mute or deaf has changed */
 };
 /* A text that auto moderation checks, and the result. */
-struct checked_text {
+struct automod_text {
     const struct channel *channel;
-    const struct member *member; /* the author */
-    snowflake version;           /* version of the guild's rules */
+    const struct member *member; /* author of the text */
+    snowflake version;           /* version of the guild's auto moderation rules */
     struct str title, text;
-    bool edited;          /* an edit of an existing message */
-    snowflake message_id; /* in flagged_message_written only */
-    /* Set by the listener. refused: the message is not written, and the call already has a
-     * response. found: a rule matched; flagged_message_written is called with it. */
+    bool edited;          /* whether an existing message is edited */
+    snowflake message_id; /* only for flagged_message_written */
+    /* The listener sets these members. refused: the message is not inserted, and the response is
+     * already set. found: the matched rule, for flagged_message_written. */
     bool refused;
     const void *found;
 };
-struct checked_nickname {
-    struct member *member; /* with the new nickname */
+struct automod_nickname {
+    struct member *member; /* contains the new nickname */
     snowflake version;
-    bool trusted; /* by a moderator, or for a bot: rules do not apply */
-    bool refused; /* set by the listener: the call already has a response */
+    bool trusted; /* rules do not apply: changed by a moderator, or a bot's nickname */
+    bool refused; /* set by the listener if the nickname is refused; the response is already set */
 };
 struct message_creation {
     const struct channel *channel;
     const struct message *message;
 };
-struct message_insertion {
+struct thread_message_insertion {
     const struct channel *thread;
     struct message *message;
 };
-struct recipient_change {
+struct group_recipient_change {
     const struct channel *channel;
     snowflake user_id, by;
     bool silent;
@@ -101,21 +103,21 @@ struct guild_app {
 struct account_app {
     snowflake user_id, application_id;
 };
-/* A button that sells a SKU; application_id: of its author, 0: none. */
-struct sku_button {
+/* A button that sells an SKU. application_id is the application of the message's author, or 0. */
+struct premium_button {
     snowflake sku_id, application_id;
 };
 struct scheduled_event;
 struct scheduled_event_stage {
     const struct scheduled_event *event;
-    snowflake stage_id; /* set by the listener: the new stage instance */
+    snowflake stage_id; /* set by the listener to the new stage instance */
 };
 struct voice_state_permissions {
     const struct voice_state *state;
-    uint64_t permissions; /* current permissions in the state's channel */
+    uint64_t permissions; /* current permissions in the channel of the voice state */
 };
 
-struct hooks {
+struct hook_listeners {
 #define HOOK(name, type) enum err (*name)(struct call * call, type about);
 #include "api/hooks.def"
 #undef HOOK
@@ -125,7 +127,7 @@ struct hooks {
 #include "api/hooks.def"
 #undef HOOK
 
-/* Events that listeners can emit, for .fires of the routes that call hooks. */
+/* Events that listeners of hooks can emit, for .fires of the routes that call these hooks. */
 #define VOICE_EVENTS \
     EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_STREAM_UPDATE, EVENT_STREAM_DELETE
 #define CALL_LEAVE_EVENTS                                                                   \

@@ -13,45 +13,46 @@
 
 struct router;
 
-/* Builds the router from the routes of all domains; aborts the process if routes contradict each
- * other. */
+/* Builds the router from the routes of all feature folders; aborts the process if routes contradict
+ * each other. */
 struct router *router_new(const struct domain *const *domains);
 void router_free(struct router *r);
 
 struct route_match {
-    const struct route *route; /* NULL: see error */
-    unsigned group;            /* index of the route's domain */
+    const struct route *route; /* NULL if no route matches; see error */
+    unsigned group;            /* index of the route's domain (feature folder) */
     const struct rate_limit *limit;
-    const struct resolver *resolvers[CALL_MAX_PARAMS];
-    struct str params[CALL_MAX_PARAMS]; /* decoded */
+    const struct path_resolver *resolvers[CALL_MAX_PARAMS];
+    struct str params[CALL_MAX_PARAMS]; /* decoded texts of the path parameters */
     size_t count;
-    int version;      /* API version: 6 to 10; 10 if the path has none */
-    enum err error;   /* NOT_FOUND, METHOD_NOT_ALLOWED, INVALID_API_VERSION */
-    unsigned allowed; /* bit per http_method, for Allow and OPTIONS */
-    snowflake as_me;  /* id that the path has instead of "@me": must be the caller's, else 404 */
+    int version;      /* API version 6 to 10; 10 if the path has none */
+    enum err error;   /* ERR_NOT_FOUND, ERR_METHOD_NOT_ALLOWED or ERR_INVALID_API_VERSION */
+    unsigned allowed; /* allowed methods, one bit per http_method, for Allow and OPTIONS */
+    snowflake as_me;  /* id in the path in place of "@me"; must be the caller's, otherwise 404 */
 };
 
-void router_match(const struct router *r, struct arena *arena, enum http_method method,
-                  struct str target, struct route_match *ret);
+void router_match_request(const struct router *r, struct arena *arena, enum http_method method,
+                          struct str target, struct route_match *ret);
 /* Finds the route before the body is read. */
 const struct route *router_find_route(const struct router *r, enum http_method method,
                                       struct str target);
-const struct resolver *router_find_resolver(const struct domain *const *domains, struct str name);
+const struct path_resolver *router_find_resolver(const struct domain *const *domains,
+                                                 struct str name);
 
 struct job_scheduler;
 
-/* A response that is the same for all callers, plain and gzipped, with its ETag. */
+/* A response that is the same for all callers: plain and gzipped text, and its ETag. */
 struct static_document {
     struct buf plain, zipped, tag;
 };
 
-/* Create a document: static_document_new, write `plain`, then static_document_finish, which
- * compresses it and is slow. */
+/* To create a document, call static_document_new, write `plain`, then call static_document_finish,
+ * which compresses it and takes long. */
 struct static_document *static_document_new(void);
 void static_document_finish(struct static_document *d);
 void static_document_free(struct static_document *d);
-/* Responds with the document, or with 304 if the caller has it. The document must outlive the
- * call. */
+/* Responds with the document, or with 304 if the caller already has it. The document must outlive
+ * the call. */
 enum err call_reply_document(struct call *call, const struct static_document *d);
 
 struct api {
@@ -61,77 +62,77 @@ struct api {
     struct router *router;
     struct rate_limit_counters *limits;
     _Atomic uint64_t counts_received; /* number of calls that other nodes have reported */
-    struct call_durations *durations; /* set by api_start */
+    struct call_durations *durations; /* created by api_start */
     struct injected_faults *faults;
     struct job_scheduler *jobs;
     struct password_hasher *hashing; /* set while the loops run */
     struct file_removal *file_removal;
     struct token_use_writer *token_uses;
-    struct fetcher **fetchers; /* one per loop, created on first use */
+    struct fetcher **fetchers; /* one per loop, created at its first use */
     struct loops *loops;
     struct http_server *_Atomic server; /* NULL during startup */
     enum err (*check_permissions)(struct call *call, uint64_t needs);
     enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
-    struct buf cors;                         /* headers of every response; empty: CORS is off */
-    struct static_document *_Atomic openapi; /* NULL: nobody has requested it yet */
-    _Atomic int64_t proxy_warned_at;         /* clock_monotonic_ns of the last warning; 0: none */
+    struct buf cors; /* CORS headers of every response; empty if CORS is off */
+    struct static_document *_Atomic openapi; /* NULL until it is requested for the first time */
+    _Atomic int64_t proxy_warned_at; /* clock_monotonic_ns of the last proxy warning, or 0 */
     _Atomic bool draining;
-    _Atomic uint64_t running;      /* calls without a response yet */
-    _Atomic uint64_t responses[6]; /* responses by status / 100 */
+    _Atomic uint64_t running;      /* number of calls without a response yet */
+    _Atomic uint64_t responses[6]; /* number of responses, by status / 100 */
 };
 
 /* --- local_calls.c -------------------------------------------------------------------- */
 
 /* Logs a warning, at most once an hour, if a proxy that is not configured has sent the request.
- * Called only for the first request of each connection, because a proxy marks every request, and
- * scanning the headers of each would take a fifth of the time of a short call. */
-void api_warn_untrusted_proxy(struct api *api, const struct exchange *x);
+ * Called only for the first request of each connection: a proxy adds its headers to every request,
+ * and scanning them each time would take a fifth of the time of a short call. */
+void api_warn_untrusted_proxy(struct api *api, const struct http_exchange *x);
 
 /* --- struct call_context: a call with its internal state ---------------------------------- */
 
 enum { CALL_MAX_HEADERS = 8 * 1024, CALL_MOST_COUNTED = 4 };
 
-/* The response, except for call->reply. At most one of borrowed, shared and file is set and
- * replaces call->reply as the body. */
+/* The response, except for call->reply. At most one of borrowed, shared and file is set; it is then
+ * the body instead of call->reply. */
 struct call_response {
-    int status;          /* 0: the success status of the route */
-    struct str type;     /* content type; p == NULL: JSON */
-    struct buf headers;  /* response header lines */
+    int status;          /* 0 means the success status of the route */
+    struct str type;     /* content type; NULL pointer means JSON */
+    struct buf headers;  /* header lines of the response */
     struct str borrowed; /* body that outlives the call */
     struct shared_text *shared;
-    int file; /* -1: none */
+    int file; /* file descriptor; -1 if there is no file */
     int64_t file_size;
-    bool zipped;  /* the body is gzip */
-    bool no_gzip; /* do not compress: Content-Encoding is set */
+    bool zipped;  /* whether the body is gzip */
+    bool no_gzip; /* do not compress, because Content-Encoding is set */
 };
 
-/* Effects to apply after the commit. Each attempt resets them, except blobs, which COMPUTE has
- * written. */
+/* Effects of the call that are applied after the commit. Each attempt of the transaction resets
+ * them, except blobs, which the COMPUTE stage has written. */
 struct call_effects {
     struct emitted_event *announced, **announced_end;
-    enum err announce_error; /* the recipients of an event could not be read: the call fails */
+    enum err announce_error; /* error of reading an event's recipients; the call then fails */
     struct revocation_record *revocations;
-    struct voice_change *voice_changes, **voice_changes_end;
+    struct voice_state_change *voice_changes, **voice_changes_end;
     struct written_blob *blobs;
-    bool files_marked_deleted; /* files were marked as deleted */
-    int64_t job_due;           /* due time of the earliest scheduled job; 0: none */
+    bool files_marked_deleted; /* whether rows of table files were marked as deleted */
+    int64_t job_due;           /* due time of the earliest scheduled job, or 0 */
 };
 
-/* A struct that one stage passes to later ones; type: the tag of the struct. */
+/* A struct that one stage passes to later stages; type is the tag of the struct. */
 struct call_stage_data {
     struct call_stage_data *next;
     const char *type;
     void *value;
 };
 
-/* A limit that call_count_against_limit has counted, so that a retry of the handler does not count
+/* A limit against which this call was counted, so that a retry of the handler does not count
  * again. */
 struct call_limit_count {
     const struct rate_limit *limit;
     uint64_t key;
 };
 
-/* A call from its first byte to its response: struct call and the internal state of api/. */
+/* A call from its first byte to its response: struct call and the state that only api/ uses. */
 struct call_context {
     struct call call;
     struct call_stage_data *slots;
@@ -139,125 +140,135 @@ struct call_context {
     struct call_response response;
     struct call_effects effects;
     enum call_stage stage;
-    bool outdated; /* call_restart_at_read was called */
+    bool outdated; /* whether call_restart_at_read was called */
     struct work_item work;
     snowflake ids[CALL_MAX_PARAMS]; /* parsed match.params */
+    struct refusal refusal;
+    struct str cause;       /* sentence with the cause of the refusal; empty: none */
+    snowflake recorded_app; /* call_record_application; 0: none */
+    int64_t began;          /* clock_monotonic_ns if traffic is recorded; else 0 */
     /* call_context_init clears all members above this one. */
     struct route_match match;
     struct credential credential;
     struct caller caller;
-    struct limit_result limit_result;
-    bool admitting;             /* the body has not been received yet */
-    bool admitted;              /* head checks were done before the body arrived */
+    struct rate_limit_result limit_result;
+    bool admitting;             /* whether the body has not been received yet */
+    bool admitted;              /* whether the head was checked before the body arrived */
     size_t header_bytes_before; /* length of response.headers before this stage */
     struct password_hash_task hash;
     struct loop_message hashed;
     uv_work_t compute;
-    enum err computed;                   /* result of hash or compute */
-    int read_restarts;                   /* number of calls of call_restart_at_read so far */
-    struct cluster_wait revocation_wait; /* waits until all nodes have applied a revocation */
-    int64_t started;  /* clock_monotonic_ns, when the whole request was received */
-    int64_t began;    /* clock_monotonic_ns if traffic is recorded; else 0 */
-    enum err refused; /* error of the response; OK: none */
+    enum err computed; /* result of the hash or compute stage */
+    int read_restarts; /* number of calls of call_restart_at_read so far */
+    struct cluster_position_wait
+        revocation_wait; /* waits until all nodes have applied a revocation */
+    int64_t started;     /* clock_monotonic_ns, when the whole request was received */
+    enum err refused;    /* error of the response; OK: none */
 };
 
-static inline struct call_context *call_context_of(const struct call *call)
+static inline struct call_context *call_get_context(const struct call *call)
 {
     return container_of(call, struct call_context, call);
 }
 
 /* --- blob_rows.c ----------------------------------------------------------------------- */
 
-/* A blob that COMPUTE has written. */
+/* A blob (stored file) that the COMPUTE stage has written. */
 struct written_blob {
     struct written_blob *next;
     snowflake id;
     const char *name;
     int64_t size;
     char digest[BLOB_DIGEST_SIZE];
-    uint64_t since_ms;  /* monotonic clock */
-    bool delete_anyway; /* delete it although the call succeeds */
+    uint64_t since_ms;  /* time of the write (monotonic clock) */
+    bool delete_anyway; /* delete the blob even if the call succeeds */
 };
 
-/* Inserts rows for the blobs of a call, at the end of a successful handler. */
-enum err insert_call_files(struct call *call);
+/* Inserts the rows of the blobs that a call has written, at the end of a successful handler. */
+enum err insert_call_file_rows(struct call *call);
 void reset_attempt_files(struct call *call);
-/* Deletes the blobs that got no row, on the pool. Called on the loop at the end of the call. */
+/* Deletes the blobs that have no row, on the thread pool. Called on the loop at the end of the
+ * call. */
 void call_delete_unused_blobs(struct call *call, enum err e);
 
 /* --- file_removal.c -------------------------------------------------------------------- */
 
 struct file_removal *file_removal_new(struct api *api);
-/* Starts the deletion of blobs, beginning with those that a crashed process has left. */
+/* Starts the deletion of blobs, beginning with those of a process that crashed. */
 void file_removal_start(struct file_removal *r, struct loop *loop);
 /* Stops the deletion of blobs; a running step continues until api_wait_for_calls. */
 void file_removal_stop(struct file_removal *r);
 void file_removal_free(struct file_removal *r);
-/* Call when rows of `files` were marked as deleted; from any thread. */
+/* Call when rows of table files were marked as deleted; may be called from any thread. */
 void file_removal_schedule(struct file_removal *r);
 
 /* --- stages.c -------------------------------------------------------------------------- */
 
-/* Initialises a call. */
 void call_context_init(struct call_context *run, struct api *api, struct arena *arena,
                        struct loop *loop);
 
-/* Passes a value like call_pass_data, without a copy: the value must outlive the call. */
+/* Like call_pass_data, but stores the pointer instead of allocating: the value must outlive the
+ * call. */
 void call_pass_borrowed_data(struct call *call, const char *type, void *value);
 
 /* Authenticates the caller and starts the next stage; the route must be set. */
 void call_authenticate(struct call_context *run);
 
-/* Starts an internal call at DECODE; input_is_long: decode on the pool. */
-void call_start_internal(struct call_context *run, bool input_is_long);
+/* Starts an internal call at the DECODE stage. If call_input_is_long is set, decodes on the thread
+ * pool. */
+void call_start_internal(struct call_context *run, bool call_input_is_long);
 
 /* --- internal_call.c --------------------------------------------------------------- */
 
-/* Runs decode of the internal call. */
+/* Calls the function `decode` of the internal call. */
 enum err internal_call_decode(struct call *call);
-/* Calls done of the internal call and frees the internal call. */
+/* Calls the function `done` of the internal call and frees the internal call. */
 void internal_call_end(struct call_context *run, enum err e);
 
 /* --- transaction_attempt.c --------------------------------------------------------- */
 
-/* Resets the results of an earlier attempt, because the store may retry. */
-void attempt_reset(struct call_context *run);
 /* Runs the current stage in its transaction (work.run). */
-enum err attempt_run_stage(struct work_item *w, struct tx *tx);
-/* Declares the queries of an APPEND call (work.prefetch). */
-void attempt_prefetch(struct work_item *w, struct tx *tx);
+enum err call_attempt_run_stage(struct work_item *w, struct tx *tx);
 /* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
 void on_call_committed(struct work_item *w);
 
 /* --- response.c -------------------------------------------------------------------- */
 
-/* The functions below up to response_send_options end the call, which must not be used afterwards.
- */
+/* The functions up to response_send_options end the call, which must not be used afterwards. */
 void response_send_success(struct call_context *run);
 void response_send_error(struct call_context *run, enum err e);
-/* Responds with a status that has no error code. */
+/* Sends a response with a status that has no error code. */
 void response_send_status(struct call_context *run, int status);
 /* Closes the connection without a response. */
 void response_close_connection(struct call_context *run);
-/* To OPTIONS. */
+/* Responds to OPTIONS. */
 void response_send_options(struct call_context *run);
-/* Discards the response so far. */
+/* Discards the response that was written so far. */
 void response_discard(struct call_context *run);
-/* Adds a header with this name that lists the methods of the path. */
+/* Adds a header with this name whose value lists the methods that the path allows. */
 void response_add_allow_header(struct call_context *run, const char *name);
+
+/* --- refusal_cause.c ----------------------------------------------------------------- */
+
+/* Completes the cause of a refusal in its transaction (the hook call_refused). */
+void find_refusal_cause(struct call_context *run, enum err e);
+/* Sets the cause of a refusal by a rate limit. */
+void set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit);
+/* Adds the header X-Guildhall-Cause, if permissions or the rank decided. */
+void add_refusal_cause_header(struct call_context *run);
 
 /* --- traffic_records.c ----------------------------------------------------------------- */
 
 /* Records a call and its response for the traffic view; now is clock_monotonic_ns. */
 void record_call_traffic(const struct call_context *run, int64_t now, int status, struct str type,
                          struct str reply);
-/* Records a request that was refused before it became a call; arg is the api. */
+/* Records a request that the HTTP server refused before it became a call; arg is the api. */
 void record_refused_request(void *arg, int status, const struct refused_request *r);
 
 /* --- apply_fault.c --------------------------------------------------------------------- */
 
-/* Applies an injected fault. Returns false if none matches; true if the call has ended or continues
- * later. */
+/* Applies an injected fault. Returns false if no fault matches, true if the call has ended or
+ * continues later. */
 bool call_apply_fault(struct call_context *run);
 
 /* --- cors.c ------------------------------------------------------------------------ */
@@ -271,9 +282,9 @@ void cors_add_preflight_headers(struct call *call);
 
 /* --- documented_operations.c ------------------------------------------------------- */
 
-/* Returns true if Discord documents this operation. path: as requested. */
+/* Returns true if Discord documents this operation; path is the requested path. */
 bool is_documented_operation(enum http_method method, struct str path);
-/* Lists the operations that Discord documents and no route implements, for the reference. */
+/* Lists the operations that Discord documents but no route implements, for the reference. */
 void write_missing_operations(const struct domain *const *domains, struct buf *out);
 
 /* --- token_last_used.c ------------------------------------------------------------- */
@@ -287,35 +298,36 @@ void token_use_writer_free(struct token_use_writer *u);
 
 /* --- jobs.c ------------------------------------------------------------------------ */
 
-struct job_scheduler *jobs_new(struct api *api);
-void jobs_start(struct job_scheduler *jobs, struct loop *loop);
-/* Starts no further jobs; running jobs continue until api_wait_for_calls. */
-void jobs_stop(struct job_scheduler *jobs);
-void jobs_free(struct job_scheduler *jobs);
-/* Makes the scheduler run at this time; from any thread. */
-void jobs_wake_at(struct job_scheduler *jobs, int64_t due);
-uint64_t jobs_run_count(
+struct job_scheduler *job_scheduler_new(struct api *api);
+void job_scheduler_start(struct job_scheduler *jobs, struct loop *loop);
+/* Stops starting jobs; running jobs continue until api_wait_for_calls. */
+void job_scheduler_stop(struct job_scheduler *jobs);
+void job_scheduler_free(struct job_scheduler *jobs);
+/* Makes the scheduler check for due jobs at this time; may be called from any thread. */
+void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due);
+uint64_t job_scheduler_run_count(
     const struct job_scheduler *jobs); /* number of jobs that this process has run */
 
 /* --- stages.c, checks.c ---------------------------------------------------------------- */
 
-/* Checks the head of a request: refuses it, or lets the body be received. */
-void call_admit_request_head(struct api *api, struct exchange *x);
-/* Processes a complete request. */
-void call_process_request(struct api *api, struct exchange *x);
+/* Checks the head of a request before its body is read: refuses the request, or accepts the
+ * body. */
+void call_admit_request_head(struct api *api, struct http_exchange *x);
+/* Processes a request whose body is complete. */
+void call_process_request(struct api *api, struct http_exchange *x);
 
-/* Decodes the query and the body; an error is stored in call->decoded. LONG_INPUT takes about one
- * millisecond; longer input is decoded on the pool. */
+/* Decodes the query and the body; an error is stored in call->decoded. Decoding LONG_INPUT bytes
+ * takes about one millisecond; longer input is decoded on the thread pool. */
 enum { LONG_INPUT = 128 * 1024 };
-bool input_is_long(const struct call *call);
-void decode_input(struct call *call);
+bool call_input_is_long(const struct call *call);
+void call_decode_input(struct call *call);
 
-/* Checks that need no store: check_request_head those of the request head, check_request_body those
- * of the body. If objects of the path must be checked first, the error of the body stays in
+/* Check a request without the store: check_request_head checks the head, check_request_body the
+ * body. If objects of the path must be checked first, the error of the body stays in
  * call->decoded. */
 enum err check_request_head(struct call_context *run);
 enum err check_request_body(struct call_context *run);
-/* Adds the rate-limit headers from check_request_head. */
+/* Adds the rate-limit headers that check_request_head has computed. */
 void add_rate_limit_headers(struct call_context *run);
 
 /* Named schemas, in the order in which the routes refer to them. */
@@ -324,10 +336,10 @@ struct schema_set {
     size_t count;
 };
 /* Returns true if the paths differ at most in the names of their parameters. */
-bool route_shares_path(const struct route *a, const struct route *b);
+bool routes_have_same_path(const struct route *a, const struct route *b);
 
-void collect_schemas(const struct domain *const *domains, struct schema_set *ret);
+void collect_route_schemas(const struct domain *const *domains, struct schema_set *ret);
 
-void write_error_body(enum err e, const struct form *form, struct buf *out);
+void write_error_response_json(enum err e, const struct form *form, struct buf *out);
 
 #endif

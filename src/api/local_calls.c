@@ -1,4 +1,4 @@
-/* local_calls.c - detects calls from this machine, and decides what only they may do. */
+/* local_calls.c - detects calls from this machine, and decides which actions only they may do. */
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -12,14 +12,14 @@ static bool is_behind_configured_proxy(const struct api *api)
     return api->options.public_url || api->options.trusts_proxies;
 }
 
-void api_warn_untrusted_proxy(struct api *api, const struct exchange *x)
+void api_warn_untrusted_proxy(struct api *api, const struct http_exchange *x)
 {
     int64_t now, before;
     const char *proxy_header;
 
     if (is_behind_configured_proxy(api) || !address_is_loopback(x->remote))
         return;
-    proxy_header = request_proxy_evidence(x->request);
+    proxy_header = request_find_proxy_evidence(x->request);
     if (!proxy_header)
         return;
     now = clock_monotonic_ns();
@@ -35,7 +35,7 @@ void api_warn_untrusted_proxy(struct api *api, const struct exchange *x)
 
 bool api_call_is_local(const struct call *call)
 {
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
 
     return x && !is_behind_configured_proxy(call->api) && request_is_local(x->remote, x->request);
 }

@@ -14,7 +14,7 @@ enum { LONGEST_ZIPPED = 8 * 1024 * 1024 };
 static void send_response(struct call_context *run, int status, struct str type)
 {
     struct call *call = &run->call;
-    struct exchange *x = call->exchange;
+    struct http_exchange *x = call->exchange;
     struct buf reply = call->reply, headers;
     struct response_head head = { .status = status, .content_type = type };
 
@@ -34,22 +34,22 @@ static void send_response(struct call_context *run, int status, struct str type)
     struct shared_text *shared = run->response.shared;
     bool is_borrowed = run->response.borrowed.p;
     struct str body = is_borrowed ? run->response.borrowed
-                      : shared    ? shared_text_str(shared)
+                      : shared    ? shared_text_get(shared)
                                   : buf_str(&reply);
     if (run->began)
         record_call_traffic(run, now, status, type,
                             type.p && !head.gzipped && file < 0 ? body : STR(""));
-    /* http_respond compresses short bodies itself, so a body that it will compress is not long. */
+    /* http_respond compresses short bodies itself, so a body that it compresses is not long. */
     bool is_long = body.n >= HTTP_LONG_TEXT_BYTES &&
                    (body.n > HTTP_GZIP_MAX_BYTES || head.gzipped || head.no_gzip ||
-                    !http_accepts_coding(x->request->accept_encoding, STR("gzip")));
+                    !http_accepts_content_coding(x->request->accept_encoding, STR("gzip")));
     /* http_respond frees the exchange's arena, which contains the call. */
     if (file >= 0)
         http_respond_file(x, &head, file, run->response.file_size);
     else if (is_long && shared)
-        http_respond_shared(x, &head, shared);
+        http_respond_shared_text(x, &head, shared);
     else if (is_long)
-        http_respond_long(x, &head, body, is_borrowed ? NULL : &reply);
+        http_respond_long_text(x, &head, body, is_borrowed ? NULL : &reply);
     else
         http_respond(x, &head, body);
     shared_text_unref(shared);
@@ -94,13 +94,14 @@ static void on_response_compressed(uv_work_t *w, int status)
 {
     struct call_context *run = container_of(w, struct call_context, compute);
 
-    (void)status; /* If the compression fails, the response is sent uncompressed. */
-    loop_begin_part(run->call.route->name);
+    (void)status; /* if the compression fails, the body is sent uncompressed */
+    loop_begin_measured_part(run->call.route->name);
     send_success_response(run);
 }
 
-/* True if the body is too long to be compressed on the loop: bodies up to 8 MiB are compressed on
- * the pool; longer ones are sent uncompressed, so that one caller does not occupy the pool. */
+/* Returns true if the body is too long to be compressed on the loop. Bodies up to 8 MiB are
+ * compressed on the thread pool; longer ones are sent uncompressed, so that one caller does not
+ * occupy the pool. */
 static bool should_compress_on_pool(const struct call_context *run)
 {
     const struct call *call = &run->call;
@@ -108,19 +109,19 @@ static bool should_compress_on_pool(const struct call_context *run)
 
     return call->reply.n > HTTP_GZIP_MAX_BYTES && call->reply.n <= LONGEST_ZIPPED &&
            run->response.file < 0 && http_is_worth_compressing(type, call->reply.n) &&
-           http_accepts_coding(call->exchange->request->accept_encoding, STR("gzip"));
+           http_accepts_content_coding(call->exchange->request->accept_encoding, STR("gzip"));
 }
 
-/* Copies a shared body into the call if it will be compressed on the pool. */
+/* Copies a shared text into the call if it will be compressed on the thread pool. */
 static void copy_shared_body(struct call_context *run)
 {
     struct call *call = &run->call;
     struct shared_text *shared = run->response.shared;
 
-    if (!shared || shared_text_str(shared).n <= HTTP_GZIP_MAX_BYTES ||
-        !http_accepts_coding(call->exchange->request->accept_encoding, STR("gzip")))
+    if (!shared || shared_text_get(shared).n <= HTTP_GZIP_MAX_BYTES ||
+        !http_accepts_content_coding(call->exchange->request->accept_encoding, STR("gzip")))
         return;
-    buf_add_str(&call->reply, shared_text_str(shared));
+    buf_add_str(&call->reply, shared_text_get(shared));
     run->response.shared = NULL;
     shared_text_unref(shared);
 }
@@ -130,12 +131,12 @@ static void convert_body_to_old_version(struct call_context *run)
 {
     struct call *call = &run->call;
     struct shared_text *shared = run->response.shared;
-    struct str body = shared ? shared_text_str(shared) : buf_str(&call->reply);
+    struct str body = shared ? shared_text_get(shared) : buf_str(&call->reply);
     struct buf out;
 
     if (run->response.borrowed.p || run->response.type.p || run->response.file >= 0 || !body.n)
         return;
-    /* The longest growth is that of "deny":"0", from 10 bytes to 23. */
+    /* The greatest growth is that of "deny":"0", from 10 bytes to 23. */
     buf_init(&out, (size_t)3 * CALL_MAX_REPLY);
     encode_for_old_api(body, &out);
     buf_clear(&call->reply);
@@ -150,7 +151,7 @@ void response_send_success(struct call_context *run)
         convert_body_to_old_version(run);
     copy_shared_body(run);
     if (should_compress_on_pool(run))
-        uv_queue_work(loop_uv(run->call.loop), &run->compute, compress_response,
+        uv_queue_work(loop_get_uv_loop(run->call.loop), &run->compute, compress_response,
                       on_response_compressed);
     else
         send_success_response(run);
@@ -163,6 +164,7 @@ static void send_rate_limited_response(struct call_context *run, enum err e)
 
     if (e == ERR_RATE_LIMITED)
         call_log_refusal(call, REFUSED_TOO_MANY);
+    set_rate_limit_cause(run, limit);
     buf_reset(&run->response.headers);
     write_rate_limit_headers(&run->limit_result, limit, &run->response.headers);
     write_rate_limit_body(&run->limit_result, e, &call->reply);
@@ -194,7 +196,8 @@ void response_send_error(struct call_context *run, enum err e)
         send_rate_limited_response(run, e);
         return;
     }
-    write_error_body(e, &call->form, &call->reply);
+    write_error_response_json(e, &call->form, &call->reply);
+    add_refusal_cause_header(run);
     if (error_info(e)->status == 503)
         call_add_header(call, "Retry-After", STR("5"));
     send_response(run, error_info(e)->status, STR("application/json"));

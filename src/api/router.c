@@ -1,8 +1,8 @@
 /* router.c - finds the route of a method and path.
  *
- * The paths of all routes form a tree of segments. Literals are tried before parameters, with
- * backtracking, so the order of the routes does not matter. Parameters with a prefix are tried
- * before other parameters at the same segment. */
+ * The paths of all routes form a tree of segments. Literal segments are tried before
+ * parameters, with backtracking, so the order of the routes does not matter. Parameters with a
+ * prefix are tried before other parameters. */
 #include "api/internal.h"
 
 #include <stdio.h>
@@ -13,24 +13,25 @@
 
 enum { MAX_SEGMENTS = 16 };
 
-/* Default limits: calls per ten seconds. A page with many images sends hundreds at once. */
+/* Default limits, in calls per ten seconds. SERVICE_CALLS is high, because a page with many images
+ * sends hundreds of requests at once. */
 enum { READS = 50, WRITES = 20, SERVICE_CALLS = 5000 };
 
 struct route_node {
     struct str literal;
-    const struct resolver *resolver; /* set if the segment is a parameter */
-    bool has_prefix;                 /* a parameter of the route has a prefix */
-    struct route_node *children;     /* literals */
-    struct route_node *parameters;   /* parameters of routes with has_prefix come first */
+    const struct path_resolver *resolver; /* set if the segment is a parameter */
+    bool has_prefix;                      /* whether a parameter of the route has a prefix */
+    struct route_node *children;          /* child nodes of literal segments */
+    struct route_node *parameters; /* child nodes of parameters; those with has_prefix come first */
     struct route_node *next;
     const struct route *routes[HTTP_METHODS];
-    uint16_t groups[HTTP_METHODS];          /* index of the route's domain */
-    struct rate_limit limits[HTTP_METHODS]; /* default limits */
+    uint16_t groups[HTTP_METHODS];          /* index of the route's domain (feature folder) */
+    struct rate_limit limits[HTTP_METHODS]; /* default limits of routes without a limit */
 };
 
 struct router {
-    struct route_node api;     /* below /api or /api/v<n> */
-    struct route_node service; /* at the root */
+    struct route_node api;     /* routes below /api or /api/v<n> */
+    struct route_node service; /* service routes, at the root */
 };
 
 struct path_segments {
@@ -44,23 +45,24 @@ static _Noreturn void abort_on_bad_route(const struct route *r, const char *what
     abort();
 }
 
-const struct resolver *router_find_resolver(const struct domain *const *domains, struct str name)
+const struct path_resolver *router_find_resolver(const struct domain *const *domains,
+                                                 struct str name)
 {
     for (; *domains; domains++)
-        for (const struct resolver *r = (*domains)->resolvers; r && r->name; r++)
+        for (const struct path_resolver *r = (*domains)->resolvers; r && r->name; r++)
             if (str_is(name, r->name))
                 return r;
     return NULL;
 }
 
-/* Splits a path into segments. Returns false if the leading '/' is missing, or if a segment is
- * empty or one too many. One trailing '/' is ignored. */
+/* Splits a path into segments. Returns false if the leading '/' is missing, a segment is empty or
+ * there are too many. One trailing '/' is ignored. */
 static bool split_path(struct str path, struct path_segments *ret)
 {
     ret->count = 0;
     if (path.n == 0 || path.p[0] != '/')
         return false;
-    path = str_skip(path, 1);
+    path = str_skip_bytes(path, 1);
     while (path.n) {
         struct str segment = str_cut(&path, '/');
 
@@ -80,7 +82,8 @@ static struct route_node *find_literal_child(const struct route_node *n, struct 
 }
 
 static struct route_node *insert_parameter_node(struct route_node *n,
-                                                const struct resolver *resolver, bool has_prefix)
+                                                const struct path_resolver *resolver,
+                                                bool has_prefix)
 {
     struct route_node *p = mem_new(sizeof *p), **at = &n->parameters;
 
@@ -94,7 +97,7 @@ static struct route_node *insert_parameter_node(struct route_node *n,
 }
 
 static struct route_node *find_or_add_parameter(struct route_node *n,
-                                                const struct resolver *resolver,
+                                                const struct path_resolver *resolver,
                                                 const struct route *route, bool has_prefix)
 {
     for (struct route_node *p = n->parameters; p; p = p->next) {
@@ -123,7 +126,7 @@ static struct route_node *find_or_add_segment(struct route_node *n, struct str s
         return c;
     }
 
-    const struct resolver *r =
+    const struct path_resolver *r =
         router_find_resolver(domains, str_slice(segment.p + 1, segment.n - 2));
     if (!r)
         abort_on_bad_route(route, "a parameter of the path has no resolver");
@@ -135,7 +138,7 @@ static bool has_prefixed_parameter(const struct path_segments *path,
 {
     for (size_t i = 0; i < path->count; i++) {
         struct str s = path->segments[i];
-        const struct resolver *r =
+        const struct path_resolver *r =
             s.p[0] == '{' ? router_find_resolver(domains, str_slice(s.p + 1, s.n - 2)) : NULL;
 
         if (r && r->prefix)
@@ -217,14 +220,14 @@ static unsigned collect_node_methods(const struct route_node *n)
     return set;
 }
 
-static bool resolver_accepts_text(const struct resolver *r, struct str text)
+static bool resolver_accepts_text(const struct path_resolver *r, struct str text)
 {
-    return !r->prefix || str_starts(text, str_of(r->prefix));
+    return !r->prefix || str_starts_with(text, str_of(r->prefix));
 }
 
-/* Finds the node for the segments from `at` on that has a route for the method; literals are tried
- * before parameters. Stores parameters in ret, which may contain values of a branch that failed;
- * ret->allowed collects the methods of all matching nodes. */
+/* Finds the node that matches the segments from `at` on and has a route for the method; literals
+ * are tried before parameters. Stores parameters in ret, which may contain values of a branch that
+ * failed; ret->allowed collects the methods of all matching nodes. */
 static const struct route_node *find_node_below(const struct route_node *n,
                                                 const struct path_segments *path, size_t at,
                                                 enum http_method method, size_t params,
@@ -249,8 +252,8 @@ static const struct route_node *find_node_below(const struct route_node *n,
     return end;
 }
 
-/* Removes "/api" and the version, and finds the route. Sets error for unsupported versions. A path
- * outside /api is matched against the service routes. */
+/* Removes "/api" and the version from the path, and finds the route. Sets ret->error for
+ * unsupported versions. A path outside /api is matched against the service routes. */
 static const struct route_node *find_route_node(const struct router *r,
                                                 const struct path_segments *path,
                                                 enum http_method method, struct route_match *ret)
@@ -264,7 +267,7 @@ static const struct route_node *find_route_node(const struct router *r,
 
         root = &r->api;
         at = 1;
-        if (v.n > 1 && v.p[0] == 'v' && str_to_u64(str_skip(v, 1), &number)) {
+        if (v.n > 1 && v.p[0] == 'v' && str_to_u64(str_skip_bytes(v, 1), &number)) {
             at = 2;
             if (!parse_api_version(v, &ret->version))
                 ret->error = ERR_INVALID_API_VERSION;
@@ -273,8 +276,8 @@ static const struct route_node *find_route_node(const struct router *r,
     return find_node_below(root, path, at, method == HTTP_HEAD ? HTTP_GET : method, 0, ret);
 }
 
-/* Some clients send their own id where the path has "@me". If a path below /users/{id} matches no
- * route, it is tried with "@me"; checks.c then compares the id with the caller's. */
+/* Some clients send their own id in place of "@me". If a path below /users/{id} matches no route,
+ * "@me" is tried instead of the id; checks.c then compares the id with the caller's. */
 static const struct route_node *find_route_node_or_me(const struct router *r,
                                                       struct path_segments *path,
                                                       enum http_method method,
@@ -308,8 +311,8 @@ static unsigned add_implied_methods(unsigned methods)
     return methods | 1u << HTTP_OPTIONS;
 }
 
-void router_match(const struct router *r, struct arena *arena, enum http_method method,
-                  struct str target, struct route_match *ret)
+void router_match_request(const struct router *r, struct arena *arena, enum http_method method,
+                          struct str target, struct route_match *ret)
 {
     const struct route_node *n = NULL;
     struct path_segments path;
@@ -339,7 +342,7 @@ void router_match(const struct router *r, struct arena *arena, enum http_method 
 const struct route *router_find_route(const struct router *r, enum http_method method,
                                       struct str target)
 {
-    /* Only the unescaping of a path needs memory. */
+    /* Memory is needed only to unescape a path. */
     struct arena *arena = target.n && memchr(target.p, '%', target.n) ? arena_new() : NULL;
     struct route_match m = { .error = OK };
     struct path_segments path;
@@ -360,7 +363,7 @@ bool route_is_visible_write(const struct route *r)
     return r->method != GET && !r->allowed_when_restricted;
 }
 
-enum route_store route_store_mode(const struct route *r)
+enum route_transaction_kind route_store_mode(const struct route *r)
 {
     if (r->store != ROUTE_STORE_BY_METHOD)
         return r->store;

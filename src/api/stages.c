@@ -1,12 +1,13 @@
 /* stages.c - moves a call through the stages of enum call_stage (call.h), from request to response.
  *
- * Checks run in the order of the stages, so all routes return errors in the same order. */
+ * Checks run in the order of the stages, so all routes report errors in the same order. */
 #include "api/internal.h"
 
 #include <assert.h>
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "traffic/traffic.h"
 
@@ -35,12 +36,12 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
 
 enum err call_restart_at_read(struct call *call)
 {
-    call_context_of(call)->outdated = true;
+    call_get_context(call)->outdated = true;
     return ERR_STORE_RETRY;
 }
 
-/* Returns the call to the READ stage after a conflict. If many calls conflict, one of them commits
- * in each round. */
+/* Returns the call to the READ stage after a conflict. If many calls conflict, each round commits
+ * one of them. */
 static bool restart_at_read(struct call_context *run)
 {
     enum { MOST_LOOKS = 8 };
@@ -70,7 +71,7 @@ static void on_revocation_acknowledged(struct loop_message *p)
 /* Delays the response until every node has dropped the revoked credential. */
 static void wait_until_nodes_revoked(struct call_context *run)
 {
-    run->revocation_wait = (struct cluster_wait){
+    run->revocation_wait = (struct cluster_position_wait){
         .position = run->work.position,
         .loop = run->call.loop,
         .post.run = on_revocation_acknowledged,
@@ -83,8 +84,8 @@ static void on_transaction_finished(struct work_item *w, enum err e)
     struct call_context *run = container_of(w, struct call_context, work);
     struct call *call = &run->call;
 
-    loop_begin_part(call->route->name);
-    /* Remove the headers that the failed stage has added. */
+    loop_begin_measured_part(call->route->name);
+    /* If the stage failed, remove the headers that it has added. */
     if (e)
         buf_truncate(&run->response.headers, run->header_bytes_before);
     switch (run->stage) {
@@ -109,7 +110,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
         break;
     default:
         /* After ERR_UNAVAILABLE the commit may still have happened (store.h), so evict the revoked
-         * credentials: the next call reads them again. */
+         * credentials from the cache; the next call reads them from the store. */
         for (struct revocation_record *f = e == ERR_UNAVAILABLE ? run->effects.revocations : NULL;
              f; f = f->next)
             api_apply_revocation(call->api, f);
@@ -132,6 +133,30 @@ uint64_t call_scheduling_key(const struct call *call)
     return call->exchange ? call->exchange->address : 0;
 }
 
+static void add_id(struct work_item *w, uint64_t id)
+{
+    if (w->id_count < WORK_ITEM_MAX_IDS)
+        w->ids[w->id_count++] = id;
+}
+
+/* Adds the ids of path, caller and query. A parameter of the path that is not an id, such as a
+ * code, is represented by its hash. */
+static void add_request_ids(struct call_context *run)
+{
+    const struct call *call = &run->call;
+    const struct schema *query = call->query ? call->route->query : NULL;
+    snowflake id;
+
+    for (size_t i = 0; i < run->match.count; i++)
+        add_id(&run->work,
+               snowflake_parse(run->match.params[i], &id) ? id : hash_str(run->match.params[i]));
+    add_id(&run->work, call->caller ? call->caller->id : 0);
+    for (const struct field *f = query ? query->fields : NULL; f && f->name.p; f++)
+        if (f->member == MEMBER_OPT_ID)
+            add_id(&run->work,
+                   ((const struct opt_id *)((const char *)call->query + f->offset))->value);
+}
+
 static void submit_transaction(struct call_context *run, enum call_stage stage,
                                enum store_mode mode)
 {
@@ -147,13 +172,14 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
         .owner = call_scheduling_key(call),
         .name = call->route->name,
         .loop = call->loop,
-        .run = attempt_run_stage,
-        .prefetch =
-            mode == STORE_APPEND && call->route->prefetch && !call->alone ? attempt_prefetch : NULL,
+        .run = call_attempt_run_stage,
+        .may_share = call->may_share,
         .committed = on_call_committed,
         .done = on_transaction_finished,
         .arena = call->arena,
     };
+    if (store_needs_round_trips(call->api->options.store))
+        add_request_ids(run);
     store_submit(call->api->options.store, &run->work);
 }
 
@@ -165,7 +191,7 @@ static void run_handler(struct call_context *run)
     case ROUTE_STORE_NONE:
         run->stage = STAGE_HANDLE;
         run->header_bytes_before = run->response.headers.n;
-        on_transaction_finished(&run->work, attempt_run_stage(&run->work, NULL));
+        on_transaction_finished(&run->work, call_attempt_run_stage(&run->work, NULL));
         break;
     case ROUTE_STORE_READ:
         submit_transaction(run, STAGE_HANDLE, STORE_READ);
@@ -194,8 +220,8 @@ static void run_hash_stage(struct password_hash_task *t)
     struct call_context *run = container_of(t, struct call_context, hash);
     struct call *call = &run->call;
 
-    run->computed = call->exchange && exchange_is_abandoned(call->exchange) ? ERR_UNAVAILABLE
-                                                                            : call->hash(call);
+    run->computed = call->exchange && http_exchange_is_abandoned(call->exchange) ? ERR_UNAVAILABLE
+                                                                                 : call->hash(call);
     loop_post(call->loop, &run->hashed);
 }
 
@@ -219,7 +245,7 @@ static void on_compute_finished(uv_work_t *w, int status)
 {
     struct call_context *run = container_of(w, struct call_context, compute);
 
-    loop_begin_part(run->call.route->name);
+    loop_begin_measured_part(run->call.route->name);
     if (status || run->computed)
         end_call(run, run->computed ? run->computed : ERR_UNAVAILABLE);
     else
@@ -229,11 +255,12 @@ static void on_compute_finished(uv_work_t *w, int status)
 static void start_compute_stage(struct call_context *run)
 {
     run->stage = STAGE_COMPUTE;
-    uv_queue_work(loop_uv(run->call.loop), &run->compute, run_compute_stage, on_compute_finished);
+    uv_queue_work(loop_get_uv_loop(run->call.loop), &run->compute, run_compute_stage,
+                  on_compute_finished);
 }
 
-/* Lets the body be received after the head was accepted. The connection may close before the body
- * has arrived, without a callback, so the call holds nothing but its arena until then. */
+/* Accepts the body after the head was checked. The connection may close before the body has
+ * arrived, without a callback, so the call must not own anything but its arena until then. */
 static void allow_body(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -247,8 +274,8 @@ static void allow_body(struct call_context *run)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* Checks the caller and the head. The head is checked once; the credential is checked again when
- * the body has arrived, because it may have been revoked meanwhile. */
+/* Checks the credential and the head. The head is checked once; the credential is checked again
+ * when the body has arrived, because it may have been revoked meanwhile. */
 static enum err check_caller_and_head(struct call_context *run)
 {
     const struct caller *c = run->call.caller;
@@ -266,7 +293,7 @@ static enum err check_caller_and_head(struct call_context *run)
 static void decode_call_input(struct call *call)
 {
     if (call->exchange)
-        decode_input(call);
+        call_decode_input(call);
     else
         call->decoded = internal_call_decode(call);
 }
@@ -280,7 +307,7 @@ static void on_decode_finished(uv_work_t *w, int status)
 {
     struct call_context *run = container_of(w, struct call_context, compute);
 
-    loop_begin_part(run->call.route->name);
+    loop_begin_measured_part(run->call.route->name);
     if (status)
         end_call(run, ERR_UNAVAILABLE);
     else
@@ -290,7 +317,8 @@ static void on_decode_finished(uv_work_t *w, int status)
 static void start_decode_stage(struct call_context *run)
 {
     run->stage = STAGE_DECODE;
-    uv_queue_work(loop_uv(run->call.loop), &run->compute, run_decode_stage, on_decode_finished);
+    uv_queue_work(loop_get_uv_loop(run->call.loop), &run->compute, run_decode_stage,
+                  on_decode_finished);
 }
 
 /* Runs route->before_decode. Returns true if the call ended or continues in the KNOWN_BODY
@@ -306,8 +334,6 @@ static bool try_before_decode(struct call_context *run)
         submit_transaction(run, STAGE_KNOWN_BODY, STORE_READ);
     return e || call->read;
 }
-
-/* --- from stage to stage -------------------------------------------------------------- */
 
 /* Starts the stage that follows the completed one. */
 static void start_next_stage(struct call_context *run, enum call_stage ended)
@@ -333,11 +359,11 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
     if (ended == STAGE_CREDENTIAL && try_before_decode(run))
         return;
     if (ended == STAGE_CREDENTIAL || ended == STAGE_KNOWN_BODY) {
-        if (input_is_long(call)) {
+        if (call_input_is_long(call)) {
             start_decode_stage(run);
             return;
         }
-        decode_input(call);
+        call_decode_input(call);
     }
     if (ended <= STAGE_DECODE) {
         enum err e = check_request_body(run);
@@ -367,9 +393,9 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
     run_handler(run);
 }
 
-void call_start_internal(struct call_context *run, bool input_is_long)
+void call_start_internal(struct call_context *run, bool call_input_is_long)
 {
-    if (input_is_long) {
+    if (call_input_is_long) {
         start_decode_stage(run);
         return;
     }
@@ -377,9 +403,9 @@ void call_start_internal(struct call_context *run, bool input_is_long)
     start_next_stage(run, STAGE_DECODE);
 }
 
-void call_resume(struct call *call, enum err e)
+void call_resume_after_await(struct call *call, enum err e)
 {
-    struct call_context *run = call_context_of(call);
+    struct call_context *run = call_get_context(call);
 
     assert(run->stage == STAGE_AWAIT);
     if (e)
@@ -399,11 +425,11 @@ void call_authenticate(struct call_context *run)
         return;
     }
     enum caller_kind kind = parse_credential_kind(header, &call->token);
-    if (header.p && auth_find_cached(auth, kind, call->token, &run->caller)) {
+    if (header.p && auth_find_cached_token(auth, kind, call->token, &run->caller)) {
         call->caller = &run->caller;
         start_next_stage(run, STAGE_CREDENTIAL);
     } else if (header.p && parse_credential_token(kind, call->token, &run->credential)) {
-        auth_begin_lookup(auth, &run->credential);
+        auth_begin_token_lookup(auth, &run->credential);
         submit_transaction(run, STAGE_CREDENTIAL, STORE_READ);
     } else if (may_continue_as_anonymous(call)) {
         start_next_stage(run, STAGE_CREDENTIAL);
@@ -439,11 +465,11 @@ static bool serve_web_page(struct call_context *run)
     if (!o->page || run->match.error != ERR_NOT_FOUND ||
         (method != HTTP_GET && method != HTTP_HEAD))
         return false;
-    loop_begin_part("page");
+    loop_begin_measured_part("page");
     return o->page(o->page_arg, call);
 }
 
-static void start_call(struct api *api, struct exchange *x, bool admitting)
+static void start_call(struct api *api, struct http_exchange *x, bool admitting)
 {
     struct call_context *run = arena_alloc_raw(x->arena, sizeof *run);
     struct call *call = &run->call;
@@ -464,10 +490,10 @@ static void start_call(struct api *api, struct exchange *x, bool admitting)
         response_send_options(run);
         return;
     }
-    router_match(api->router, x->arena, x->request->method, x->request->path, &run->match);
+    router_match_request(api->router, x->arena, x->request->method, x->request->path, &run->match);
     call->route = run->match.route;
     if (call->route)
-        loop_begin_part(call->route->name);
+        loop_begin_measured_part(call->route->name);
     if ((run->match.error == ERR_NOT_FOUND || run->match.error == ERR_METHOD_NOT_ALLOWED) &&
         is_documented_operation(x->request->method, x->request->path))
         run->match.error = ERR_NOT_SERVED;
@@ -477,16 +503,16 @@ static void start_call(struct api *api, struct exchange *x, bool admitting)
         end_call(run, serve_web_page(run) ? OK : run->match.error);
     else if (!call->route)
         response_send_options(run);
-    else if (!faults_is_any_set(api->faults) || call->route->service || !call_apply_fault(run))
+    else if (!injected_faults_exist(api->faults) || call->route->service || !call_apply_fault(run))
         call_authenticate(run);
 }
 
-void call_admit_request_head(struct api *api, struct exchange *x)
+void call_admit_request_head(struct api *api, struct http_exchange *x)
 {
     start_call(api, x, true);
 }
 
-void call_process_request(struct api *api, struct exchange *x)
+void call_process_request(struct api *api, struct http_exchange *x)
 {
     struct call_context *run = x->app;
 
@@ -495,8 +521,8 @@ void call_process_request(struct api *api, struct exchange *x)
         return;
     }
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    run->started = clock_monotonic_ns(); /* the upload time does not count */
+    run->started = clock_monotonic_ns(); /* so that the upload time does not count */
     run->call.parts = x->parts;
-    run->call.caller = NULL; /* the credential is checked again */
+    run->call.caller = NULL; /* so that the credential is checked again */
     call_authenticate(run);
 }

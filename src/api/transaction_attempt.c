@@ -23,8 +23,8 @@ static enum err resolve_path_parameters(struct call_context *run)
     return OK;
 }
 
-/* Runs all checks before the handler: resolvers of the path, permissions, route->admit; then
- * returns the decoding error of the body, if any. */
+/* Runs all checks before the handler: resolvers of the path, permissions, route->admit. Then
+ * returns the decoding error of the body, or OK. */
 static enum err check_call_access(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -40,7 +40,8 @@ static enum err check_call_access(struct call_context *run)
     return e ? e : call->decoded;
 }
 
-void attempt_reset(struct call_context *run)
+/* Resets the results of an earlier attempt, because the store may retry. */
+static void call_attempt_reset(struct call_context *run)
 {
     struct call *call = &run->call;
 
@@ -55,6 +56,8 @@ void attempt_reset(struct call_context *run)
     run->effects.voice_changes_end = &run->effects.voice_changes;
     reset_attempt_files(call);
     run->effects.job_due = 0;
+    run->refusal = (struct refusal){ 0 };
+    run->cause = STR("");
     call->after = NULL;
     run->outdated = false;
     if (!call->decoded)
@@ -62,11 +65,11 @@ void attempt_reset(struct call_context *run)
 }
 
 /* Fails if the response, its headers or an arena allocation exceeded its limit. Called inside the
- * transaction, which is then rolled back. */
+ * transaction, so that the transaction is rolled back. */
 static enum err check_response_fits(const struct call_context *run)
 {
     const struct call *call = &run->call;
-    bool response_too_large = buf_full(&call->reply) || buf_full(&run->response.headers);
+    bool response_too_large = buf_is_full(&call->reply) || buf_is_full(&run->response.headers);
 
     if (!response_too_large && !arena_is_incomplete(call->arena))
         return OK;
@@ -76,49 +79,25 @@ static enum err check_response_fits(const struct call_context *run)
     return response_too_large ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
 }
 
-/* Returns the effects of the call that other nodes must apply. */
-static struct frame frame_from_effects(const struct call_effects *effects)
+/* Returns the effects of the call that other nodes must apply, as an entry of the event log. */
+static struct log_entry log_entry_from_effects(const struct call_effects *effects)
 {
-    return (struct frame){ .announced = effects->announced,
-                           .revocations = effects->revocations,
-                           .voices = effects->voice_changes };
+    return (struct log_entry){ .announced = effects->announced,
+                               .revocations = effects->revocations,
+                               .voices = effects->voice_changes };
 }
 
-bool call_was_prefetched(const struct call *call)
-{
-    return call_context_of(call)->work.prefetch;
-}
-
-void attempt_prefetch(struct work_item *w, struct tx *tx)
-{
-    struct call *call = &container_of(w, struct call_context, work)->call;
-
-    call->tx = tx;
-    if (!call->decoded)
-        call->route->prefetch(call);
-    call->tx = NULL;
-}
-
-/* Runs route->prefetch before the path is resolved. The calls of an APPEND route are prefetched for
- * the whole batch (attempt_prefetch), or not at all. */
-static enum err prefetch_handler_queries(struct call *call)
-{
-    bool already_prefetched = call->decoded || route_store_mode(call->route) == ROUTE_STORE_APPEND;
-
-    return call->route->prefetch && !already_prefetched ? call->route->prefetch(call) : OK;
-}
-
-enum err attempt_run_stage(struct work_item *w, struct tx *tx)
+enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
 {
     struct call_context *run = container_of(w, struct call_context, work);
     struct call *call = &run->call;
     enum err e;
 
     call->tx = tx;
-    attempt_reset(run);
+    call_attempt_reset(run);
     switch (run->stage) {
     case STAGE_CREDENTIAL:
-        e = auth_find_stored(call->api->options.auth, tx, &run->credential, &run->caller);
+        e = auth_find_stored_token(call->api->options.auth, tx, &run->credential, &run->caller);
         break;
     case STAGE_HEAD:
         e = check_call_access(run);
@@ -138,20 +117,21 @@ enum err attempt_run_stage(struct work_item *w, struct tx *tx)
             e = call->read(call);
         break;
     default:
-        e = prefetch_handler_queries(call);
-        if (!e)
-            e = check_call_access(run);
+        e = check_call_access(run);
         if (!e)
             e = call->route->handle(call);
         if (!e && run->effects.blobs)
-            e = insert_call_files(call);
+            e = insert_call_file_rows(call);
         if (!e)
             e = check_response_fits(run);
     }
     if (!e)
         e = run->effects.announce_error;
     if (!e && call->api->options.cluster && work_item_is_write(w))
-        cluster_log_frame(call->api->options.cluster, tx, frame_from_effects(&run->effects));
+        cluster_append_log_entry(call->api->options.cluster, tx,
+                                 log_entry_from_effects(&run->effects));
+    if (e)
+        find_refusal_cause(run, e);
     call->tx = NULL;
     return e;
 }
@@ -177,9 +157,9 @@ void api_apply_revocation(struct api *api, const struct revocation_record *f)
         apply_address_ban(api, f);
         return;
     }
-    uint64_t forgets = f->application ? auth_evict_application(o->auth, f->application)
-                       : f->one       ? auth_evict_session(o->auth, f->session)
-                                      : auth_evict_account(o->auth, f->account);
+    uint64_t forgets = f->application ? auth_evict_application_tokens(o->auth, f->application)
+                       : f->one       ? auth_evict_session_token(o->auth, f->session)
+                                      : auth_evict_account_tokens(o->auth, f->account);
 
     if (o->events.credential_revoked && !f->applications_only)
         o->events.credential_revoked(o->events.arg, f->account, f->one ? f->session : NULL,
@@ -188,11 +168,11 @@ void api_apply_revocation(struct api *api, const struct revocation_record *f)
 
 void call_publish_events(const struct call *call)
 {
-    const struct api_events *events = &call->api->options.events;
-    const struct call_effects *effects = &call_context_of(call)->effects;
+    const struct api_commit_callbacks *events = &call->api->options.events;
+    const struct call_effects *effects = &call_get_context(call)->effects;
 
-    for (const struct voice_change *v = effects->voice_changes; v && events->voice_state_changed;
-         v = v->next)
+    for (const struct voice_state_change *v = effects->voice_changes;
+         v && events->voice_state_changed; v = v->next)
         events->voice_state_changed(events->arg, &v->state);
     if (effects->announced && events->announce)
         events->announce(events->arg, effects->announced);
@@ -207,11 +187,11 @@ void on_call_committed(struct work_item *w)
     for (struct revocation_record *f = run->effects.revocations; f; f = f->next)
         api_apply_revocation(call->api, f);
     if (o->cluster)
-        cluster_publish_frame(o->cluster, w, frame_from_effects(&run->effects));
+        cluster_publish_log_entry(o->cluster, w, log_entry_from_effects(&run->effects));
     else
         call_publish_events(call);
     if (run->effects.job_due)
-        jobs_wake_at(call->api->jobs, run->effects.job_due);
+        job_scheduler_wake_at(call->api->jobs, run->effects.job_due);
     if (run->effects.files_marked_deleted)
         file_removal_schedule(call->api->file_removal);
 }

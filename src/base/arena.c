@@ -99,7 +99,7 @@ bool arena_is_incomplete(const struct arena *a)
     return a->incomplete;
 }
 
-size_t arena_used(const struct arena *a)
+size_t arena_used_bytes(const struct arena *a)
 {
     return a->used;
 }

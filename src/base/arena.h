@@ -13,14 +13,14 @@ struct arena_block;
 
 /* Use only arena_alloc_raw to access the members. */
 struct arena {
-    struct arena_block *current; /* newest first; arena_reset retains the oldest */
+    struct arena_block *current; /* newest block first; arena_reset retains the oldest */
     char *at, *end;
     size_t used;
     bool incomplete;
 };
 
 struct arena *arena_new(void);
-/* Like arena_new with a first block of 512 bytes, for arenas that store little. */
+/* Like arena_new, but the first block has only 512 bytes, for arenas that store little. */
 struct arena *arena_new_small(void);
 void arena_free(struct arena *a);
 
@@ -33,7 +33,7 @@ void *arena_alloc(struct arena *a, size_t size);
 /* Adds a new block of at least `size` bytes. */
 void arena_grow(struct arena *a, size_t size);
 
-/* Like arena_alloc, but not zeroed, for memory that is written at once. */
+/* Like arena_alloc, but the memory is not zeroed; for memory that the caller overwrites at once. */
 static inline void *arena_alloc_raw(struct arena *a, size_t size)
 {
     const size_t align = _Alignof(max_align_t);
@@ -49,13 +49,13 @@ static inline void *arena_alloc_raw(struct arena *a, size_t size)
 
 #define arena_array(a, type, count) ((type *)arena_alloc((a), sizeof(type) * (count)))
 
-/* Marks the arena as incomplete: a buffer was full, so something in it is missing or truncated.
- * Callers check this before they use the result: such a transaction is not committed, and such a
- * request is rejected. */
+/* Marks the arena as incomplete: a buffer was full, so data in the arena is missing or truncated.
+ * Callers check the mark before they use the result: they do not commit such a transaction, and
+ * they reject such a request. */
 void arena_mark_incomplete(struct arena *a);
 bool arena_is_incomplete(const struct arena *a);
 
-/* Bytes allocated since the last reset. */
-size_t arena_used(const struct arena *a);
+/* Returns the bytes allocated since the last reset. */
+size_t arena_used_bytes(const struct arena *a);
 
 #endif

@@ -1,4 +1,5 @@
-/* base64url.h - base64url without padding (RFC 4648 §5) into a given buffer; see also str.h. */
+/* base64url.h - encodes base64url without padding (RFC 4648 §5) into a given buffer; str.h
+ * decodes. */
 #ifndef BASE_BASE64URL_H
 #define BASE_BASE64URL_H
 

@@ -24,7 +24,7 @@ void buf_reset(struct buf *b)
     b->full = false;
 }
 
-char *buf_reserve_grow(struct buf *b, size_t n)
+char *buf_reserve_slow(struct buf *b, size_t n)
 {
     if (b->full)
         return NULL;
@@ -32,7 +32,7 @@ char *buf_reserve_grow(struct buf *b, size_t n)
         return b->p + b->n;
     if (n > b->max || b->n > b->max - n) {
         b->full = true;
-        b->cap = b->n; /* shorter appends must fail, too */
+        b->cap = b->n; /* makes shorter appends fail, too */
         return NULL;
     }
 
@@ -74,7 +74,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(small, sizeof small, fmt, args);
     if (n >= (int)sizeof small) {
-        /* The buffer may have no room for the NUL, so the text is formatted elsewhere. */
+        /* The buffer may have no room for the NUL of vsnprintf, so format into a separate block. */
         char *big = mem_new((size_t)n + 1);
 
         vsnprintf(big, (size_t)n + 1, fmt, again);

@@ -2,7 +2,7 @@
  *
  * Input can make a buffer grow, so every buffer has a maximum. The first append beyond the maximum
  * is dropped, and so are all later ones: the buffer then holds a prefix of the intended content.
- * Check buf_full once at the end, or use buf_move_to_arena, which checks it. */
+ * Check buf_is_full once at the end, or use buf_move_to_arena, which checks it. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -18,7 +18,7 @@ struct buf {
     size_t n;   /* bytes stored */
     size_t cap; /* bytes allocated */
     size_t max; /* maximum size */
-    bool full;  /* an append was dropped */
+    bool full;  /* true after an append was dropped */
 };
 
 void buf_init(struct buf *b, size_t max);
@@ -27,7 +27,7 @@ void buf_clear(struct buf *b);
 /* Empties the buffer but retains its memory. */
 void buf_reset(struct buf *b);
 
-static inline bool buf_full(const struct buf *b)
+static inline bool buf_is_full(const struct buf *b)
 {
     return b->full;
 }
@@ -37,13 +37,13 @@ static inline struct str buf_str(const struct buf *b)
     return (struct str){ b->p, b->n };
 }
 
-/* Returns room for n more bytes at b->p + b->n, or NULL beyond the maximum. The caller adds the
- * bytes written to b->n. */
-char *buf_reserve_grow(struct buf *b, size_t n);
+/* Returns room for n more bytes at b->p + b->n, or NULL if the maximum would be exceeded. The
+ * caller adds the number of bytes written to b->n. */
+char *buf_reserve_slow(struct buf *b, size_t n);
 
 static inline char *buf_reserve(struct buf *b, size_t n)
 {
-    return b->cap - b->n >= n ? b->p + b->n : buf_reserve_grow(b, n);
+    return b->cap - b->n >= n ? b->p + b->n : buf_reserve_slow(b, n);
 }
 
 static inline void buf_add(struct buf *b, const void *p, size_t n)
@@ -78,11 +78,11 @@ void buf_add_html(struct buf *b, struct str text);
 
 void buf_drop_front(struct buf *b, size_t n);
 
-/* Truncates to the first n bytes and clears `full`. */
+/* Truncates the buffer to its first n bytes and clears `full`. */
 void buf_truncate(struct buf *b, size_t n);
 
-/* Moves the content to an arena. For a full buffer, returns an empty text and marks the arena as
- * incomplete (arena_mark_incomplete). */
+/* Moves the content to an arena. If the buffer is full, returns an empty text and marks the arena
+ * as incomplete (arena_mark_incomplete). */
 struct str buf_move_to_arena(struct buf *b, struct arena *a);
 
 #endif

@@ -7,10 +7,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* Maximum of idle entries that one put frees, so that no put takes long. */
+/* Maximum number of idle entries that one cache_put frees, so that no call takes long. */
 enum { MAX_IDLE_EVICTIONS_PER_PUT = 8 };
-
-/* --- statistics ----------------------------------------------------------------------- */
 
 static pthread_mutex_t kinds_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cache_kind *kinds;
@@ -46,8 +44,8 @@ static void cache_register(struct cache *c)
     pthread_mutex_unlock(&kinds_lock);
 }
 
-void cache_each_kind_stats(void (*each)(const char *name, const struct cache_stats *s, void *arg),
-                           void *arg)
+void cache_visit_kind_stats(void (*each)(const char *name, const struct cache_stats *s, void *arg),
+                            void *arg)
 {
     pthread_mutex_lock(&kinds_lock);
     for (struct cache_kind *k = kinds; k; k = k->next) {
@@ -60,8 +58,6 @@ void cache_each_kind_stats(void (*each)(const char *name, const struct cache_sta
     }
     pthread_mutex_unlock(&kinds_lock);
 }
-
-/* --- entries -------------------------------------------------------------------------- */
 
 void cache_remove(struct cache *c, struct cache_entry *e)
 {
@@ -149,7 +145,7 @@ void cache_evict_if(struct cache *c, bool (*matches)(const struct cache_entry *e
 
 void cache_clear(struct cache *c)
 {
-    while (c->order.next && !links_empty(&c->order))
+    while (c->order.next && !links_are_empty(&c->order))
         cache_remove_and_free(c, container_of(c->order.next, struct cache_entry, link));
     pthread_mutex_lock(&kinds_lock);
     cache_stats_add(&c->kind->closed, c);
@@ -158,8 +154,6 @@ void cache_clear(struct cache *c)
     map_clear(&c->entries);
     *c = (struct cache){ .kind = c->kind };
 }
-
-/* --- per-thread caches ---------------------------------------------------------------- */
 
 struct thread_cache {
     struct cache cache;
@@ -183,7 +177,7 @@ static void thread_caches_create_key(void)
     pthread_key_create(&thread_caches_key, thread_caches_free);
 }
 
-struct cache *cache_of_thread(struct cache_kind *kind)
+struct cache *cache_get_for_thread(struct cache_kind *kind)
 {
     pthread_once(&thread_caches_once, thread_caches_create_key);
     struct thread_cache *first = pthread_getspecific(thread_caches_key), *t = first;

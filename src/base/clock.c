@@ -6,7 +6,7 @@
 
 static _Atomic int64_t moved;   /* microseconds that tests or operators added to both clocks */
 static _Atomic int64_t stepped; /* microseconds that tests added to the wall clock alone */
-static _Atomic int64_t stopped; /* time at which the clocks were stopped, in µs; 0: running */
+static _Atomic int64_t stopped; /* time at which the clocks were stopped, in µs; 0 if they run */
 static _Atomic int64_t ahead;   /* wall clock minus steady clock at the stop, in µs */
 
 #define STEADY_BEGIN (INT64_C(100) * 86400 * 1000 * 1000) /* µs; so that 0 can mean "never" */
@@ -19,7 +19,7 @@ static int64_t read_clock_ns(clockid_t id)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Returns the time at which the clocks were stopped plus 1 µs per call; 0: the clocks run. */
+/* Returns the time at which the clocks were stopped plus 1 µs per call, or 0 if the clocks run. */
 static int64_t read_stopped_clock_us(void)
 {
     int64_t at = atomic_load_explicit(&stopped, memory_order_relaxed);
@@ -98,7 +98,7 @@ void clock_reset(void)
     atomic_store(&stepped, 0);
 }
 
-int64_t clock_wall_moved_us(void)
+int64_t clock_wall_offset_us(void)
 {
     return atomic_load(&moved) + atomic_load(&stepped);
 }

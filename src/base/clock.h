@@ -14,8 +14,8 @@ int64_t clock_us(void);
 int64_t clock_ms(void);
 int64_t clock_s(void);
 
-/* Milliseconds of a clock that is never stepped and also counts during suspend. Meaningless outside
- * this process; never near 0. */
+/* Milliseconds of a clock that is never stepped and also counts during suspend. The value has no
+ * meaning outside this process; it is never near 0. */
 int64_t clock_steady_ms(void);
 
 /* Monotonic clock in nanoseconds, which tests cannot move. */
@@ -24,14 +24,14 @@ int64_t clock_thread_cpu_ns(void);
 
 /* Moves both clocks of the process; clock_reset restores the real time. */
 void clock_advance_all(int64_t us);
-/* Moves only the wall clock, as if the operator had set it. */
+/* Moves only the wall clock, as a step by the operator or NTP would. */
 void clock_step_wall(int64_t us);
-/* Stops both clocks at the start of the next second. Only clock_advance_all moves them then, except
- * that each read adds 1 µs, so that later events have later times. */
+/* Stops both clocks at the start of the next second. From then on only clock_advance_all moves
+ * them, and each read adds 1 µs, so that later events have later times. */
 void clock_stop(void);
 /* Lets the clocks continue from where they stopped. */
 void clock_continue(void);
 void clock_reset(void);
-int64_t clock_wall_moved_us(void);
+int64_t clock_wall_offset_us(void);
 
 #endif

@@ -10,11 +10,11 @@
 
 enum { STEP_MS = 5000, LOG_EVERY_MS = 60 * 1000, READ_WITHIN_MS = 1000 };
 
-static _Atomic int64_t newest_ms; /* newest id of the database at start */
+static _Atomic int64_t newest_ms; /* time of the newest id in the database at start */
 static _Atomic uint64_t steps;
 /* Wall clock minus steady clock at the last check. Atomic, because tests run several servers. */
 static _Atomic int64_t ahead_ms;
-static _Atomic int64_t log_again_ms; /* next time a line may be logged (steady clock) */
+static _Atomic int64_t log_again_ms; /* next time at which a warning may be logged (steady clock) */
 
 static int64_t clock_behind_ms(void)
 {
@@ -23,7 +23,8 @@ static int64_t clock_behind_ms(void)
     return (newest > made ? newest : made) - clock_ms();
 }
 
-/* Reads wall clock minus steady clock; false if the reads took so long that the result is wrong. */
+/* Computes wall clock minus steady clock; returns false if reading both took so long that the
+ * difference is inexact. */
 static bool read_clock_difference(int64_t *ret)
 {
     int64_t before = clock_steady_ms(), wall = clock_ms(), after = clock_steady_ms();
@@ -52,9 +53,9 @@ static void log_clock_behind(int64_t ms)
 
 void clock_watch_start(snowflake newest)
 {
-    int64_t behind = newest ? snowflake_ms(newest) - clock_ms() : 0;
+    int64_t behind = newest ? snowflake_to_ms(newest) - clock_ms() : 0;
 
-    atomic_store(&newest_ms, newest ? snowflake_ms(newest) : 0);
+    atomic_store(&newest_ms, newest ? snowflake_to_ms(newest) : 0);
     atomic_store(&steps, 0);
     log_again_ms = 0;
     int64_t apart;
@@ -87,7 +88,7 @@ void clock_watch_check(void)
         log_clock_behind(clock_behind_ms());
 }
 
-struct clock_health clock_watch_read(void)
+struct clock_health clock_watch_get_health(void)
 {
     int64_t behind = clock_behind_ms();
 

@@ -1,8 +1,8 @@
 /* clock_watch.h - detects a wall clock that is wrong.
  *
  * Ids contain the wall-clock time, and lists are ordered by id. If the clock is behind the newest
- * id in the database, new objects are listed before older ones. The server cannot repair this, so
- * it warns in the log, in /readyz and in /metrics. */
+ * id in the database, new objects are listed before older ones. The server cannot correct the
+ * machine's clock, so it warns in the log, in /readyz and in /metrics. */
 #ifndef BASE_CLOCK_WATCH_H
 #define BASE_CLOCK_WATCH_H
 
@@ -11,12 +11,12 @@
 
 #include "base/snowflake.h"
 
-/* Lag of the wall clock behind the newest id from which the server warns. */
+/* The server warns if the wall clock is further than this behind the newest id. */
 enum { CLOCK_BEHIND_MS = 60 * 1000 };
 
 /* Call at start with the newest id of the database. If that id is ahead of the clock by at most
- * CLOCK_BEHIND_MS, new ids follow it; otherwise they use the clock, so that not all ids stay in the
- * far future. */
+ * CLOCK_BEHIND_MS, new ids continue after it; otherwise new ids use the clock, so that one wrong id
+ * does not move all later ids into the far future. */
 void clock_watch_start(snowflake newest);
 /* Call about once a second, on one thread: compares the wall clock with the steady clock and logs
  * steps. */
@@ -26,9 +26,8 @@ struct clock_health {
     int64_t behind_ms; /* lag of the wall clock behind the newest id, or 0 */
     uint64_t steps;    /* steps of more than 5 s since the start */
 };
-/* May be called from any thread. */
-struct clock_health clock_watch_read(void);
-/* Returns a sentence for operators if the clock is too far behind, otherwise NULL. */
+struct clock_health clock_watch_get_health(void);
+/* Returns a warning for operators if the clock is too far behind the newest id, otherwise NULL. */
 const char *clock_watch_warning(void);
 
 #endif

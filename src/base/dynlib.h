@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 struct dynlib_symbol {
-    const char *name;     /* NULL ends the list */
+    const char *name;     /* name of the function; NULL ends the list */
     void *pointer;        /* address of the function pointer to fill */
-    void (*linked)(void); /* the function itself, in the static build */
+    void (*linked)(void); /* the function itself; only set in the static build */
 };
 
 #ifdef GUILDHALL_STATIC
@@ -26,8 +26,8 @@ struct dynlib_symbol {
     }
 #endif
 
-/* Loads a shared library, which stays loaded, and sets all function pointers. Returns false and
- * logs if the library or a symbol is missing. */
+/* Loads a shared library, which stays loaded, and sets the function pointers of all symbols.
+ * Returns false and logs if the library or a symbol is missing. */
 bool dynlib_load(const char *file, const struct dynlib_symbol *symbols);
 
 /* Like dynlib_load, but for one optional function and without logging. */

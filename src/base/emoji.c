@@ -19,7 +19,7 @@ struct emoji_range {
     uint32_t first, last;
 };
 
-/* Ranges of emoji characters; letters and digits are not included. */
+/* Ranges of code points that are emoji; letters and digits are not included. */
 static const struct emoji_range emoji_ranges[] = {
     { 0xa9, 0xa9 },       { 0xae, 0xae },       { 0x203c, 0x203c },   { 0x2049, 0x2049 },
     { 0x2122, 0x2122 },   { 0x2139, 0x2139 },   { 0x2194, 0x21aa },   { 0x231a, 0x23ff },
@@ -58,7 +58,7 @@ static uint32_t consume_character(struct str *s)
 {
     uint32_t c = 0;
 
-    *s = str_skip(*s, utf8_decode(*s, &c));
+    *s = str_skip_bytes(*s, utf8_decode(*s, &c));
     return c;
 }
 
@@ -70,7 +70,7 @@ static bool consume_character_if(struct str *s, uint32_t c)
     return true;
 }
 
-/* Consumes a character and its optional variation selector, skin tone and flag tags. */
+/* Consumes one emoji character with its optional variation selector, skin tone and flag tags. */
 static bool consume_emoji_sequence(struct str *s)
 {
     if (!is_emoji_character(consume_character(s)))

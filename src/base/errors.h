@@ -12,15 +12,15 @@ enum err {
 
 struct error_info {
     const char *name; /* "UNKNOWN_USER" */
-    int status;       /* HTTP */
+    int status;       /* HTTP status */
     int code;         /* "code" in the response body */
     const char *message;
 };
 
-/* Valid for every error except OK. */
+/* e must be an error, not OK. */
 const struct error_info *error_info(enum err e);
 
-/* Reason phrase such as "Not Found"; "Unknown" for statuses that the server never sends. */
+/* Returns a reason phrase such as "Not Found"; "Unknown" if the server never sends the status. */
 const char *http_reason_phrase(int status);
 
 #endif

@@ -11,7 +11,7 @@ bool write_all_bytes(int fd, struct str bytes)
 
         if (n < 0 && errno != EINTR)
             return false;
-        bytes = str_skip(bytes, n < 0 ? 0 : (size_t)n);
+        bytes = str_skip_bytes(bytes, n < 0 ? 0 : (size_t)n);
     }
     return true;
 }

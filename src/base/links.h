@@ -15,7 +15,7 @@ static inline void links_init(struct link *list)
     list->prev = list->next = list;
 }
 
-static inline bool links_empty(const struct link *list)
+static inline bool links_are_empty(const struct link *list)
 {
     return list->next == list;
 }
@@ -28,7 +28,7 @@ static inline void links_append(struct link *list, struct link *l)
     list->prev = l;
 }
 
-/* Does nothing if l is in no list (zeroed or already removed). */
+/* Does nothing if l is not in a list (zeroed or already removed). */
 static inline void link_remove(struct link *l)
 {
     if (!l->next)

@@ -19,12 +19,13 @@ static struct {
     int fd;
     _Atomic enum log_level least;
     int json;
-    int coloured; /* whether fd is a terminal */
-    int journal;  /* whether fd is systemd's journal, where each line starts with a priority */
+    int sentences; /* log_use_sentences */
+    int coloured;  /* whether fd is a terminal */
+    int journal;   /* whether fd is systemd's journal, where each line starts with a priority */
 } out = { .fd = STDERR_FILENO, .least = LOG_INFO };
 
-/* JOURNAL_STREAM is the device and inode of the stream that systemd opened. Compare it with fd,
- * because a child process that writes elsewhere inherits the variable. */
+/* JOURNAL_STREAM contains device and inode of the stream that systemd opened. Compare them with
+ * those of fd, because a child process inherits the variable even if it writes elsewhere. */
 static int is_systemd_journal(int fd)
 {
     const char *stream = getenv("JOURNAL_STREAM");
@@ -45,6 +46,11 @@ void log_init(int fd, enum log_level least, int json)
     out.json = json;
     out.coloured = isatty(fd);
     out.journal = is_systemd_journal(fd);
+}
+
+void log_use_sentences(void)
+{
+    out.sentences = 1;
 }
 
 enum log_level log_level(void)
@@ -81,6 +87,14 @@ static void append_json_escaped(struct buf *b, const char *z)
     }
 }
 
+/* Returns the message without its area: "store: it is full" becomes "it is full". */
+static const char *message_without_area(const char *message)
+{
+    size_t n = strspn(message, "abcdefghijklmnopqrstuvwxyz");
+
+    return n && strncmp(message + n, ": ", 2) == 0 ? message + n + 2 : message;
+}
+
 static void format_log_line(struct buf *b, enum log_level level, const char *message)
 {
     static const char *const names[] = { "debug", "info", "warn", "error" };
@@ -90,6 +104,10 @@ static void format_log_line(struct buf *b, enum log_level level, const char *mes
 
     if (out.journal)
         buf_add(b, priorities[level], 3);
+    if (out.sentences) {
+        buf_printf(b, "guildhall: %s\n", message_without_area(message));
+        return;
+    }
     timestamp_format(clock_us(), when);
     if (out.json) {
         buf_printf(b, "{\"time\":\"%s\",\"level\":\"%s\",\"message\":\"", when, names[level]);

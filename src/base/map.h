@@ -10,12 +10,12 @@
 
 struct map_slot {
     uint64_t key;
-    void *value; /* NULL: empty slot */
+    void *value; /* NULL if the slot is empty */
 };
 
 struct map {
     struct map_slot *slots;
-    size_t cap; /* a power of two, or 0 before the first put */
+    size_t cap; /* power of two; 0 before the first put */
     size_t count;
 };
 
@@ -31,8 +31,8 @@ void *map_put(struct map *m, uint64_t key, void *value);
 /* Returns the removed value or NULL. */
 void *map_remove(struct map *m, uint64_t key);
 
-/* Iterates in no particular order: start with *at = 0; NULL at the end. Do not remove the returned
- * value during the iteration. */
+/* Iterates in no particular order: start with *at = 0; returns NULL at the end. Do not remove the
+ * returned value from the map during the iteration. */
 void *map_next(const struct map *m, size_t *at);
 
 #endif

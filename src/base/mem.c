@@ -19,7 +19,7 @@ void mem_configure_malloc(unsigned loops)
 {
 #ifdef __GLIBC__
     enum { ARENAS_OF_OTHER_THREADS = 2 };
-    enum { RETAINED = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* LARGE: mapped separately */
+    enum { RETAINED = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* LARGE: mmapped */
 
     mallopt(M_TRIM_THRESHOLD, RETAINED);
     mallopt(M_MMAP_THRESHOLD, LARGE);
@@ -52,7 +52,7 @@ void mem_free(void *p)
     free(p);
 }
 
-char *mem_dupz(const char *z)
+char *mem_dup_cstring(const char *z)
 {
     size_t n = strlen(z) + 1;
 

@@ -25,7 +25,7 @@ void *mem_new(size_t size);
 /* Resizes a block; added bytes are not zeroed. */
 void *mem_resize(void *p, size_t size);
 void mem_free(void *p);
-char *mem_dupz(const char *z);
+char *mem_dup_cstring(const char *z);
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 #define COUNT_OF(array)                 (sizeof(array) / sizeof *(array))

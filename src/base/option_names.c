@@ -14,7 +14,7 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Levenshtein distance; SIZE_MAX for names longer than any option. */
+/* Returns the Levenshtein distance; SIZE_MAX for names longer than any option. */
 static size_t levenshtein_distance(struct str a, struct str b)
 {
     size_t row[MAX_NAME_LENGTH + 1];
@@ -81,8 +81,9 @@ static bool matches_any_pattern(const char *const *patterns, struct str name)
     for (; patterns && *patterns; patterns++) {
         struct str pattern = str_of(*patterns);
 
-        if (pattern.p[pattern.n - 1] == '*' ? str_starts(name, str_slice(pattern.p, pattern.n - 1))
-                                            : str_eq(name, pattern))
+        if (pattern.p[pattern.n - 1] == '*'
+                ? str_starts_with(name, str_slice(pattern.p, pattern.n - 1))
+                : str_eq(name, pattern))
             return true;
     }
     return false;
@@ -113,9 +114,9 @@ bool options_check_environment(const struct option_row *const *lists, const char
     for (char **entry = environ; *entry; entry++) {
         struct str variable = str_of(*entry);
 
-        if (!str_starts(variable, begins))
+        if (!str_starts_with(variable, begins))
             continue;
-        variable = str_skip(variable, begins.n);
+        variable = str_skip_bytes(variable, begins.n);
         variable = str_cut(&variable, '=');
         struct str name = option_name_from_variable(arena, variable);
         if (is_option_name(lists, name) || matches_any_pattern(others, variable))

@@ -62,8 +62,8 @@ static void option_set(struct options_reader *r, const struct option_row *row, c
 
     switch (row->kind) {
     case OPTION_TEXT:
-        /* An empty value for an option with a default is an error: a script's variable may be
-         * unset. */
+        /* An empty value is an error for an option with a default: the operator's script may use an
+         * unset variable. */
         if (text.n || !row->fallback)
             *(const char **)slot = text.n ? str_dup_cstring(r->arena, text) : NULL;
         else
@@ -298,7 +298,7 @@ const char *option_value_placeholder(const struct option_row *row)
     return row->kind == OPTION_SWITCH ? "on|off" : row->kind == OPTION_INT ? "N" : "TEXT";
 }
 
-void append_help_line(struct buf *out, const char *written, const char *does)
+void options_append_help_entry(struct buf *out, const char *written, const char *does)
 {
     size_t length = utf8_length(str_of(written));
 
@@ -311,7 +311,7 @@ void options_append_help(const struct option_row *rows, struct buf *out)
         char flag[128];
 
         snprintf(flag, sizeof flag, "--%s %s", rows->name, option_value_placeholder(rows));
-        append_help_line(out, flag, rows->help);
+        options_append_help_entry(out, flag, rows->help);
         if (rows->fallback)
             buf_printf(out, " (%s)", rows->fallback);
         buf_add_char(out, '\n');

@@ -15,51 +15,53 @@
 #include "base/str.h"
 
 enum option_kind {
-    OPTION_TEXT,   /* value: const char *; NULL if unset */
-    OPTION_INT,    /* value: int64_t between min and max */
-    OPTION_SWITCH, /* value: bool, on or off; a flag without a value means on */
-    OPTION_CHOICE, /* value: const char *, one of choices; a flag alone means "on", if listed */
+    OPTION_TEXT,   /* value is a const char *; NULL if the option is not set */
+    OPTION_INT,    /* value is an int64_t between min and max */
+    OPTION_SWITCH, /* value is a bool, on or off; a flag without a value means on */
+    OPTION_CHOICE, /* value is a const char *, one of choices; a flag alone means "on", if listed */
 };
 
 struct option_row {
     const char *name; /* NULL ends the list */
     enum option_kind kind;
-    size_t offset; /* offset of the member in the target struct */
+    size_t offset; /* offset of the member in the struct that options_read fills */
     const char *fallback;
     int64_t min, max;
     const char *choices;
-    const char *value; /* placeholder in the help: "HOST:PORT" */
+    const char *value; /* placeholder of the value in the help: "HOST:PORT" */
     const char *help;
-    bool reloadable; /* can change while the program runs */
+    bool reloadable; /* whether the option can change while the program runs */
 };
 
 struct option_source {
     const char *program; /* "guildhall" */
     const char *prefix;  /* for environment variables: "GUILDHALL_" */
-    const char *file;    /* INI file or NULL; followed by FILE.d/NAME.conf, by name */
-    bool no_arguments;   /* the program takes no arguments: a word after a switch is its value */
+    const char *file;    /* INI file or NULL; then FILE.d/NAME.conf are read, ordered by name */
+    bool no_arguments;   /* program takes no arguments, so a word after a switch is its value */
 };
 
-/* Reads all options into target. argv starts after the command; arguments that are not flags go to
- * rest (ends with NULL). Returns false and a sentence in *ret_problem on errors. */
+/* Reads all options into the struct `target`. argv starts after the command; arguments that are not
+ * flags are stored in rest (ends with NULL). On errors, returns false and a sentence in
+ * *ret_problem. */
 bool options_read(const struct option_row *rows, const struct option_source *source,
                   struct arena *arena, char **argv, void *target, char **rest,
                   const char **ret_problem);
 
-/* The value of one flag or variable before the others are read, for the path of the INI file. */
+/* Returns the value of one flag or variable before the other options are read; used for the path of
+ * the INI file. */
 const char *options_read_one_early(const char *name, const struct option_source *source,
                                    char **argv);
 
-/* Returns the option with the most similar name, or NULL. The array of lists ends with NULL. */
+/* Returns the name of the most similar option, or NULL. The array of lists ends with NULL. */
 const char *option_find_most_similar(const struct option_row *const *lists, struct str name);
 
-/* Returns false and a sentence if the environment contains a variable with the prefix that is no
- * option of the lists, because a misspelled name would be ignored silently. `others` are allowed
- * names without the prefix; a final * matches any suffix. */
+/* Checks the environment for misspelled options, which would be ignored silently. Returns false and
+ * a sentence if a variable starts with the prefix but is not an option of the lists. `others` are
+ * further allowed names without the prefix; a final * matches any suffix. */
 bool options_check_environment(const struct option_row *const *lists, const char *const *others,
                                const char *prefix, struct arena *arena, const char **ret_problem);
 
-/* Returns true if both targets have the same value for this option. */
+/* Returns true if the structs a and b have the same value for this option. */
 bool option_values_are_equal(const struct option_row *row, const void *a, const void *b);
 
 /* Returns the placeholder of the value in the help: "HOST:PORT", "on|off". */
@@ -68,8 +70,8 @@ const char *option_value_placeholder(const struct option_row *row);
 void option_format_variable_name(const char *prefix, const char *name, char *out, size_t max);
 
 void options_append_help(const struct option_row *rows, struct buf *out);
-/* Appends one help entry without a line end: the syntax, then the description. */
-void append_help_line(struct buf *out, const char *written, const char *does);
+/* Appends one help entry without a line end: the syntax of the flag, then its description. */
+void options_append_help_entry(struct buf *out, const char *written, const char *does);
 void options_append_sample_file(const struct option_row *rows, const struct option_source *source,
                                 struct buf *out);
 

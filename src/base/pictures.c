@@ -28,20 +28,20 @@ static uint32_t read_little_endian_24(struct str b, size_t i)
     return read_little_endian_16(b, i) | byte_at(b, i + 2) << 16;
 }
 
-static void read_png_size(struct str b, struct picture *m)
+static void read_png_size(struct str b, struct picture_info *m)
 {
     m->width = read_big_endian_32(b, 16);
     m->height = read_big_endian_32(b, 20);
 }
 
-static void read_gif_size(struct str b, struct picture *m)
+static void read_gif_size(struct str b, struct picture_info *m)
 {
     m->width = read_little_endian_16(b, 6);
     m->height = read_little_endian_16(b, 8);
 }
 
-/* Skips segments up to the start of a frame (SOF marker), which contains the size. */
-static void read_jpeg_size(struct str b, struct picture *m)
+/* Skips JPEG segments up to the start of a frame (SOF marker), which contains the size. */
+static void read_jpeg_size(struct str b, struct picture_info *m)
 {
     size_t at = 2;
 
@@ -59,7 +59,7 @@ static void read_jpeg_size(struct str b, struct picture *m)
     }
 }
 
-static void read_webp_size(struct str b, struct picture *m)
+static void read_webp_size(struct str b, struct picture_info *m)
 {
     struct str kind = str_slice(b.p + 12, 4);
 
@@ -82,9 +82,9 @@ static bool has_magic_bytes(struct str b, const char *magic, size_t n)
     return b.n >= n && memcmp(b.p, magic, n) == 0;
 }
 
-bool picture_detect(struct str b, struct picture *ret)
+bool picture_detect_type(struct str b, struct picture_info *ret)
 {
-    struct picture found = { 0 }, *m = &found;
+    struct picture_info found = { 0 }, *m = &found;
 
     if (has_magic_bytes(b, "\x89PNG\r\n\x1a\n", 8) && b.n >= 24) {
         m->type = "image/png";
@@ -104,8 +104,6 @@ bool picture_detect(struct str b, struct picture *ret)
     *ret = found;
     return true;
 }
-
-/* --- animation ------------------------------------------------------------------------- */
 
 bool picture_is_avif(struct str b)
 {
@@ -155,9 +153,7 @@ bool picture_is_animated(struct str b)
            (b.p[20] & 2);
 }
 
-/* --- duration -------------------------------------------------------------------------- */
-
-/* Saturating addition, because a file may contain any duration. */
+/* Adds a duration without overflow, because a file may contain any duration. */
 static void add_duration_saturated(uint64_t *sum, uint64_t ms)
 {
     *sum = *sum + ms < UINT32_MAX ? *sum + ms : UINT32_MAX;

@@ -7,17 +7,17 @@
 
 #include "base/str.h"
 
-struct picture {
+struct picture_info {
     const char *type;       /* "image/png" */
-    uint32_t width, height; /* 0: unknown */
+    uint32_t width, height; /* 0 if unknown */
 };
 
 /* Recognises PNG, JPEG, GIF and WebP by their first bytes; returns false for other types. */
-bool picture_detect(struct str bytes, struct picture *ret);
+bool picture_detect_type(struct str bytes, struct picture_info *ret);
 
-/* Returns true if the first box (ftyp) has an AVIF brand. */
+/* Returns true if the file's first box (ftyp) has an AVIF brand. */
 bool picture_is_avif(struct str bytes);
-/* True for a GIF with two or more frames, and for a WebP or AVIF that is marked as animated. */
+/* Returns true for a GIF with several frames, and for a WebP or AVIF marked as animated. */
 bool picture_is_animated(struct str bytes);
 /* Returns true for a PNG with an animation chunk before the image data. */
 bool picture_is_apng(struct str bytes);

@@ -22,7 +22,7 @@ static void append_png_chunk(struct buf *out, const char *type, const void *data
     append_u32_big_endian(out, (uint32_t)(n ? crc32(crc, data, (uInt)n) : crc));
 }
 
-void png_encode_two_colors(const struct png *p, struct buf *out)
+void png_encode_two_colors(const struct png_image *p, struct buf *out)
 {
     const unsigned char head[] = {
         0,

@@ -7,18 +7,18 @@
 /* Bytes per line: a filter byte, then one bit per pixel. */
 #define PNG_ROW_BYTES(width) (((width) + 7) / 8 + 1)
 
-struct png {
+struct png_image {
     unsigned width, height;
     unsigned char colors[6]; /* RGB of bit 0, RGB of bit 1 */
     unsigned char *pixels;   /* height lines of PNG_ROW_BYTES(width) bytes, filter bytes 0 */
 };
 
-static inline void png_set_pixel(const struct png *p, unsigned x, unsigned y)
+static inline void png_set_pixel(const struct png_image *p, unsigned x, unsigned y)
 {
     p->pixels[y * PNG_ROW_BYTES(p->width) + 1 + x / 8] |= (unsigned char)(0x80 >> x % 8);
 }
 
 /* Appends the PNG file to out. */
-void png_encode_two_colors(const struct png *p, struct buf *out);
+void png_encode_two_colors(const struct png_image *p, struct buf *out);
 
 #endif

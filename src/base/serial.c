@@ -23,7 +23,7 @@ struct str serial_get_slice(struct serial_reader *r, uint64_t n)
         return (struct str){ 0 };
     }
     struct str s = str_slice(r->rest.p, (size_t)n);
-    r->rest = str_skip(r->rest, (size_t)n);
+    r->rest = str_skip_bytes(r->rest, (size_t)n);
     return s;
 }
 

@@ -35,7 +35,7 @@ void shared_text_unref(struct shared_text *t)
         mem_free(t);
 }
 
-struct str shared_text_str(const struct shared_text *t)
+struct str shared_text_get(const struct shared_text *t)
 {
     return str_slice(t->bytes, t->n);
 }

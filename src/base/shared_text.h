@@ -9,7 +9,7 @@ struct shared_text;
 /* Copies the text and returns one reference to the copy. */
 struct shared_text *shared_text_new(struct str s);
 struct shared_text *shared_text_ref(struct shared_text *t);
-void shared_text_unref(struct shared_text *t); /* accepts NULL */
-struct str shared_text_str(const struct shared_text *t);
+void shared_text_unref(struct shared_text *t); /* does nothing for NULL */
+struct str shared_text_get(const struct shared_text *t);
 
 #endif

@@ -13,13 +13,13 @@ static uint64_t node_bits;
  * carries into the next millisecond. */
 static _Atomic uint64_t last_sequence;
 
-void snowflake_init(unsigned node)
+void snowflake_set_node(unsigned node)
 {
     node_bits = (uint64_t)(node & 1023) << SEQUENCE_BITS;
     atomic_store(&last_sequence, 0);
 }
 
-unsigned snowflake_node(void)
+unsigned snowflake_get_node(void)
 {
     return (unsigned)(node_bits >> SEQUENCE_BITS);
 }

@@ -17,26 +17,26 @@ typedef uint64_t snowflake;
 #define SNOWFLAKE_TEXT_SIZE 20
 
 /* Sets the node number, 0-1023 (worker and process bits), and resets the sequence. */
-void snowflake_init(unsigned node);
-unsigned snowflake_node(void);
+void snowflake_set_node(unsigned node);
+unsigned snowflake_get_node(void);
 
 /* Returns a new id, greater than all earlier ids of this process. May be called from any thread. */
 snowflake snowflake_new(void);
 
 /* Makes all later ids greater than `newest`. */
 void snowflake_continue_after(snowflake newest);
-/* Returns the time of the newest id of this process; the epoch if there is none. */
+/* Returns the time of the newest id that this process created; the epoch if it has created none. */
 int64_t snowflake_newest_ms(void);
 
-/* Returns a new guild id; also reserves the id before it, which means "all channels". */
+/* Returns a new guild id. Also reserves the id before it, which clients use for "all channels". */
 snowflake snowflake_new_guild(void);
 
-static inline int64_t snowflake_ms(snowflake id)
+static inline int64_t snowflake_to_ms(snowflake id)
 {
     return (int64_t)(id >> 22) + SNOWFLAKE_EPOCH_MS;
 }
 
-/* Returns the smallest id of a time, for searches by time. */
+/* Returns the smallest id of that millisecond, for searches by time. */
 static inline snowflake snowflake_from_ms(int64_t ms)
 {
     return ms < SNOWFLAKE_EPOCH_MS ? 0 : (snowflake)(ms - SNOWFLAKE_EPOCH_MS) << 22;

@@ -13,7 +13,7 @@
 enum {
     MS = 1000 * 1000,
     MIN_RECORDED_NS = MS,
-    MAX_RECORDS = 512, /* more than the number of routes, opcodes and other parts */
+    MAX_RECORDS = 512, /* upper limit of the number of routes, opcodes and other parts */
 };
 
 static struct {
@@ -21,7 +21,7 @@ static struct {
     struct stall_record list[MAX_RECORDS];
     size_t count;
     int64_t recent_turn_ns; /* longest part of a loop iteration since the last
-                               stall_longest_recent_ns(true) */
+                               stall_longest_part_ns(true) */
 } records = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int64_t limit_ns = (int64_t)STALL_LIMIT_MS * MS;
@@ -31,8 +31,6 @@ static int64_t stall_clock_ns(void)
 {
     return report_over ? clock_thread_cpu_ns() : clock_monotonic_ns();
 }
-
-/* --- records -------------------------------------------------------------------------- */
 
 static struct stall_record *stall_record_find(const char *kind, const char *part)
 {
@@ -62,7 +60,7 @@ static void stall_record_update(const char *kind, const char *part, int64_t ns, 
     pthread_mutex_unlock(&records.lock);
 }
 
-void stall_records_each(void (*each)(const struct stall_record *r, void *arg), void *arg)
+void stall_records_visit(void (*each)(const struct stall_record *r, void *arg), void *arg)
 {
     pthread_mutex_lock(&records.lock);
     for (size_t i = 0; i < records.count; i++)
@@ -70,7 +68,7 @@ void stall_records_each(void (*each)(const struct stall_record *r, void *arg), v
     pthread_mutex_unlock(&records.lock);
 }
 
-int64_t stall_longest_recent_ns(bool reset)
+int64_t stall_longest_part_ns(bool reset)
 {
     pthread_mutex_lock(&records.lock);
     int64_t ns = records.recent_turn_ns;
@@ -80,8 +78,6 @@ int64_t stall_longest_recent_ns(bool reset)
     pthread_mutex_unlock(&records.lock);
     return ns;
 }
-
-/* --- meters --------------------------------------------------------------------------- */
 
 static const char *part_name_or_default(const char *part)
 {
@@ -104,7 +100,7 @@ void stall_meter_begin_part(struct stall_meter *m, const char *part)
 {
     int64_t now = stall_clock_ns();
 
-    /* Without a part, a thread waits; if CPU time is measured, that time still counts as work. */
+    /* Without a part, the thread waits; if CPU time is measured, that time counts as work. */
     if (m->part_at && (m->part || report_over))
         add_part_time(m, now - m->part_at);
     m->part = part;
@@ -123,7 +119,7 @@ static void report_long_iteration(struct stall_meter *m)
         report_over(&r);
         return;
     }
-    /* Log at most one line per second. */
+    /* Log at most one stall per second. */
     if (m->logged_at_s == now_s)
         return;
     m->logged_at_s = now_s;
@@ -146,7 +142,7 @@ void stall_meter_pause(struct stall_meter *m)
     m->part_at = 0;
 }
 
-void stall_meter_watch(unsigned times, void (*over)(const struct stall_record *r))
+void stall_meter_set_test_mode(unsigned times, void (*over)(const struct stall_record *r))
 {
     limit_ns = (int64_t)STALL_LIMIT_MS * MS * (over ? times : 1);
     report_over = over;

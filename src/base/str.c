@@ -38,9 +38,9 @@ struct str str_cut(struct str *s, char sep)
 
     if (at) {
         front.n = (size_t)(at - s->p);
-        *s = str_skip(*s, front.n + 1);
+        *s = str_skip_bytes(*s, front.n + 1);
     } else {
-        *s = str_skip(*s, s->n);
+        *s = str_skip_bytes(*s, s->n);
     }
     return front;
 }
@@ -48,7 +48,7 @@ struct str str_cut(struct str *s, char sep)
 struct str str_skip_spaces(struct str s)
 {
     while (s.n && s.p[0] == ' ')
-        s = str_skip(s, 1);
+        s = str_skip_bytes(s, 1);
     return s;
 }
 
@@ -86,7 +86,7 @@ bool str_to_i64(struct str s, int64_t *ret)
     bool minus = s.n && s.p[0] == '-';
     uint64_t v;
 
-    if (!str_to_u64(str_skip(s, minus), &v) || v > (uint64_t)INT64_MAX + minus)
+    if (!str_to_u64(str_skip_bytes(s, minus), &v) || v > (uint64_t)INT64_MAX + minus)
         return false;
     *ret = (int64_t)(minus ? 0 - v : v);
     return true;
@@ -230,8 +230,8 @@ static char base64url_char(unsigned v)
     return (char)c;
 }
 
-/* Value of a base64url character plus one; 0: invalid. A table is safe: the sender knows the
- * text. */
+/* Value of each base64url character plus one; 0 for invalid characters. Unlike encoding, decoding
+ * may use a table: the client knows the text that it sent. */
 static const unsigned char base64url_values[256] = {
     ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
     ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,

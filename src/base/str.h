@@ -48,12 +48,12 @@ static inline bool str_is(struct str a, const char *z)
     return str_eq(a, str_of(z));
 }
 
-static inline bool str_starts(struct str s, struct str prefix)
+static inline bool str_starts_with(struct str s, struct str prefix)
 {
     return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
 }
 
-static inline struct str str_skip(struct str s, size_t at)
+static inline struct str str_skip_bytes(struct str s, size_t at)
 {
     if (at > s.n)
         at = s.n;
@@ -66,15 +66,15 @@ bool str_eq_nocase(struct str a, struct str b);
 /* Like memcmp; a prefix sorts before the longer text. */
 int str_cmp(struct str a, struct str b);
 
-/* Removes the text up to the first `sep`, and the separator, from the front of *s and returns that
- * text. Without a separator, returns the whole text. */
+/* Splits *s at the first `sep`: returns the text before the separator and leaves the text after it
+ * in *s. Without a separator, returns the whole text. */
 struct str str_cut(struct str *s, char sep);
 
 /* Removes ASCII spaces and tabs at both ends. */
 struct str str_trim(struct str s);
 struct str str_skip_spaces(struct str s); /* removes leading spaces */
 
-/* Returns true if all of s is one decimal number in range; u64 allows no sign. */
+/* Parse exactly one decimal number; return false if out of range. str_to_u64 allows no sign. */
 bool str_to_u64(struct str s, uint64_t *ret);
 bool str_to_i64(struct str s, int64_t *ret);
 

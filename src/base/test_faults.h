@@ -1,7 +1,8 @@
 /* test_faults.h - faults that tests inject, to check that the tests detect them.
  *
- * Only test builds contain them (tests/inside/test_faults.c): GUILDHALL_TEST_FAULT in the
- * environment lists them, separated by commas. In other builds the compiler removes the checks. */
+ * Only test builds contain faults (tests/inside/test_faults.c): the environment variable
+ * GUILDHALL_TEST_FAULT lists the enabled ones, separated by commas. In other builds the compiler
+ * removes the checks. */
 #ifndef BASE_TEST_FAULTS_H
 #define BASE_TEST_FAULTS_H
 
@@ -11,28 +12,29 @@
 
 enum test_fault {
     TEST_FAULT_NONE,
-    TEST_FAULT_EARLY_EVENTS,      /* events are published before their transaction commits */
-    TEST_FAULT_NO_LOG_FOLLOWER,   /* frames that NATS loses are not read from the event log */
-    TEST_FAULT_EMPTY_JOURNAL,     /* the journal does not record events sent to a session */
-    TEST_FAULT_EMPTY_REPLICA,     /* events sent to a session are not replicated to another node */
-    TEST_FAULT_OFFLINE_AT_ONCE,   /* sessions of a dead node appear offline at once; saves test time
-                                   */
-    TEST_FAULT_INEXACT_RECOVERY,  /* sessions resume after a crash even if their visible channels
-                                     changed */
-    TEST_FAULT_NO_FENCING,        /* database connections of a node declared dead are not ended */
+    TEST_FAULT_EARLY_EVENTS,     /* events are published before their transaction commits */
+    TEST_FAULT_NO_LOG_FOLLOWER,  /* log entries that NATS loses are not read from the event log */
+    TEST_FAULT_EMPTY_JOURNAL,    /* the journal does not record events sent to a session */
+    TEST_FAULT_EMPTY_REPLICA,    /* events sent to a session are not replicated to another node */
+    TEST_FAULT_OFFLINE_AT_ONCE,  /* sessions of a dead node appear offline at once, which saves test
+                                    time */
+    TEST_FAULT_INEXACT_RECOVERY, /* sessions resume after a crash even if their visible channels
+                                    changed */
+    TEST_FAULT_NO_FENCING,       /* database connections of a node declared dead are not ended */
     TEST_FAULT_STALE_CREDENTIALS, /* cached credentials never become stale */
     TEST_FAULT_TWO_OWNERS,        /* taking over a session does not check its owner */
     TEST_FAULT_REPEATED_EVENTS, /* events that a store read already contained are delivered again */
-    TEST_FAULT_CHECK_VIEWS,     /* no fault: compares guild views with the store on each read */
-    TEST_FAULT_LATE_LOOPS,      /* no fault: loops receive an event 1 ms after each other */
-    TEST_FAULT_LATE_READS, /* no fault: delays reads for READY so that they end in another order */
+    TEST_FAULT_CHECK_VIEWS,     /* not a fault: compares guild views with the store on each read */
+    TEST_FAULT_LATE_LOOPS,      /* loops receive an event 1 ms after each other; not a fault */
+    TEST_FAULT_LATE_READS,      /* not a fault: changes the order in which reads for READY end */
 };
 
 #if TEST_BUILD
 
 bool test_fault_is_enabled(enum test_fault fault);
 
-/* For TEST_FAULT_LATE_READS: sleep before and after a read; pass the first result to the second. */
+/* For TEST_FAULT_LATE_READS: the functions sleep before and after a read. Pass the result of the
+ * first to the second. */
 unsigned test_fault_sleep_before_read(void);
 void test_fault_sleep_after_read(unsigned read_number);
 

@@ -38,7 +38,7 @@ static bool parse_digits(struct str *s, size_t n, int64_t *ret)
 
     if (s->n < n || !str_to_u64(str_slice(s->p, n), &v))
         return false;
-    *s = str_skip(*s, n);
+    *s = str_skip_bytes(*s, n);
     *ret = (int64_t)v;
     return true;
 }
@@ -47,7 +47,7 @@ static bool parse_literal(struct str *s, char c)
 {
     if (s->n == 0 || s->p[0] != c)
         return false;
-    *s = str_skip(*s, 1);
+    *s = str_skip_bytes(*s, 1);
     return true;
 }
 
@@ -72,7 +72,7 @@ static bool parse_fraction(struct str *s, int64_t *ret_us)
         us += (s->p[n] - '0') * weight;
         weight /= 10;
     }
-    *s = str_skip(*s, n);
+    *s = str_skip_bytes(*s, n);
     *ret_us = us;
     return n > 0;
 }

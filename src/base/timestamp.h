@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-#define TIMESTAMP_TEXT_SIZE 33 /* size with the NUL */
+#define TIMESTAMP_TEXT_SIZE 33 /* size of a timestamp's text, with the NUL */
 
 /* Returns the length written. Clamps to the years 0000-9999, like timestamp_parse. */
 size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT_SIZE]);

@@ -35,14 +35,14 @@ bool utf8_is_valid(struct str s)
             memcpy(&word, s.p, sizeof word);
             if (word & 0x8080808080808080ULL)
                 break;
-            s = str_skip(s, sizeof word);
+            s = str_skip_bytes(s, sizeof word);
         }
         if (s.n == 0)
             break;
         size_t n = utf8_decode(s, &cp);
         if (n == 0)
             return false;
-        s = str_skip(s, n);
+        s = str_skip_bytes(s, n);
     }
     return true;
 }
@@ -115,13 +115,13 @@ struct str utf8_trim(struct str s)
     size_t n;
 
     while ((n = utf8_decode(s, &cp)) && is_unicode_space(cp))
-        s = str_skip(s, n);
+        s = str_skip_bytes(s, n);
     while (s.n) {
         size_t at = s.n - 1;
 
         while (at && ((unsigned char)s.p[at] & 0xc0) == 0x80)
             at--;
-        if (!utf8_decode(str_skip(s, at), &cp) || !is_unicode_space(cp))
+        if (!utf8_decode(str_skip_bytes(s, at), &cp) || !is_unicode_space(cp))
             break;
         s.n = at;
     }

@@ -6,9 +6,9 @@ static bool clocks_are_near(int64_t a, int64_t b)
     return a - b <= CLOCK_OFFSET_MAX_MS && b - a <= CLOCK_OFFSET_MAX_MS;
 }
 
-bool clock_agrees(int64_t offset_ms, const int64_t *others, size_t count)
+bool node_clock_is_right(int64_t offset_ms, const int64_t *others, size_t count)
 {
-    size_t same = 1, all = count + 2; /* includes the clocks of this node and of the database */
+    size_t same = 1, all = count + 2; /* counts the clocks of this node and of the database, too */
 
     if (clocks_are_near(offset_ms, 0))
         return true;
@@ -27,7 +27,7 @@ bool database_clock_jumped(const struct clock_check *w, const struct clock_sampl
     return last->after && (passed < least - CLOCK_JUMP_MS || passed > most + CLOCK_JUMP_MS);
 }
 
-void clock_check_record(struct clock_check *w, const struct clock_sample *now, bool agrees)
+void clock_check_record_sample(struct clock_check *w, const struct clock_sample *now, bool agrees)
 {
     bool is_first = !w->last.after;
 

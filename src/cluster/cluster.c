@@ -1,4 +1,5 @@
-/* cluster.c - joins and leaves the cluster, publishes frames and delivers them on this node. */
+/* cluster.c - joins and leaves the cluster, publishes log entries and delivers them on this
+ * node. */
 #include "cluster/cluster.h"
 
 #include <sodium.h>
@@ -13,11 +14,12 @@
 
 enum { READY_MAX_LAG_MS = 5000, START_TIMEOUT_MS = 10000 };
 
-/* Delivers voice changes before the events of the frame, so that a muted user is silent before
- * clients are notified. A claim is a socket on the origin node; other nodes ignore it. */
-static void deliver_voice_changes(struct cluster *c, const struct frame *f)
+/* Delivers voice changes before the events of the log entry, so that a muted user is silent before
+ * clients are notified. A claim identifies a socket on the node that wrote the entry; other nodes
+ * ignore it. */
+static void deliver_voice_changes(struct cluster *c, const struct log_entry *f)
 {
-    for (const struct voice_change *v = f->voices; v; v = v->next) {
+    for (const struct voice_state_change *v = f->voices; v; v = v->next) {
         struct relay_voice_state fact = v->state;
 
         if (f->origin != c->identity)
@@ -26,11 +28,11 @@ static void deliver_voice_changes(struct cluster *c, const struct frame *f)
     }
 }
 
-static void deliver_frame(void *arg, int64_t position, const struct frame *f)
+static void deliver_log_entry(void *arg, int64_t position, const struct log_entry *f)
 {
     struct cluster *c = arg;
 
-    /* Revocations of this node took effect at the commit. */
+    /* Revocations by this node already took effect at the commit. */
     if (f->origin != c->identity && f->revocations) {
         for (const struct revocation_record *o = f->revocations; o; o = o->next)
             c->options.revoke(c->options.arg, o);
@@ -41,59 +43,61 @@ static void deliver_frame(void *arg, int64_t position, const struct frame *f)
     if (f->announced &&
         !(f->origin == c->identity && test_fault_is_enabled(TEST_FAULT_EARLY_EVENTS)))
         c->options.publish_events(c->options.arg, position, f->announced);
-    /* A session move is delivered after all events before it, so that the session has received
+    /* A session move is delivered after all earlier events, so that the session has received
      * them. */
     if (f->move && (f->move->from == c->identity || f->move->to == c->identity))
         c->options.move(c->options.arg, f->move);
 }
 
-void cluster_log_frame(struct cluster *c, struct tx *tx, struct frame f)
+void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry f)
 {
     f.origin = c->identity;
     if (test_fault_is_enabled(TEST_FAULT_EARLY_EVENTS) && f.announced)
         c->options.publish_events(c->options.arg, 0, f.announced);
-    if (frame_needs_log(&f))
-        tx_set_log_event(tx, frame_encode(&f, tx_arena(tx)));
+    if (log_entry_must_be_stored(&f))
+        tx_set_log_event(tx, log_entry_encode(&f, tx_arena(tx)));
 }
 
-static void offer_local_frame(struct cluster *c, const struct work_item *w, const struct frame *f)
+static void offer_local_log_entry(struct cluster *c, const struct work_item *w,
+                                  const struct log_entry *f)
 {
     atomic_fetch_add(&c->count.frames_own, 1);
     if (c->options.alone) {
-        /* There is no other writer, so missing positions were aborted. */
-        frame_sequencer_abort_missing(c->sequencer, w->position - 1);
-        frame_sequencer_offer(c->sequencer, w->position, w->log, f);
+        /* On SQLite there is no other writer, so missing positions were aborted. */
+        log_sequencer_abort_missing(c->sequencer, w->position - 1);
+        log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
         return;
     }
     cluster_nats_send(c, w->position, w->log);
-    frame_sequencer_offer(c->sequencer, w->position, w->log, f);
-    /* An earlier position is missing: another node's frame, which is in the log or soon will be. */
-    if (frame_sequencer_next_position(c->sequencer) <= w->position)
-        log_follower_check_soon(c);
+    log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
+    /* An earlier position is missing: that of another node, whose entry is or will soon be in the
+     * log. */
+    if (log_sequencer_next_position(c->sequencer) <= w->position)
+        log_follower_wake_soon(c);
 }
 
-/* Called for an aborted position, so that later frames need not wait until the log is read. */
+/* Called for an aborted position, so that later log entries need not wait until the log is read. */
 static void on_position_aborted(void *arg, int64_t position)
 {
     struct cluster *c = arg;
 
-    frame_sequencer_offer(c->sequencer, position, STR(""), NULL);
+    log_sequencer_offer_entry(c->sequencer, position, STR(""), NULL);
 }
 
-/* Publishes transient events, which are not in the log: a node that misses the message never
- * gets them. */
-static void publish_transient_events(struct cluster *c, struct frame *f)
+/* Publishes transient events, which are not in the event log: a node that misses the message never
+ * receives them. */
+static void publish_transient_events(struct cluster *c, struct log_entry *f)
 {
     if (atomic_load(&c->nats.connected)) {
         struct arena *arena = arena_new();
 
-        cluster_nats_send(c, 0, frame_encode(f, arena));
+        cluster_nats_send(c, 0, log_entry_encode(f, arena));
         arena_free(arena);
     }
     c->options.publish_events(c->options.arg, 0, f->announced);
 }
 
-void cluster_publish_frame(struct cluster *c, const struct work_item *w, struct frame f)
+void cluster_publish_log_entry(struct cluster *c, const struct work_item *w, struct log_entry f)
 {
     f.origin = c->identity;
     if (!w->position) {
@@ -101,26 +105,26 @@ void cluster_publish_frame(struct cluster *c, const struct work_item *w, struct 
             publish_transient_events(c, &f);
         return;
     }
-    offer_local_frame(c, w, &f);
+    offer_local_log_entry(c, w, &f);
 }
 
-void cluster_log_session_move(struct cluster *c, struct tx *tx, const struct session_move *m)
+void cluster_append_session_move(struct cluster *c, struct tx *tx, const struct session_move *m)
 {
-    struct frame f = { .origin = c->identity, .move = m };
+    struct log_entry f = { .origin = c->identity, .move = m };
 
-    tx_set_log_event(tx, frame_encode(&f, tx_arena(tx)));
+    tx_set_log_event(tx, log_entry_encode(&f, tx_arena(tx)));
 }
 
 void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
                                   const struct session_move *m)
 {
-    struct frame f = { .origin = c->identity, .move = m };
+    struct log_entry f = { .origin = c->identity, .move = m };
 
     if (w->position)
-        offer_local_frame(c, w, &f);
+        offer_local_log_entry(c, w, &f);
 }
 
-uint32_t cluster_identity(const struct cluster *c)
+uint32_t cluster_node_identity(const struct cluster *c)
 {
     return c->identity;
 }
@@ -130,9 +134,9 @@ bool cluster_is_alone(const struct cluster *c)
     return c->options.alone;
 }
 
-int64_t cluster_position(const struct cluster *c)
+int64_t cluster_delivered_position(const struct cluster *c)
 {
-    return frame_sequencer_next_position(c->sequencer) - 1;
+    return log_sequencer_next_position(c->sequencer) - 1;
 }
 
 static enum err read_next_position(struct tx *tx, void *arg)
@@ -147,19 +151,19 @@ static enum err read_next_position(struct tx *tx, void *arg)
     return e;
 }
 
-/* Finds the next position of the log, and waits until all transactions with earlier positions
+/* Finds the next position of the event log, and waits until all transactions with earlier positions
  * have ended, so that every later read of the database sees their writes. */
 static enum err find_log_start(struct cluster *c, int64_t *ret)
 {
     struct str bound;
     bool ended = false;
     int64_t since = clock_monotonic_ns();
-    enum err e = cluster_run(c, STORE_READ, read_next_position, ret);
+    enum err e = cluster_run_transaction(c, STORE_READ, read_next_position, ret);
 
     if (!e)
-        e = read_transaction_bound(c, c->arena, &bound);
+        e = read_new_transaction_id(c, c->arena, &bound);
     while (!e && !ended) {
-        e = transactions_have_ended(c, bound, false, &ended);
+        e = older_transactions_have_ended(c, bound, false, &ended);
         if (!ended)
             nanosleep(&(struct timespec){ .tv_nsec = 2 * 1000000 }, NULL);
         if (!ended && clock_monotonic_ns() - since > ms_to_ns(START_TIMEOUT_MS)) {
@@ -173,12 +177,11 @@ static enum err find_log_start(struct cluster *c, int64_t *ret)
 static enum err read_log_end(struct tx *tx, void *arg)
 {
     int64_t *next = arg;
-    struct rows r;
-    bool found;
-    enum err e = tx_one(tx, "select coalesce(max(position), 0) from log", NO_BIND, &r, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, "select coalesce(max(position), 0) from log", NO_BIND, &n);
 
     if (!e)
-        *next = row_int(&r, 0) + 1;
+        *next = n + 1;
     return e;
 }
 
@@ -189,11 +192,10 @@ static enum err join_as_single_node(struct cluster *c, int64_t *ret)
     return store_run(c->options.store, STORE_READ, c->arena, read_log_end, ret);
 }
 
-/* Registers this node in the cluster. */
 static enum err join_cluster(struct cluster *c, int64_t *ret)
 {
     c->identity = store_process_identity(c->options.store);
-    c->node = process_identity_node(c->identity);
+    c->node = process_identity_node_number(c->identity);
     c->side = store_connection_new(c->options.store);
     enum err e = node_register(c);
     if (!e)
@@ -228,11 +230,11 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
         cluster_close(c);
         return e;
     }
-    struct frame_sink sink = { c, deliver_frame };
-    c->sequencer = frame_sequencer_new(&sink, next);
+    struct log_entry_sink sink = { c, deliver_log_entry };
+    c->sequencer = log_sequencer_new(&sink, next);
     if (!options->alone)
-        frame_sequencer_record_delivered(c->sequencer);
-    store_on_position_aborted(options->store, on_position_aborted, c);
+        log_sequencer_record_delivered(c->sequencer);
+    store_on_log_position_aborted(options->store, on_position_aborted, c);
     *ret = c;
     return OK;
 }
@@ -241,7 +243,8 @@ void cluster_start(struct cluster *c)
 {
     if (c->options.alone)
         return;
-    /* No heartbeats of other nodes were received yet: declare no node dead for two leases. */
+    /* This node has not seen heartbeats of others yet, so it declares no node dead for two lease
+     * periods. */
     c->follow.declare_dead_at = clock_monotonic_ns() + ms_to_ns(2 * NODE_LEASE_MS);
     if (pthread_create(&c->thread, NULL, log_follower_thread, c) != 0) {
         log_error("cluster: cannot start the thread that follows the event log");
@@ -255,17 +258,17 @@ void cluster_close(struct cluster *c)
 {
     if (!c)
         return;
-    store_on_position_aborted(c->options.store, NULL, NULL);
+    store_on_log_position_aborted(c->options.store, NULL, NULL);
     pthread_mutex_lock(&c->lock);
     c->ending = true;
     pthread_cond_signal(&c->woken);
     pthread_mutex_unlock(&c->lock);
     if (c->has_thread)
         pthread_join(c->thread, NULL);
-    cluster_nats_close(c); /* after the thread, which uses NATS */
+    cluster_nats_close(c); /* close NATS after the thread that uses it */
     if (c->sequencer && c->side)
         node_unregister(c);
-    frame_sequencer_free(c->sequencer);
+    log_sequencer_free(c->sequencer);
     store_connection_free(c->side);
     pthread_cond_destroy(&c->woken);
     pthread_mutex_destroy(&c->lock);
@@ -274,7 +277,7 @@ void cluster_close(struct cluster *c)
     mem_free(c);
 }
 
-void cluster_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living)
+void cluster_node_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living)
 {
     uint64_t living = atomic_load(&c->count.nodes), rank = atomic_load(&c->rank);
 
@@ -291,11 +294,11 @@ static int64_t log_lag_ms(const struct cluster *c)
 
 bool cluster_is_ready(const struct cluster *c)
 {
-    return !frame_sequencer_unreadable_count(c->sequencer) &&
+    return !log_sequencer_unreadable_count(c->sequencer) &&
            (c->options.alone || (log_lag_ms(c) < READY_MAX_LAG_MS && !atomic_load(&c->clock_off)));
 }
 
-unsigned cluster_unconnected_nodes(const struct cluster *c)
+unsigned cluster_count_unconnected_nodes(const struct cluster *c)
 {
     uint64_t nodes = atomic_load_explicit(&c->count.nodes, memory_order_relaxed);
 
@@ -305,12 +308,12 @@ unsigned cluster_unconnected_nodes(const struct cluster *c)
 void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
 {
     *ret = (struct cluster_stats){
-        .position = frame_sequencer_next_position(c->sequencer) - 1,
+        .position = log_sequencer_next_position(c->sequencer) - 1,
         .frames_own = c->count.frames_own,
         .frames_read = c->count.frames_read,
         .gaps = c->count.gaps,
         .aborted = c->count.aborted,
-        .unreadable = frame_sequencer_unreadable_count(c->sequencer),
+        .unreadable = log_sequencer_unreadable_count(c->sequencer),
         .behind_ms = c->options.alone ? 0 : (uint64_t)log_lag_ms(c),
         .nodes = c->count.nodes,
         .offset_ms = c->offset_ms,

@@ -1,7 +1,7 @@
-/* cluster_nats.c - publishes frames through NATS right after their commit, and receives those of
- * others.
+/* cluster_nats.c - publishes log entries through NATS right after their commit, and receives those
+ * of other nodes.
  *
- * The log is authoritative: frames that are lost or too large are read from it. Messages are
+ * The event log is authoritative: entries that are lost or too large are read from it. Messages are
  * encrypted with a key that only nodes with the same pepper have (message_cipher.h). The subject
  * contains a digest of the database's identity, so several clusters can share one NATS server.
  *  */
@@ -13,9 +13,9 @@
 #include "base/log.h"
 #include "cluster/internal.h"
 
-enum { REJECTED_LOG_INTERVAL_MS = 60 * 1000 }; /* interval of log lines about rejected messages */
+enum { REJECTED_LOG_INTERVAL_MS = 60 * 1000 }; /* minimum interval of log lines */
 
-/* Messages with a topic have INT64_MAX - topic instead of a position. */
+/* A message with a topic has the number INT64_MAX - topic instead of a log position. */
 static bool position_is_topic(int64_t position)
 {
     return position > INT64_MAX - CLUSTER_TOPICS;
@@ -81,28 +81,28 @@ bool cluster_has_nats(const struct cluster *c)
     return c->nats.nats;
 }
 
-static void handle_nats_frame(struct cluster *c, int64_t position, struct str bytes)
+static void handle_nats_log_entry(struct cluster *c, int64_t position, struct str bytes)
 {
     if (!bytes.n) {
         log_follower_wake(c);
         return;
     }
-    frame_sequencer_offer_published(c->sequencer, position, bytes);
-    if (frame_sequencer_next_position(c->sequencer) <= position)
-        log_follower_check_soon(c);
+    log_sequencer_offer_from_nats(c->sequencer, position, bytes);
+    if (log_sequencer_next_position(c->sequencer) <= position)
+        log_follower_wake_soon(c);
 }
 
 static void handle_transient_events(struct cluster *c, struct str bytes)
 {
     struct arena *arena = arena_new();
-    struct frame f;
+    struct log_entry f;
 
-    if (frame_decode(bytes, arena, &f) && f.announced)
+    if (log_entry_decode(bytes, arena, &f) && f.announced)
         c->options.publish_events(c->options.arg, 0, f.announced);
     arena_free(arena);
 }
 
-/* Called on the NATS thread only. */
+/* Logs why a message was rejected. Called on the NATS thread only. */
 static void log_rejected_message(struct cluster_nats *w, enum cipher_result why)
 {
     static const char *const reasons[] = {
@@ -139,12 +139,12 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
     if (position_is_topic(position))
         c->options.message(c->options.arg, (enum cluster_topic)(INT64_MAX - position), bytes);
     else if (position)
-        handle_nats_frame(c, position, bytes);
+        handle_nats_log_entry(c, position, bytes);
     else
         handle_transient_events(c, bytes);
 }
 
-/* Wakes the log thread, which reads missed frames from the log. */
+/* Wakes the log thread, which then reads missed entries from the event log. */
 static void on_nats_connection_changed(void *arg, bool connected)
 {
     struct cluster *c = arg;
@@ -200,7 +200,7 @@ enum err cluster_nats_open(struct cluster *c)
     options.ca = c->options.bus_ca;
     cipher_init(&w->cipher, c->options.bus_key, c->identity);
     buf_init(&w->plain, NATS_PAYLOAD_MAX);
-    enum err e = cluster_run(c, STORE_READ, read_subject_names, c);
+    enum err e = cluster_run_transaction(c, STORE_READ, read_subject_names, c);
     if (e)
         return e;
     snprintf(options.name, sizeof options.name, "guildhall %u", c->node);

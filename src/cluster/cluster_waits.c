@@ -1,13 +1,13 @@
 /* cluster_waits.c - delays replies until every node has applied a revocation.
  *
  * A log-out must take effect on all nodes before the reply is sent. A node that does not
- * acknowledge in time delays the reply by CREDENTIALS_FRESH_MS at most: without reading the log it
- * stops using its cached credentials after that time. */
+ * acknowledge delays the reply by CREDENTIALS_FRESH_MS at most: if it cannot read the event log,
+ * it stops using its cached credentials after that time. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/internal.h"
 
-void cluster_await_position(struct cluster *c, struct cluster_wait *w)
+void cluster_await_position(struct cluster *c, struct cluster_position_wait *w)
 {
     if (c->options.alone) {
         loop_post(w->loop, &w->post);
@@ -24,12 +24,12 @@ void cluster_await_position(struct cluster *c, struct cluster_wait *w)
 static bool has_waiting_replies(struct cluster *c)
 {
     pthread_mutex_lock(&c->lock);
-    bool some = !links_empty(&c->waits);
+    bool some = !links_are_empty(&c->waits);
     pthread_mutex_unlock(&c->lock);
     return some;
 }
 
-static bool wait_is_over(const struct cluster_wait *w, int64_t least, int64_t now)
+static bool wait_is_over(const struct cluster_position_wait *w, int64_t least, int64_t now)
 {
     return w->position <= least || now - w->since > ms_to_ns(CREDENTIALS_FRESH_MS);
 }
@@ -45,7 +45,7 @@ bool cluster_waits_finish(struct cluster *c)
     int64_t now = clock_monotonic_ns();
     pthread_mutex_lock(&c->lock);
     for (struct link *at = c->waits.next, *next; at != &c->waits; at = next) {
-        struct cluster_wait *w = container_of(at, struct cluster_wait, link);
+        struct cluster_position_wait *w = container_of(at, struct cluster_position_wait, link);
 
         next = at->next;
         if (!wait_is_over(w, least, now))
@@ -53,7 +53,7 @@ bool cluster_waits_finish(struct cluster *c)
         link_remove(at);
         loop_post(w->loop, &w->post);
     }
-    bool some = !links_empty(&c->waits);
+    bool some = !links_are_empty(&c->waits);
     pthread_mutex_unlock(&c->lock);
     return some;
 }

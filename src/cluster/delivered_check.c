@@ -1,37 +1,39 @@
-/* delivered_check.c - checks after each reconnect that the database still has the frames that were
- * delivered.
+/* delivered_check.c - checks after each reconnect that the database still has the delivered log
+ * entries.
  *
  * A standby without synchronous replication may lack the last commits after a failover, and
- * assign their positions again. So the last delivered frames are compared with the log.
- * Delivered events cannot be taken back: if some are missing, this server stops and sessions
- * start again. */
+ * assign their positions again. So the last delivered entries are compared with the log. Delivered
+ * events cannot be revoked: if some are missing in the log, this node stops, and clients must
+ * IDENTIFY again. */
 #include "base/hash.h"
 #include "base/log.h"
 #include "cluster/internal.h"
 
 struct delivered_check {
     size_t count;
-    struct delivered_frame delivered[DELIVERED_FRAMES_RECORDED];
-    int64_t gone; /* first position that differs; or 0 */
+    struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
+    int64_t gone; /* first position whose entry differs, or 0 */
 };
 
 static const char SELECT_FIRST_POSITION[] = "select coalesce(min(position), 0) from log";
 static const char SELECT_DELIVERED[] =
     "select position, body from log where position between $1 and $2";
 
-/* Marks the delivered frame that this row contains. */
-static void mark_delivered_frame(struct delivered_check *h, const struct rows *r, bool *retained)
+/* Marks the delivered entry that this row of the log contains. */
+static void mark_delivered_log_entry(struct delivered_check *h, const struct rows *r,
+                                     bool *retained)
 {
     for (size_t i = 0; i < h->count; i++)
         if (h->delivered[i].position == row_int(r, 0))
             retained[i] = hash_str(row_bytes(r, 1)) == h->delivered[i].hash;
 }
 
-/* Old partitions of the log are dropped, so positions before its first row are ignored. */
-static enum err read_delivered_frames(struct tx *tx, void *arg)
+/* Compares delivered entries with the log. Positions before the first row of the log are ignored,
+ * because old partitions are dropped. */
+static enum err read_delivered_log_entries(struct tx *tx, void *arg)
 {
     struct delivered_check *h = arg;
-    bool retained[DELIVERED_FRAMES_RECORDED] = { false }, found;
+    bool retained[DELIVERED_ENTRIES_RECORDED] = { false }, found;
     struct rows r;
     enum err e = tx_one(tx, SELECT_FIRST_POSITION, NO_BIND, &r, &found);
     int64_t first = e ? 0 : row_int(&r, 0);
@@ -44,7 +46,7 @@ static enum err read_delivered_frames(struct tx *tx, void *arg)
     if (e)
         return e;
     while (rows_next(&r))
-        mark_delivered_frame(h, &r, retained);
+        mark_delivered_log_entry(h, &r, retained);
     for (size_t i = 0; i < h->count && !h->gone; i++)
         if (!retained[i] && h->delivered[i].position >= first)
             h->gone = h->delivered[i].position;
@@ -52,32 +54,33 @@ static enum err read_delivered_frames(struct tx *tx, void *arg)
 }
 
 /* Makes all existing sessions unresumable, and skips the positions that were delivered. */
-static enum err reset_after_lost_frames(struct tx *tx, void *arg)
+static enum err reset_after_lost_log_entries(struct tx *tx, void *arg)
 {
     const struct cluster *c = arg;
     enum err e = tx_exec(tx, "delete from session_homes", NO_BIND, NULL);
 
     if (!e)
         e = tx_exec(tx, "select setval('log_position', $1) from log_position where last_value < $1",
-                    BIND(v_int(frame_sequencer_next_position(c->sequencer))), NULL);
+                    BIND(v_int(log_sequencer_next_position(c->sequencer))), NULL);
     return e;
 }
 
-enum err check_delivered_frames(struct cluster *c)
+enum err check_delivered_log_entries(struct cluster *c)
 {
     unsigned connections = store_connection_count_connects(c->side);
     struct delivered_check h;
 
     if (c->follow.lost || connections == c->follow.checked_connections)
         return OK;
-    h.count = frame_sequencer_delivered(c->sequencer, h.delivered);
-    enum err e = h.count ? cluster_run(c, STORE_READ, read_delivered_frames, &h) : OK;
+    h.count = log_sequencer_list_delivered(c->sequencer, h.delivered);
+    enum err e =
+        h.count ? cluster_run_transaction(c, STORE_READ, read_delivered_log_entries, &h) : OK;
     if (!e && h.count && h.gone) {
         log_error("cluster: the database lost the committed event %lld, as after a failover to a "
                   "standby without the last commits or a restored backup; this server stops, and "
                   "clients must identify again",
                   (long long)h.gone);
-        e = cluster_run(c, STORE_WRITE, reset_after_lost_frames, c);
+        e = cluster_run_transaction(c, STORE_WRITE, reset_after_lost_log_entries, c);
         if (!e) {
             c->follow.lost = true;
             c->options.lost(c->options.arg);

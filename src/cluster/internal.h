@@ -8,41 +8,43 @@
 #include "cluster/message_cipher.h"
 #include "cluster/clock_check.h"
 #include "cluster/cluster.h"
-#include "cluster/frame_sequencer.h"
+#include "cluster/log_sequencer.h"
 #include "cluster/nats.h"
 
 enum {
-    CREDENTIALS_FRESH_MS = 2000, /* how long cached credentials are valid without reading the log */
-    NODE_LEASE_MS = 5000,        /* a node without a heartbeat for this long is dead */
-    HEARTBEAT_INTERVAL_MS = 1000, /* interval of heartbeats */
-    /* Positions per partition of the log (see its migration); minimum retention. */
+    CREDENTIALS_FRESH_MS = 2000,  /* validity of cached credentials if the log cannot be read */
+    NODE_LEASE_MS = 5000,         /* a node without a heartbeat for this long is dead */
+    HEARTBEAT_INTERVAL_MS = 1000, /* interval between heartbeats of a node */
+    /* Positions per partition of the log table (see its migration); minimum retention of
+     * entries. */
     PARTITION_POSITIONS = 1000000,
     LOG_RETENTION_MINUTES = 15,
 };
 
-/* State of the check of missing positions. */
-struct gap_check {
-    int64_t missing;     /* first missing position; 0: none */
+/* State of the check for missing log positions (log_gaps.c). */
+struct log_gap_check {
+    int64_t missing;     /* first missing position; 0 if none is missing */
     int64_t since;       /* when the position was first missing (clock_monotonic_ns) */
-    bool bound_is_set;   /* `bound` and `last` are set */
-    struct str bound;    /* transactions with ids below this may have a missing position */
+    bool bound_is_set;   /* whether `bound` and `last` are set */
+    struct str bound;    /* only transactions with ids below this may hold a missing position */
     int64_t last;        /* greatest position when the bound was read */
-    struct arena *arena; /* memory of `bound` */
+    struct arena *arena; /* memory that contains `bound` */
 };
 
-/* Connection to NATS, which carries frames right after their commit. */
+/* Connection to NATS, which carries log entries right after their commit. */
 struct cluster_nats {
-    struct nats *nats; /* NULL: no NATS; nodes read the log */
+    struct nats *nats; /* NULL if nodes do not use NATS but poll the log */
     struct cipher cipher;
-    struct buf plain;          /* used by the NATS thread only, as is refusal_logged_at */
-    int64_t refusal_logged_at; /* clock_monotonic_ns; 0: never */
-    /* NATS subjects: frames, transient events, messages to all nodes, messages to this node. */
+    struct buf plain;          /* used by the NATS thread only, like refusal_logged_at */
+    int64_t refusal_logged_at; /* clock_monotonic_ns of the last log line, or 0 */
+    /* NATS subjects of log entries, of transient events, of messages to all nodes, and of messages
+     * to this node. */
     char log[64], brief[64], to_all[64], to_this_node[80];
     _Atomic bool connected;
     _Atomic uint64_t received, refused;
 };
 
-/* Counters for /metrics. */
+/* Counters of the cluster for /metrics. */
 struct cluster_counters {
     _Atomic uint64_t frames_own, frames_read, gaps, aborted, nodes;
 };
@@ -51,42 +53,42 @@ struct cluster_counters {
 struct log_follower {
     int64_t beat_at, busy_until, acked;
     int64_t follow_at; /* time of the next periodic read of the log */
-    int64_t missed;    /* a position that was missing for 2 ms; or 0 */
+    int64_t missed;    /* a position that was still missing after 2 ms, or 0 */
     int64_t last_heartbeat_at,
-        declare_dead_at; /* time of the last heartbeat; when nodes may be declared dead */
-    unsigned
-        checked_connections; /* number of database connects at the last check of delivered frames */
+        declare_dead_at;          /* last heartbeat; time from which nodes may be declared dead */
+    unsigned checked_connections; /* number of database connects at the last
+                                     check_delivered_log_entries */
     bool lost;
 };
 
 struct cluster {
     struct cluster_options options;
     struct cluster_nats nats;
-    uint32_t identity; /* never 0 */
+    uint32_t identity; /* identity of this node; never 0 */
     unsigned node;
-    struct frame_sequencer *sequencer;
+    struct log_sequencer *sequencer;
     struct store_connection
-        *side; /* used by the log thread only, like all members up to `settling` */
+        *side; /* used by the log thread only, like all members up to gap_check */
     struct arena *arena;
     pthread_t thread;
     bool has_thread;
     struct log_follower follow;
     struct clock_check clocks;
-    struct gap_check gap_check;
+    struct log_gap_check gap_check;
 
     pthread_mutex_t lock; /* protects all members up to `waits` */
     pthread_cond_t woken;
     bool wake_now, ending;
-    int64_t inspect;    /* when to check for a missing position (clock_monotonic_ns); or 0 */
-    int64_t search_for; /* the position that was missing when inspect was set */
-    struct link waits;  /* items: struct cluster_wait */
+    int64_t inspect; /* time of the next check for a missing position (clock_monotonic_ns), or 0 */
+    int64_t search_for; /* position that was missing when inspect was set */
+    struct link waits;  /* list of struct cluster_position_wait */
 
-    _Atomic int64_t to_ack;   /* position of the last applied revocation by another node */
-    _Atomic int64_t fresh_at; /* when the log was last read to its end (clock_monotonic_ns) */
+    _Atomic int64_t to_ack;   /* log position of the last applied revocation by another node */
+    _Atomic int64_t fresh_at; /* time when the log was last read to its end (clock_monotonic_ns) */
     struct cluster_counters count;
-    _Atomic uint64_t rank;     /* see cluster_rank */
-    _Atomic int64_t offset_ms; /* how far this clock is at least ahead of the database's */
-    _Atomic bool clock_off;    /* the clock is wrong, so expiry times are wrong on this node */
+    _Atomic uint64_t rank;     /* see cluster_node_rank */
+    _Atomic int64_t offset_ms; /* minimum by which this clock is ahead of the database's */
+    _Atomic bool clock_off;    /* this node's clock is wrong, so its expiry times are wrong */
 };
 
 static inline int64_t ms_to_ns(int64_t n)
@@ -94,70 +96,70 @@ static inline int64_t ms_to_ns(int64_t n)
     return n * 1000000;
 }
 
-/* Runs a transaction on the connection of the log thread. */
-static inline enum err cluster_run(struct cluster *c, enum store_mode mode,
-                                   enum err (*run)(struct tx *tx, void *arg), void *arg)
+/* Runs a transaction on the database connection of the log thread. */
+static inline enum err cluster_run_transaction(struct cluster *c, enum store_mode mode,
+                                               enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     return store_connection_run(c->side, mode, c->arena, run, arg);
 }
 
 /* Wakes the log thread immediately. */
 void log_follower_wake(struct cluster *c);
-/* Wakes the log thread after 2 ms: most missing positions arrive by then. */
-void log_follower_check_soon(struct cluster *c);
+/* Wakes the log thread after 2 ms, because most missing positions arrive by then. */
+void log_follower_wake_soon(struct cluster *c);
 void *log_follower_thread(void *arg);
-/* Reads a page of the log from the next position on; *ret_last is the last position of the page,
- * or 0. */
+/* Reads a page of the log, starting at the next position; *ret_last is the last position of the
+ * page, or 0 if it is empty. */
 enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_more);
 
-/* --- wire.c --------------------------------------------------------------------------- */
+/* --- cluster_nats.c ------------------------------------------------------------------ */
 
 enum err cluster_nats_open(struct cluster *c);
 void cluster_nats_start(struct cluster *c);
 void cluster_nats_close(struct cluster *c);
-/* Publishes a committed frame, or transient events (position 0). Nodes may miss the message. */
+/* Publishes a committed log entry, or transient events (position 0). Messages may be lost. */
 void cluster_nats_send(struct cluster *c, int64_t position, struct str bytes);
 
 /* --- log_gaps.c ----------------------------------------------------------------------- */
 
-/* Returns the id of a new transaction, as text in the arena. */
-enum err read_transaction_bound(struct cluster *c, struct arena *arena, struct str *ret);
-/* Returns in *ret whether all transactions of servers with older ids have ended. end: terminates
- * these transactions. */
-enum err transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret);
-/* Query for the bound; tests replace it with a wrong one. */
+/* Starts a transaction and returns its id, as text in the arena. */
+enum err read_new_transaction_id(struct cluster *c, struct arena *arena, struct str *ret);
+/* Returns in *ret whether all transactions of nodes with ids below bound have ended. If `end` is
+ * set, terminates these transactions. */
+enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret);
+/* Query of read_new_transaction_id; a test replaces it with a wrong one. */
 extern struct sql transaction_bound_sql;
-/* After this time a transaction that blocks the log is terminated; tests may change it. */
+/* Time after which a transaction that blocks the log is terminated, in ms; tests may change it. */
 extern int64_t terminate_transactions_after_ms;
-/* Returns for how many ns the next position is missing although later ones arrived; below 0: no
- * gap. */
+/* Returns for how many ns the next log position is missing although later ones arrived. Returns a
+ * negative number if there is no gap. */
 int64_t log_gap_age_ns(struct cluster *c);
-/* Does one step to resolve a gap. Returns whether there is a gap. */
-bool log_gap_step(struct cluster *c);
+/* Does one step to resolve a gap in the log. Returns whether there is a gap. */
+bool log_gap_resolve_step(struct cluster *c);
 
 /* --- nodes.c -------------------------------------------------------------------------- */
 
 enum err node_register(struct cluster *c);
-/* Writes a heartbeat with the position of this node; declares silent nodes dead. */
+/* Writes a heartbeat with the log position of this node, and declares silent nodes dead. */
 enum err node_heartbeat(struct cluster *c);
 enum err node_publish_position(struct cluster *c);
-/* Returns the least position of all other living nodes. */
+/* Returns the least log position of all other living nodes. */
 enum err read_least_node_position(struct cluster *c, int64_t *ret);
 void node_unregister(struct cluster *c);
 
 /* --- delivered_check.c ---------------------------------------------------------------- */
 
-/* Stops this server if the database lacks delivered frames after a reconnect. */
-enum err check_delivered_frames(struct cluster *c);
+/* Stops this node if the database lacks delivered log entries after a reconnect. */
+enum err check_delivered_log_entries(struct cluster *c);
 
 /* --- log_partitions.c ----------------------------------------------------------------- */
 
-/* Creates the next partition of the log in time, and drops old ones. */
+/* Creates the next partition of the log table in time, and drops old ones. */
 void log_partitions_maintain(struct cluster *c);
 
 /* --- cluster_waits.c ------------------------------------------------------------------ */
 
-/* Completes waits that are over. Returns whether some are left. */
+/* Completes the waits whose condition is met. Returns whether others remain. */
 bool cluster_waits_finish(struct cluster *c);
 
 #endif

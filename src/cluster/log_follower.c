@@ -1,10 +1,10 @@
-/* log_follower.c - the thread that follows the log.
+/* log_follower.c - the thread that reads the event log and does periodic work.
  *
- * The thread reads the log from the next undelivered position on. Frames of this node, and those
- * that NATS delivered, have usually been delivered already.
+ * The thread reads the log from the next undelivered position on. Entries of
+ * this node, and those that came through NATS, have usually been delivered already.
  *
- * Concurrent commits of one node cause gaps all the time, and each closes within a moment. So a
- * gap triggers a read only after 2 ms. */
+ * Concurrent commits of one node often cause gaps of missing positions, most of which close within
+ * a millisecond. So a gap triggers a read only after 2 ms. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -13,11 +13,11 @@
 #include "cluster/internal.h"
 
 enum {
-    READ_INTERVAL_ALONE_MS = 50, /* read interval without other nodes */
-    READ_INTERVAL_NATS_MS = 50,  /* read interval with other nodes, if NATS is connected */
-    READ_INTERVAL_IDLE_MS = 10,  /* read interval with other nodes, without NATS */
-    READ_INTERVAL_BUSY_MS = 2,   /* read interval while other nodes commit, or a reply waits */
-    BUSY_AFTER_FRAME_MS = 200,   /* how long after a frame other nodes count as busy */
+    READ_INTERVAL_ALONE_MS = 50, /* interval of log reads without other nodes */
+    READ_INTERVAL_NATS_MS = 50,  /* interval of log reads with other nodes, if NATS is connected */
+    READ_INTERVAL_IDLE_MS = 10,  /* interval of log reads with other nodes, without NATS */
+    READ_INTERVAL_BUSY_MS = 2,   /* interval of log reads while others commit, or a reply waits */
+    BUSY_AFTER_FRAME_MS = 200, /* how long other nodes count as busy after a log entry of theirs */
     LOG_PAGE_ROWS = 512,
     WAIT_AFTER_FAILURE_MS = 100,
 };
@@ -30,10 +30,10 @@ void log_follower_wake(struct cluster *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-void log_follower_check_soon(struct cluster *c)
+void log_follower_wake_soon(struct cluster *c)
 {
     int64_t at = clock_monotonic_ns() + ms_to_ns(READ_INTERVAL_BUSY_MS),
-            missing = frame_sequencer_next_position(c->sequencer);
+            missing = log_sequencer_next_position(c->sequencer);
 
     pthread_mutex_lock(&c->lock);
     if (!c->inspect) {
@@ -62,13 +62,12 @@ static enum err read_log_page(struct tx *tx, void *arg)
     p->count = 0;
     enum err e = tx_query(
         tx, SELECT_LOG_PAGE,
-        BIND(v_int(frame_sequencer_next_position(p->cluster->sequencer)), v_int(LOG_PAGE_ROWS)),
-        &r);
+        BIND(v_int(log_sequencer_next_position(p->cluster->sequencer)), v_int(LOG_PAGE_ROWS)), &r);
     if (e)
         return e;
     for (; rows_next(&r); p->count++) {
         p->last = row_int(&r, 0);
-        frame_sequencer_offer(p->cluster->sequencer, p->last, row_bytes(&r, 1), NULL);
+        log_sequencer_offer_entry(p->cluster->sequencer, p->last, row_bytes(&r, 1), NULL);
     }
     return rows_end(&r);
 }
@@ -80,18 +79,18 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
         !test_fault_is_enabled(TEST_FAULT_NO_LOG_FOLLOWER) || !atomic_load(&c->nats.connected);
 
     arena_reset(c->arena);
-    enum err e = reads ? cluster_run(c, STORE_READ, read_log_page, &p) : OK;
+    enum err e = reads ? cluster_run_transaction(c, STORE_READ, read_log_page, &p) : OK;
     *ret_last = p.last;
     *ret_more = p.count == LOG_PAGE_ROWS;
     atomic_fetch_add(&c->count.frames_read, p.count);
     return e;
 }
 
-/* Revocations that committed before the query was sent are in its result. Once they are applied,
- * all cached credentials were valid at the time of the query. */
+/* The result of a query contains all revocations that committed before the query was sent. Once
+ * they are applied, all cached credentials were valid at that time. */
 static void record_log_is_read(struct cluster *c, int64_t asked, int64_t last)
 {
-    if (last && frame_sequencer_next_position(c->sequencer) <= last)
+    if (last && log_sequencer_next_position(c->sequencer) <= last)
         return;
     atomic_store(&c->fresh_at, asked);
     c->options.credentials_valid_until(c->options.arg, asked + ms_to_ns(CREDENTIALS_FRESH_MS));
@@ -112,8 +111,8 @@ static enum err read_log_to_end(struct cluster *c)
             c->follow.busy_until = asked + ms_to_ns(BUSY_AFTER_FRAME_MS);
         if (!more)
             record_log_is_read(c, asked, last);
-        /* If the page begins after a gap, the next position does not advance. */
-        more = more && frame_sequencer_next_position(c->sequencer) > last;
+        /* If the page begins after a gap, nothing was delivered: do not read the next page. */
+        more = more && log_sequencer_next_position(c->sequencer) > last;
     }
     return OK;
 }
@@ -133,8 +132,8 @@ static enum err run_heartbeat_if_due(struct cluster *c)
     return e;
 }
 
-/* Newer servers may have applied a migration that this program cannot use while it was paused.
- * Then this node cannot connect, and its sessions continue on other nodes. */
+/* While this process was paused, newer nodes may have applied a migration that this program cannot
+ * use. Then this node cannot connect, and its sessions continue on other nodes. */
 static void stop_if_schema_is_newer(struct cluster *c)
 {
     if (c->follow.lost || !store_schema_is_too_new(c->options.store))
@@ -143,7 +142,7 @@ static void stop_if_schema_is_newer(struct cluster *c)
     c->options.lost(c->options.arg);
 }
 
-/* Publishes the position of this node, for which a node that revoked a credential waits. */
+/* Publishes the log position of this node. A node that revoked a credential waits for this. */
 static enum err acknowledge_revocations(struct cluster *c)
 {
     int64_t to_ack = atomic_load(&c->to_ack);
@@ -161,8 +160,8 @@ static struct timespec timespec_from_ns(int64_t ns)
     return (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = (long)(ns % 1000000000) };
 }
 
-/* Sleeps until that time, or until log_follower_wake. Returns whether log_follower_wake was called.
- */
+/* Sleeps until the time `until`, or until log_follower_wake. Returns whether log_follower_wake was
+ * called. */
 static bool sleep_until_or_woken(struct cluster *c, int64_t until)
 {
     pthread_mutex_lock(&c->lock);
@@ -205,10 +204,10 @@ static bool log_read_is_due(struct cluster *c)
 {
     return clock_monotonic_ns() >= c->follow.follow_at ||
            log_gap_age_ns(c) >= ms_to_ns(READ_INTERVAL_BUSY_MS) ||
-           c->follow.missed == frame_sequencer_next_position(c->sequencer);
+           c->follow.missed == log_sequencer_next_position(c->sequencer);
 }
 
-/* Does all work that is due. Returns when to run next. */
+/* Does all work of the log thread that is due. Returns the time of the next run. */
 static int64_t log_follower_run_once(struct cluster *c, bool hurried)
 {
     enum err e = OK;
@@ -218,16 +217,16 @@ static int64_t log_follower_run_once(struct cluster *c, bool hurried)
         c->follow.follow_at = clock_monotonic_ns() + ms_to_ns(log_read_interval_ms(c));
     }
     if (!e)
-        e = check_delivered_frames(c);
+        e = check_delivered_log_entries(c);
     if (!e)
         e = acknowledge_revocations(c);
     if (!e)
         e = run_heartbeat_if_due(c);
     if (e)
         stop_if_schema_is_newer(c);
-    if (c->options.bus.n) /* also without a connection, so that counts do not accumulate */
+    if (c->options.bus.n) /* also if NATS is not connected, so that counts do not accumulate */
         c->options.send_counts(c->options.arg);
-    bool missing = !e && log_gap_step(c);
+    bool missing = !e && log_gap_resolve_step(c);
     bool waited = cluster_waits_finish(c);
     if (e && !waited)
         c->follow.follow_at = clock_monotonic_ns() + ms_to_ns(WAIT_AFTER_FAILURE_MS);

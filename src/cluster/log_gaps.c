@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "cluster/internal.h"
 
-enum { GAP_MIN_AGE_MS = 5 }; /* most positions arrive earlier */
+enum { GAP_MIN_AGE_MS = 5 }; /* most positions arrive earlier, in ms */
 
 struct gap_query {
     struct arena *arena;
@@ -42,10 +42,10 @@ static enum err read_bound_in_transaction(struct tx *tx, void *arg)
     return e;
 }
 
-enum err read_transaction_bound(struct cluster *c, struct arena *arena, struct str *ret)
+enum err read_new_transaction_id(struct cluster *c, struct arena *arena, struct str *ret)
 {
     struct gap_query q = { .arena = arena };
-    enum err e = cluster_run(c, STORE_APPEND, read_bound_in_transaction, &q);
+    enum err e = cluster_run_transaction(c, STORE_APPEND, read_bound_in_transaction, &q);
 
     *ret = q.bound;
     return e;
@@ -63,21 +63,20 @@ static const char TERMINATE_OLDER_TRANSACTIONS[] =
 static enum err count_older_transactions(struct tx *tx, void *arg)
 {
     struct gap_query *q = arg;
-    struct rows r;
-    bool found;
+    int64_t n = 0;
     enum err e =
-        tx_one(tx, q->end ? SQL(TERMINATE_OLDER_TRANSACTIONS) : SQL(COUNT_OLDER_TRANSACTIONS),
-               BIND(v_text(q->bound)), &r, &found);
+        tx_read_int(tx, q->end ? SQL(TERMINATE_OLDER_TRANSACTIONS) : SQL(COUNT_OLDER_TRANSACTIONS),
+                    BIND(v_text(q->bound)), &n);
 
     if (!e)
-        q->count = row_int(&r, 0);
+        q->count = n;
     return e;
 }
 
-enum err transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret)
+enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret)
 {
     struct gap_query q = { .bound = bound, .end = end };
-    enum err e = cluster_run(c, STORE_READ, count_older_transactions, &q);
+    enum err e = cluster_run_transaction(c, STORE_READ, count_older_transactions, &q);
 
     *ret = !e && !q.count;
     if (!e && end && q.count)
@@ -86,10 +85,10 @@ enum err transactions_have_ended(struct cluster *c, struct str bound, bool end, 
     return e;
 }
 
-/* Reads all positions up to s->last; positions that are missing then are aborted. */
+/* Reads all positions up to s->last again; those that are still missing were aborted. */
 static void resolve_gap(struct cluster *c)
 {
-    struct gap_check *s = &c->gap_check;
+    struct log_gap_check *s = &c->gap_check;
     int64_t last = 0;
     bool more = true;
 
@@ -98,13 +97,13 @@ static void resolve_gap(struct cluster *c)
             return;
         atomic_fetch_add(
             &c->count.aborted,
-            frame_sequencer_abort_missing(c->sequencer, more && last < s->last ? last : s->last));
+            log_sequencer_abort_missing(c->sequencer, more && last < s->last ? last : s->last));
     }
     s->bound_is_set = false;
     s->missing = 0;
 }
 
-static void gap_check_restart(struct gap_check *s, int64_t missing)
+static void gap_check_restart(struct log_gap_check *s, int64_t missing)
 {
     s->missing = missing;
     s->since = clock_monotonic_ns();
@@ -113,10 +112,10 @@ static void gap_check_restart(struct gap_check *s, int64_t missing)
 
 int64_t log_gap_age_ns(struct cluster *c)
 {
-    struct gap_check *s = &c->gap_check;
-    int64_t next = frame_sequencer_next_position(c->sequencer);
+    struct log_gap_check *s = &c->gap_check;
+    int64_t next = log_sequencer_next_position(c->sequencer);
 
-    if (frame_sequencer_greatest_position(c->sequencer) < next) {
+    if (log_sequencer_greatest_position(c->sequencer) < next) {
         s->missing = 0;
         return -1;
     }
@@ -127,9 +126,9 @@ int64_t log_gap_age_ns(struct cluster *c)
     return clock_monotonic_ns() - s->since;
 }
 
-bool log_gap_step(struct cluster *c)
+bool log_gap_resolve_step(struct cluster *c)
 {
-    struct gap_check *s = &c->gap_check;
+    struct log_gap_check *s = &c->gap_check;
     int64_t age = log_gap_age_ns(c);
     bool ended;
 
@@ -137,12 +136,12 @@ bool log_gap_step(struct cluster *c)
         return age >= 0;
     if (!s->bound_is_set) {
         arena_reset(s->arena);
-        s->last = frame_sequencer_greatest_position(c->sequencer);
-        s->bound_is_set = !read_transaction_bound(c, s->arena, &s->bound);
+        s->last = log_sequencer_greatest_position(c->sequencer);
+        s->bound_is_set = !read_new_transaction_id(c, s->arena, &s->bound);
         return true;
     }
-    if (!transactions_have_ended(c, s->bound, age > ms_to_ns(terminate_transactions_after_ms),
-                                 &ended) &&
+    if (!older_transactions_have_ended(c, s->bound, age > ms_to_ns(terminate_transactions_after_ms),
+                                       &ended) &&
         ended)
         resolve_gap(c);
     return true;

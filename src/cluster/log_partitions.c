@@ -1,6 +1,7 @@
 /* log_partitions.c - partitions of the log: creates the next one in time and drops old ones.
  *
- * Any node may do this; if several try, the first one succeeds and the others find it done. */
+ * Any node may do this work. If several try, the first succeeds, and the others find nothing to do.
+ */
 #include "base/log.h"
 #include "cluster/internal.h"
 
@@ -22,8 +23,8 @@ static enum err create_partition(struct tx *tx, void *arg)
     return e || !made ? e : tx_exec(tx, "select log_make_part($1)", BIND(v_int(t->part)), NULL);
 }
 
-/* A partition is created when the previous one is half full. So when partition p + 2 was created, p
- * was complete: all rows of p are older than made_at of p + 2. */
+/* A partition p + 1 is created when p is half full. So when p + 2 was created, p was already full,
+ * and all rows of p are older than made_at of p + 2. */
 static const char SELECT_OLD_PARTITION[] =
     "select p.part from log_parts p join log_parts n on n.part = p.part + 2 "
     "where n.made_at < clock_timestamp() - cast($1 as double precision) * interval '1 minute' "
@@ -49,38 +50,37 @@ static enum err drop_partition(struct tx *tx, void *arg)
 static enum err read_first_partition(struct tx *tx, void *arg)
 {
     struct partition_task *t = arg;
-    struct rows r;
-    bool found;
-    enum err e = tx_one(tx, "select coalesce(min(part), 0) from log_parts", NO_BIND, &r, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, "select coalesce(min(part), 0) from log_parts", NO_BIND, &n);
 
-    t->part = e ? 0 : row_int(&r, 0);
+    t->part = e ? 0 : n;
     return e;
 }
 
-/* A process that was paused for long may find that rows it has not read were dropped: its
+/* While this process was paused, log rows that it has not read may have been dropped. Then its
  * sessions would miss events without notice. */
 static void check_unread_rows_exist(struct cluster *c)
 {
     struct partition_task first = { 0 };
 
-    if (cluster_run(c, STORE_READ, read_first_partition, &first) || c->follow.lost)
+    if (cluster_run_transaction(c, STORE_READ, read_first_partition, &first) || c->follow.lost)
         return;
-    c->follow.lost = frame_sequencer_next_position(c->sequencer) < first.part * PARTITION_POSITIONS;
+    c->follow.lost = log_sequencer_next_position(c->sequencer) < first.part * PARTITION_POSITIONS;
     if (!c->follow.lost)
         return;
     log_error("cluster: the log no longer has the event at position %lld; this node stops",
-              (long long)frame_sequencer_next_position(c->sequencer));
+              (long long)log_sequencer_next_position(c->sequencer));
     c->options.lost(c->options.arg);
 }
 
 void log_partitions_maintain(struct cluster *c)
 {
-    int64_t next = frame_sequencer_next_position(c->sequencer);
+    int64_t next = log_sequencer_next_position(c->sequencer);
     struct partition_task t = { .part = next / PARTITION_POSITIONS + 1 };
 
     check_unread_rows_exist(c);
     if (next % PARTITION_POSITIONS > PARTITION_POSITIONS / 2)
-        cluster_run(c, STORE_APPEND, create_partition, &t);
-    if (!cluster_run(c, STORE_READ, read_old_partition, &t) && t.done)
-        cluster_run(c, STORE_APPEND, drop_partition, &t);
+        cluster_run_transaction(c, STORE_APPEND, create_partition, &t);
+    if (!cluster_run_transaction(c, STORE_READ, read_old_partition, &t) && t.done)
+        cluster_run_transaction(c, STORE_APPEND, drop_partition, &t);
 }

@@ -20,7 +20,7 @@ _Static_assert(CIPHER_KEY_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES,
 /* Counters of messages that were received from another node. */
 struct cipher_sender {
     uint32_t identity;
-    uint64_t last;       /* greatest counter received */
+    uint64_t last;       /* greatest counter received from the sender */
     int64_t received_at; /* time of the last message (clock_ms) */
     uint64_t seen[CIPHER_WINDOW / 64];
 };
@@ -78,7 +78,7 @@ void cipher_encrypt(struct cipher *c, struct str subject, int64_t position, stru
     out->n += NONCE_BYTES + length + TAG_BYTES;
 }
 
-/* Frees one silent sender. Its older messages are rejected by their time, without a counter. */
+/* Frees the state of one silent sender. Its older messages are still rejected by their time. */
 static void evict_silent_sender(struct cipher *c, int64_t now)
 {
     size_t at = 0;
@@ -108,7 +108,7 @@ static struct cipher_sender *cipher_sender_get_or_create(struct cipher *c, uint3
     return s;
 }
 
-/* Records a counter. Returns false if it is a repetition, or too old for the window. */
+/* Records a counter. Returns false if it was received before, or is too old for the window. */
 static bool cipher_sender_record_counter(struct cipher_sender *s, uint64_t counter)
 {
     if (counter + CIPHER_WINDOW <= s->last || !counter)
@@ -149,12 +149,12 @@ enum cipher_result cipher_decrypt(struct cipher *c, struct str subject, struct s
     int64_t sent = (int64_t)read_le64(text + 16);
     if (sent < now - CIPHER_AGE_MS || sent > now + CIPHER_AGE_MS)
         return CIPHER_LATE;
-    /* NATS does not echo our own messages (echo is off), so a message from this node is a
+    /* NATS does not send this node its own messages (echo is off), so a message from this node is a
      * replay. */
     if (sender == c->sender || !cipher_sender_record_counter(
                                    cipher_sender_get_or_create(c, (uint32_t)sender, now), counter))
         return CIPHER_REPEATED;
     *ret_position = (int64_t)read_le64(text + 24);
-    *ret_bytes = str_skip(buf_str(plain), HEAD_BYTES);
+    *ret_bytes = str_skip_bytes(buf_str(plain), HEAD_BYTES);
     return *ret_position < 0 ? CIPHER_FORGED : CIPHER_GOOD;
 }

@@ -1,10 +1,10 @@
 /* message_cipher.h - encrypts and authenticates the messages that nodes exchange through NATS.
  *
  * XChaCha20-Poly1305 with a key that only nodes with the same pepper have, a random nonce per
- * message, and the subject as additional data. The plaintext begins with the sender, its counter,
- * its clock and the position. A receiver rejects messages that are older than CIPHER_AGE_MS, or
- * that far in the future, and every counter that it has received before: a replayed message has no
- * effect. */
+ * message, and the NATS subject as additional data. The plaintext begins with the sender's
+ * identity, counter and clock and the log position. A receiver rejects messages that are more than
+ * CIPHER_AGE_MS old or in the future, and every counter that it has received before, so a replayed
+ * message has no effect. */
 #ifndef CLUSTER_MESSAGE_CIPHER_H
 #define CLUSTER_MESSAGE_CIPHER_H
 
@@ -15,7 +15,7 @@
 
 enum {
     CIPHER_KEY_BYTES = 32,
-    CIPHER_AGE_MS = 60 * 1000, /* also the tolerated clock skew */
+    CIPHER_AGE_MS = 60 * 1000, /* maximum age of a message, and tolerated clock skew */
     CIPHER_WINDOW = 4096,      /* counters of one sender that may arrive out of order */
     CIPHER_OVERHEAD = 24 + 16 + 32,
 };
@@ -24,11 +24,11 @@ struct cipher {
     unsigned char key[CIPHER_KEY_BYTES];
     uint32_t sender;          /* identity of this node */
     _Atomic uint64_t counter; /* number of messages sent so far */
-    /* Node identity -> struct cipher_sender; used by the receiving thread only. */
+    /* Map from node identity to struct cipher_sender; used by the receiving thread only. */
     struct map senders;
 };
 
-/* sender: an identity that no other process has or had. */
+/* Initialises a cipher. sender must be an identity that no other process has or had. */
 void cipher_init(struct cipher *c, const unsigned char key[CIPHER_KEY_BYTES], uint32_t sender);
 void cipher_clear(struct cipher *c);
 

@@ -23,37 +23,37 @@
 #include "net/tls.h"
 
 enum {
-    CONNECT_MS = 2000,       /* timeout for connect and INFO */
+    CONNECT_MS = 2000,       /* time limit for connect and INFO */
     PING_MS = 2000,          /* after this time without data, PING is sent */
-    SERVER_SILENT_MS = 5000, /* after this time without data, the server is dead */
+    SERVER_SILENT_MS = 5000, /* after this time without data, the connection is closed */
     RECONNECT_MIN_MS = 50,
     RECONNECT_MAX_MS = 1000,
     READ_BYTES = 64 * 1024,
-    UNSENT_MAX_BYTES = 8 * 1024 * 1024, /* above this the connection is closed */
+    UNSENT_MAX_BYTES = 8 * 1024 * 1024, /* with more unsent bytes the connection is closed */
     DROPPABLE_MAX_BYTES =
-        UNSENT_MAX_BYTES / 2, /* above this nats_publish_droppable drops messages */
+        UNSENT_MAX_BYTES / 2, /* with more unsent bytes nats_publish_droppable drops messages */
 };
 
 struct nats {
     struct nats_options options;
     pthread_t thread;
     bool has_thread;
-    int wake;              /* eventfd */
+    int wake;              /* eventfd that wakes the connection's thread */
     struct buf in, cipher; /* used by the connection's thread only */
-    bool asked;            /* PING was sent, PONG is pending */
+    bool asked;            /* whether PING was sent and PONG is pending */
     int64_t received_at;
-    size_t server;                   /* index of the current server */
-    struct tls_context *tls_context; /* NULL: no server uses TLS */
+    size_t server;                   /* index of the server in options.servers */
+    struct tls_context *tls_context; /* NULL if no server uses TLS */
 
-    pthread_mutex_t lock; /* protects all members below */
-    int socket;           /* -1: none */
+    pthread_mutex_t lock; /* protects all following members */
+    int socket;           /* -1 if there is no connection */
     bool connected, ending;
     size_t max_payload;
-    struct tls *tls;       /* tls://: set after the first INFO */
-    bool introduced;       /* CONNECT was sent over TLS */
-    struct buf plain;      /* output before it is encrypted */
-    struct buf out;        /* bytes that the socket did not accept */
-    _Atomic size_t unsent; /* size of out, readable without the lock */
+    struct tls_connection *tls; /* for tls://, set after the first INFO */
+    bool introduced;            /* whether CONNECT was sent over TLS */
+    struct buf plain;           /* output that is not encrypted yet */
+    struct buf out;             /* bytes that the socket did not accept */
+    _Atomic size_t unsent;      /* size of out, readable without the lock */
 };
 
 static bool uses_tls(const struct nats_options *o)
@@ -93,7 +93,7 @@ static void wake_nats_thread(struct nats *n)
     uint64_t one = 1;
 
     if (write(n->wake, &one, sizeof one) < 0) {
-        /* The counter is full, so the thread is already awake. */
+        /* The counter of the eventfd is full, so the thread is already awake. */
     }
 }
 
@@ -102,11 +102,11 @@ static void drain_wake_counter(struct nats *n)
     uint64_t count;
 
     if (read(n->wake, &count, sizeof count) < 0) {
-        /* There was no wake-up. */
+        /* The eventfd had no pending wake-up. */
     }
 }
 
-/* Needs the lock. */
+/* Sends the unsent bytes as far as the socket accepts them. The caller holds the lock. */
 static void flush_output(struct nats *n)
 {
     while (n->out.n && n->socket >= 0) {
@@ -115,19 +115,20 @@ static void flush_output(struct nats *n)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            break; /* full or closed: the connection's thread finds out */
+            break; /* the socket is full or closed, which the connection's thread detects */
         buf_drop_front(&n->out, (size_t)sent);
     }
     atomic_store_explicit(&n->unsent, n->out.n, memory_order_relaxed);
 }
 
-/* Needs the lock. Returns the buffer for commands; encrypt_and_flush sends it. */
+/* Returns the buffer for commands; encrypt_and_flush sends it. The caller holds the lock. */
 static struct buf *command_buffer(struct nats *n)
 {
     return n->tls ? &n->plain : &n->out;
 }
 
-/* Needs the lock. A full buffer ends within a message, so the connection is closed. */
+/* Encrypts and sends the commands. If the buffer is full, a message is incomplete, so the
+ * connection is closed. The caller holds the lock. */
 static bool encrypt_and_flush(struct nats *n)
 {
     if (n->plain.n && !(n->tls && tls_encrypt(n->tls, buf_str(&n->plain), &n->out))) {
@@ -136,7 +137,7 @@ static bool encrypt_and_flush(struct nats *n)
     }
     buf_reset(&n->plain);
     flush_output(n);
-    if (buf_full(&n->out)) {
+    if (buf_is_full(&n->out)) {
         shutdown(n->socket, SHUT_RDWR);
         return false;
     }
@@ -183,7 +184,7 @@ bool nats_accepts_size(struct nats *n, size_t size)
     return fits;
 }
 
-/* Needs the lock. Sends CONNECT, the subscriptions and PING. */
+/* Sends CONNECT, the subscriptions and PING. The caller holds the lock. */
 static void send_connect_and_subscribe(struct nats *n)
 {
     const struct nats_options *o = &n->options;
@@ -196,11 +197,12 @@ static void send_connect_and_subscribe(struct nats *n)
     encrypt_and_flush(n);
 }
 
-/* Needs the lock. INFO is plain text, then both sides use TLS. Nothing is sent before TLS, so
- * that a server without TLS does not get the password. */
+/* Begins TLS after INFO, which is plain text. Sends nothing before, so that a server without TLS
+ * does not get the password. The caller holds the lock. */
 static void begin_tls_handshake(struct nats *n)
 {
-    n->tls = tls_connect(n->tls_context, n->options.servers.items[n->server].host, &n->out);
+    n->tls = tls_client_connection_new(n->tls_context, n->options.servers.items[n->server].host,
+                                       &n->out);
     if (n->tls)
         flush_output(n);
     else
@@ -210,7 +212,7 @@ static void begin_tls_handshake(struct nats *n)
 static void handle_server_info(struct nats *n, struct str info)
 {
     pthread_mutex_lock(&n->lock);
-    n->max_payload = nats_info_max_payload(info);
+    n->max_payload = nats_parse_max_payload(info);
     if (n->options.servers.items[n->server].tls && !n->tls)
         begin_tls_handshake(n);
     else if (!n->connected && !n->tls)
@@ -226,7 +228,7 @@ static void send_command(struct nats *n, struct str word)
     pthread_mutex_unlock(&n->lock);
 }
 
-/* Handles the PONG for the PING after the subscriptions, which are active now. */
+/* Handles the PONG for the PING after the subscriptions: the subscriptions are active now. */
 static void on_subscriptions_active(struct nats *n)
 {
     pthread_mutex_lock(&n->lock);
@@ -272,7 +274,7 @@ static bool parse_received_commands(struct nats *n)
     size_t at = 0;
     long took;
 
-    while ((took = nats_parse_command(str_skip(buf_str(&n->in), at), &w)) > 0) {
+    while ((took = nats_parse_command(str_skip_bytes(buf_str(&n->in), at), &w)) > 0) {
         at += (size_t)took;
         if (!handle_command(n, &w))
             return false;
@@ -283,7 +285,7 @@ static bool parse_received_commands(struct nats *n)
     return took == 0;
 }
 
-/* Decrypts input. Sends CONNECT once the handshake is complete. */
+/* Decrypts input. Sends CONNECT once the TLS handshake is complete. */
 static bool decrypt_received(struct nats *n, struct str bytes)
 {
     bool eof = false;
@@ -408,7 +410,7 @@ static bool connection_poll_once(struct nats *n, int fd)
     return check_server_is_alive(n);
 }
 
-/* Runs the connection until it ends. Returns whether it was ever established. */
+/* Runs the connection until it is closed. Returns whether it was ever established. */
 static bool connection_run(struct nats *n, int fd)
 {
     buf_reset(&n->in);
@@ -425,7 +427,7 @@ static bool connection_run(struct nats *n, int fd)
     bool was = n->connected;
     n->connected = n->introduced = false;
     n->socket = -1;
-    tls_free(n->tls);
+    tls_connection_free(n->tls);
     n->tls = NULL;
     buf_reset(&n->plain);
     pthread_mutex_unlock(&n->lock);

@@ -7,7 +7,7 @@
 
 #define DEFAULT_PORT "4222"
 
-/* Returns false if the part is empty or too long. */
+/* Copies a part of an address; returns false if it is empty or too long. */
 static bool copy_address_part(struct str from, char *to, size_t max)
 {
     if (!from.n || from.n >= max || memchr(from.p, 0, from.n))
@@ -17,7 +17,7 @@ static bool copy_address_part(struct str from, char *to, size_t max)
     return true;
 }
 
-/* User and password, or a token, are before the last '@'. */
+/* Parses user and password, or a token, which precede the last '@'. */
 static bool parse_credentials(struct str *rest, struct nats_server *s)
 {
     size_t at = rest->n;
@@ -27,7 +27,7 @@ static bool parse_credentials(struct str *rest, struct nats_server *s)
     if (!at)
         return true;
     struct str who = str_slice(rest->p, at - 1), name;
-    *rest = str_skip(*rest, at);
+    *rest = str_skip_bytes(*rest, at);
     name = str_cut(&who, ':');
     return copy_address_part(name, s->user, sizeof s->user) &&
            (!who.n || copy_address_part(who, s->password, sizeof s->password));
@@ -43,7 +43,7 @@ static bool parse_host_and_port(struct str rest, struct nats_server *s)
         colon--;
     if (colon && rest.p[colon - 1] == ':') {
         host = str_slice(rest.p, colon - 1);
-        port = str_skip(rest, colon);
+        port = str_skip_bytes(rest, colon);
     }
     if (host.n > 2 && host.p[0] == '[' && host.p[host.n - 1] == ']')
         host = str_slice(host.p + 1, host.n - 2);
@@ -56,10 +56,10 @@ static bool parse_host_and_port(struct str rest, struct nats_server *s)
 static bool parse_server_url(struct str text, struct nats_server *s)
 {
     *s = (struct nats_server){ 0 };
-    s->tls = str_starts(text, STR("tls://"));
-    if (!s->tls && !str_starts(text, STR("nats://")))
+    s->tls = str_starts_with(text, STR("tls://"));
+    if (!s->tls && !str_starts_with(text, STR("nats://")))
         return false;
-    text = str_skip(text, s->tls ? 6 : 7);
+    text = str_skip_bytes(text, s->tls ? 6 : 7);
     if (text.n && text.p[text.n - 1] == '/')
         text.n--;
     return parse_credentials(&text, s) && !memchr(text.p, '/', text.n) &&
@@ -79,7 +79,7 @@ bool nats_servers_parse(struct str text, struct nats_servers *ret)
     return true;
 }
 
-/* MSG subject sid [reply-to] length CRLF, then length bytes and CRLF. */
+/* Parses a message: MSG subject sid [reply-to] length CRLF, then length bytes and CRLF. */
 static long parse_message_command(struct str bytes, struct str line, size_t line_end,
                                   struct nats_command *ret)
 {
@@ -108,7 +108,7 @@ static bool command_is(struct str line, struct str word, struct str *ret_rest)
         return false;
     if (line.n > word.n && line.p[word.n] != ' ' && line.p[word.n] != '\t')
         return false;
-    *ret_rest = str_trim(str_skip(line, word.n));
+    *ret_rest = str_trim(str_skip_bytes(line, word.n));
     return true;
 }
 
@@ -141,7 +141,7 @@ long nats_parse_command(struct str bytes, struct nats_command *ret)
     return -1;
 }
 
-size_t nats_info_max_payload(struct str info)
+size_t nats_parse_max_payload(struct str info)
 {
     enum { USUAL = 1024 * 1024 };
     struct arena *arena = arena_new();
@@ -166,20 +166,20 @@ size_t nats_info_max_payload(struct str info)
 
 static void write_json_text(struct json_writer *j, const char *name, const char *text)
 {
-    json_key(j, str_of(name));
-    json_text(j, str_of(text));
+    json_write_key(j, str_of(name));
+    json_write_text(j, str_of(text));
 }
 
 static void write_json_bool(struct json_writer *j, const char *name, bool on)
 {
-    json_key(j, str_of(name));
-    json_bool(j, on);
+    json_write_key(j, str_of(name));
+    json_write_bool(j, on);
 }
 
-/* echo false: the server does not send our own messages back. */
+/* Sets "echo" to false, so that the server does not send this node its own messages. */
 void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name)
 {
-    struct json_writer j = json_writer_to(b);
+    struct json_writer j = json_writer_to_buf(b);
 
     buf_add_lit(b, "CONNECT ");
     json_begin_object(&j);
@@ -190,8 +190,8 @@ void nats_write_connect(struct buf *b, const struct nats_server *s, const char *
     write_json_text(&j, "lang", "c");
     write_json_text(&j, "version", "1");
     write_json_text(&j, "name", name);
-    json_name(&j, "protocol");
-    json_int(&j, 1);
+    json_write_name(&j, "protocol");
+    json_write_int(&j, 1);
     if (s->user[0] && s->password[0]) {
         write_json_text(&j, "user", s->user);
         write_json_text(&j, "pass", s->password);

@@ -1,21 +1,21 @@
 /* nats_protocol.h - parses and writes the NATS client protocol: text lines, some followed by bytes.
  *
- * Only what a client needs: docs.nats.io/reference/reference-protocols. */
+ * Implements only the commands that a client needs: docs.nats.io/reference/reference-protocols. */
 #ifndef CLUSTER_NATS_PROTOCOL_H
 #define CLUSTER_NATS_PROTOCOL_H
 
 #include "base/buf.h"
 
 enum {
-    NATS_LINE_MAX = 32 * 1024,          /* INFO of a large cluster is the longest */
-    NATS_PAYLOAD_MAX = 8 * 1024 * 1024, /* our messages are smaller */
+    NATS_LINE_MAX = 32 * 1024,          /* maximum line; INFO of a large cluster is the longest */
+    NATS_PAYLOAD_MAX = 8 * 1024 * 1024, /* messages of this program are smaller */
     NATS_SERVERS_MAX = 8,
 };
 
-/* Address of a server, and our credentials. */
+/* Address of a NATS server, and the credentials of this client. */
 struct nats_server {
     char host[256], port[8];
-    char user[128], password[256]; /* a user without a password is a token */
+    char user[128], password[256]; /* if the password is empty, user is a token */
     bool tls;
 };
 
@@ -24,22 +24,23 @@ struct nats_servers {
     size_t count;
 };
 
-/* Parses "nats://[user:password@]host[:port],tls://…"; false: invalid. */
+/* Parses "nats://[user:password@]host[:port],tls://…"; returns false if it is invalid. */
 bool nats_servers_parse(struct str text, struct nats_servers *ret);
 
 enum nats_command_kind { NATS_INFO, NATS_MESSAGE, NATS_PING, NATS_PONG, NATS_OK, NATS_ERR };
 
-/* A command from the server. */
+/* A command from the NATS server. */
 struct nats_command {
     enum nats_command_kind kind;
-    struct str subject; /* messages only */
+    struct str subject; /* only set for NATS_MESSAGE */
     struct str body;    /* payload; JSON of INFO; text of -ERR */
 };
 
-/* Parses one command. Returns its length in bytes; 0: incomplete; -1: not the NATS protocol. */
+/* Parses one command. Returns its length in bytes, 0 if it is incomplete, or -1 if it is not the
+ * NATS protocol. */
 long nats_parse_command(struct str bytes, struct nats_command *ret);
 /* Returns the largest payload that INFO allows. */
-size_t nats_info_max_payload(struct str info);
+size_t nats_parse_max_payload(struct str info);
 
 void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name);
 void nats_write_subscribe(struct buf *b, const char *subject, unsigned id);

@@ -1,9 +1,9 @@
 /* nodes.c - cluster membership: one row per node, with a heartbeat every second.
  *
- * Times are those of the database, because clocks of nodes may differ. A node without a heartbeat
- * for five seconds is declared dead: others terminate its connections, which ends its transactions.
- * If it was only paused, it reconnects, reads the log from its position and delivers the missed
- * events. */
+ * Times are those of the database's clock, because clocks of nodes may differ. A node without a
+ * heartbeat for five seconds is declared dead: other nodes terminate its database connections,
+ * which ends its transactions. If the node was only paused, it reconnects, reads the log from its
+ * position and delivers the missed events. */
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,12 +17,12 @@ struct node_row {
     struct cluster *cluster;
     char name[256];
     int64_t ids_until;
-    int64_t foreign; /* number of a node whose frames this node cannot decode, or 0 */
+    int64_t foreign; /* number of a node whose log entries this node cannot decode, or 0 */
     bool others_differ;
 };
 
 /* Ids contain the time of their node's clock. If another host takes over a node number and its
- * clock is behind, it must not generate an id twice. */
+ * clock is behind, it must not generate the same id again. */
 static const char SELECT_IDS_UNTIL[] = "select ids_until from nodes where node = $1 and name <> $2";
 static const char INSERT_NODE[] =
     "insert into nodes (node, identity, name, state, seen_at, begun_at, ids_until, position, "
@@ -33,7 +33,7 @@ static const char INSERT_NODE[] =
     "begun_at = excluded.begun_at, ids_until = excluded.ids_until, position = 0, sessions = 0, "
     "version = excluded.version, settings = excluded.settings, address = excluded.address, "
     "schema = excluded.schema, frames = excluded.frames, voice = ''";
-/* Nodes with another frame format could not decode each other's events. */
+/* Nodes with another format of log entries could not decode each other's events. */
 static const char SELECT_OTHER_FRAME_FORMAT[] =
     "select node from nodes where node <> $1 and state <> 3 and frames not in (0, $2) and "
     "seen_at > clock_timestamp() - cast($3 as double precision) * interval '1 millisecond' limit 1";
@@ -52,7 +52,7 @@ static enum err insert_node(struct tx *tx, void *arg)
     n->ids_until = !e && found ? row_int(&r, 0) : 0;
     if (!e)
         e = tx_one(tx, SELECT_OTHER_FRAME_FORMAT,
-                   BIND(v_int(c->node), v_int(FRAME_FORMAT), v_int(NODE_LEASE_MS)), &r, &found);
+                   BIND(v_int(c->node), v_int(LOG_ENTRY_FORMAT), v_int(NODE_LEASE_MS)), &r, &found);
     n->foreign = !e && found ? row_int(&r, 0) : 0;
     if (e || n->foreign)
         return e;
@@ -61,7 +61,7 @@ static enum err insert_node(struct tx *tx, void *arg)
                     BIND(v_int(c->node), v_int(c->identity), v_text(name),
                          v_int(clock_ms() + NODE_LEASE_MS), v_text(str_of(c->options.version)),
                          v_text(c->options.settings), v_text(str_of(c->options.address)),
-                         v_int(store_schema_number()), v_int(FRAME_FORMAT)),
+                         v_int(store_schema_number()), v_int(LOG_ENTRY_FORMAT)),
                     NULL);
     if (!e)
         e = tx_one(tx, SELECT_OTHER_SETTINGS, BIND(v_int(c->node), v_text(c->options.settings)), &r,
@@ -80,7 +80,7 @@ enum err node_register(struct cluster *c)
     struct node_row n = { .cluster = c };
 
     gethostname(n.name, sizeof n.name - 1);
-    enum err e = cluster_run(c, STORE_WRITE, insert_node, &n);
+    enum err e = cluster_run_transaction(c, STORE_WRITE, insert_node, &n);
     if (e)
         return e;
     if (n.foreign) {
@@ -103,8 +103,8 @@ static const char COUNT_NODES[] =
     "select count(*), count(*) filter (where node < $1), "
     "cast(extract(epoch from clock_timestamp()) * 1000 as bigint) from nodes where state = 1";
 
-/* Returns the certain part of the offset: the database read its clock somewhere between the two
- * times. */
+/* Returns the minimum offset: the database read its clock at some time between before_ms and
+ * after_ms. */
 static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t after_ms)
 {
     if (database_ms < before_ms)
@@ -122,7 +122,7 @@ static const char SELECT_CLOCK_OFFSETS[] =
 static enum err compare_with_other_clocks(struct cluster *c, struct tx *tx, int64_t offset_ms,
                                           bool *ret_agree)
 {
-    int64_t others[64]; /* a sample of more nodes is enough */
+    int64_t others[64]; /* at most 64 other nodes are compared */
     size_t count = 0;
     struct rows r;
     enum err e = tx_query(tx, SELECT_CLOCK_OFFSETS, BIND(v_int(c->node), v_int(NODE_LEASE_MS)), &r);
@@ -131,7 +131,7 @@ static enum err compare_with_other_clocks(struct cluster *c, struct tx *tx, int6
         return e;
     while (count < sizeof others / sizeof *others && rows_next(&r))
         others[count++] = row_int(&r, 0);
-    *ret_agree = clock_agrees(offset_ms, others, count);
+    *ret_agree = node_clock_is_right(offset_ms, others, count);
     return rows_end(&r);
 }
 
@@ -148,7 +148,7 @@ static void record_clock_offset(struct cluster *c, int64_t offset_ms,
                              (read_step->after - c->clocks.last.after) / 1000000),
                  2 * NODE_LEASE_MS / 1000);
     }
-    clock_check_record(&c->clocks, read_step, agrees);
+    clock_check_record_sample(&c->clocks, read_step, agrees);
     atomic_store(&c->offset_ms, offset_ms);
     atomic_store(&c->clock_off, c->clocks.is_off);
     if (c->clocks.is_off != was_off)
@@ -164,7 +164,7 @@ static enum err update_heartbeat(struct tx *tx, void *arg)
     bool found;
     enum err e = tx_exec(tx, UPDATE_HEARTBEAT,
                          BIND(v_int(c->node), v_int(c->identity), v_int(clock_ms() + NODE_LEASE_MS),
-                              v_int(frame_sequencer_next_position(c->sequencer) - 1),
+                              v_int(log_sequencer_next_position(c->sequencer) - 1),
                               v_int((int64_t)c->options.sessions(c->options.arg))),
                          NULL);
 
@@ -179,7 +179,7 @@ static enum err update_heartbeat(struct tx *tx, void *arg)
     atomic_store(&c->count.nodes, (uint64_t)row_int(&r, 0));
     atomic_store(&c->rank, (uint64_t)row_int(&r, 1));
     int64_t offset = clock_offset(before, read_step.database_ms, clock_ms());
-    bool agree = clock_agrees(offset, NULL, 0);
+    bool agree = node_clock_is_right(offset, NULL, 0);
     if (!agree)
         e = compare_with_other_clocks(c, tx, offset, &agree);
     if (!e)
@@ -190,7 +190,7 @@ static enum err update_heartbeat(struct tx *tx, void *arg)
 static const char SELECT_LIVING_NODES[] = "select identity from nodes where state = 1";
 
 struct living_nodes {
-    uint32_t identities[1024]; /* maximum number of nodes */
+    uint32_t identities[1024]; /* at most 1024 nodes */
     size_t count;
 };
 
@@ -208,18 +208,18 @@ static enum err read_living_nodes(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Calls the callback outside the transaction, because it has work of its own. */
+/* Calls options.living outside of the transaction, because the callback does further work. */
 static enum err report_living_nodes(struct cluster *c)
 {
     struct living_nodes n;
-    enum err e = cluster_run(c, STORE_READ, read_living_nodes, &n);
+    enum err e = cluster_run_transaction(c, STORE_READ, read_living_nodes, &n);
 
     if (!e)
         c->options.living(c->options.arg, n.identities, n.count);
     return e;
 }
 
-/* abs(): a heartbeat in the future is from before the database's clock was set back. */
+/* abs(): a heartbeat in the future was written before the database's clock was set back. */
 static const char UPDATE_DEAD_NODES[] =
     "update nodes set state = 3 where node in (select node from nodes where state = 1 and "
     "abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 > cast($1 as bigint) "
@@ -254,9 +254,9 @@ static enum err declare_nodes_dead(struct tx *tx, void *arg)
     return e;
 }
 
-/* A node that could not reach the database for almost a lease period cannot decide about others:
- * the database may have been unreachable for all, and they may reconnect later. So it declares
- * no node dead for two lease periods. */
+/* If this node could not reach the database for almost a lease period, other nodes may have had the
+ * same problem and may reconnect later. So this node declares no node dead for two lease
+ * periods. */
 static bool may_declare_nodes_dead(struct cluster *c)
 {
     int64_t now = clock_monotonic_ns();
@@ -270,10 +270,10 @@ static bool may_declare_nodes_dead(struct cluster *c)
 
 enum err node_heartbeat(struct cluster *c)
 {
-    enum err e = cluster_run(c, STORE_APPEND, update_heartbeat, c);
+    enum err e = cluster_run_transaction(c, STORE_APPEND, update_heartbeat, c);
 
     if (!e && may_declare_nodes_dead(c))
-        e = cluster_run(c, STORE_APPEND, declare_nodes_dead, c);
+        e = cluster_run_transaction(c, STORE_APPEND, declare_nodes_dead, c);
     if (!e && c->options.living)
         e = report_living_nodes(c);
     return e;
@@ -289,14 +289,14 @@ static enum err update_node_position(struct tx *tx, void *arg)
 
     return tx_exec(tx, UPDATE_NODE_POSITION,
                    BIND(v_int(c->node), v_int(c->identity),
-                        v_int(frame_sequencer_next_position(c->sequencer) - 1),
+                        v_int(log_sequencer_next_position(c->sequencer) - 1),
                         v_int(clock_ms() + NODE_LEASE_MS)),
                    NULL);
 }
 
 enum err node_publish_position(struct cluster *c)
 {
-    return cluster_run(c, STORE_APPEND, update_node_position, c);
+    return cluster_run_transaction(c, STORE_APPEND, update_node_position, c);
 }
 
 static const char SELECT_LEAST_POSITION[] =
@@ -311,19 +311,18 @@ struct least_position {
 static enum err read_least_position(struct tx *tx, void *arg)
 {
     struct least_position *l = arg;
-    struct rows r;
-    bool found;
-    enum err e = tx_one(tx, SELECT_LEAST_POSITION, BIND(v_int(l->node)), &r, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, SELECT_LEAST_POSITION, BIND(v_int(l->node)), &n);
 
     if (!e)
-        l->position = row_int(&r, 0);
+        l->position = n;
     return e;
 }
 
 enum err read_least_node_position(struct cluster *c, int64_t *ret)
 {
     struct least_position l = { .node = c->node };
-    enum err e = cluster_run(c, STORE_READ, read_least_position, &l);
+    enum err e = cluster_run_transaction(c, STORE_READ, read_least_position, &l);
 
     *ret = l.position;
     return e;
@@ -339,5 +338,5 @@ static enum err delete_node(struct tx *tx, void *arg)
 
 void node_unregister(struct cluster *c)
 {
-    cluster_run(c, STORE_APPEND, delete_node, c);
+    cluster_run_transaction(c, STORE_APPEND, delete_node, c);
 }

@@ -1,4 +1,4 @@
-/* build_command.c - builds the command to store from a request body. */
+/* build_command.c - builds a command for the database from a request body. */
 #include "base/utf8.h"
 #include "commands/internal.h"
 #include "json/read.h"
@@ -16,7 +16,7 @@ struct command new_empty_command(snowflake guild_id)
         k.guild_id = opt_id_or_null(guild_id);
         return k;
     }
-    k.dm_permission = opt_bool_of(true);
+    k.dm_permission = opt_bool_given(true);
     k.contexts.given = GIVEN_NULL;
     return k;
 }
@@ -31,8 +31,7 @@ static bool has_context(const struct list *contexts, int64_t context)
     return false;
 }
 
-/* Applies the deprecated dm_permission: adds BOT_DM to the contexts that were set before, or
- * removes it. */
+/* Applies the deprecated field dm_permission: adds BOT_DM to the stored contexts, or removes it. */
 static void apply_dm_permission(struct arena *arena, struct command *k, bool allowed)
 {
     struct list left = { 0 };
@@ -55,7 +54,7 @@ static void apply_contexts(struct arena *arena, struct command *k, const struct 
         k->dm_permission.value = has_context(&in->contexts.value, CONTEXT_BOT_DM);
         return;
     }
-    /* A null resets the contexts, and the dm_permission that they implied. */
+    /* null resets the contexts, and with them the dm_permission that they implied. */
     if (in->contexts.given == GIVEN_NULL && k->contexts.given == GIVEN) {
         k->contexts = (struct opt_list){ .given = GIVEN_NULL };
         k->dm_permission.value = true;
@@ -87,7 +86,7 @@ void apply_command_patch(struct arena *arena, struct command *k, const struct co
     if (in->nsfw.given != ABSENT)
         k->nsfw = in->nsfw.given == GIVEN && in->nsfw.value;
     if (k->guild_id.given == GIVEN)
-        return; /* the remaining fields exist on global commands only */
+        return; /* the fields below apply only to global commands */
     apply_contexts(arena, k, in);
     apply_optional_list(&k->integration_types, &in->integration_types, ABSENT);
     if (in->handler.given != ABSENT)
@@ -132,16 +131,16 @@ static struct str normalize_choice_value(struct arena *arena, const struct comma
     struct json_reader r;
     struct json_number n;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 8192);
     json_reader_init(&r, c->value, arena);
     if (type == OPTION_STRING)
-        json_text(&j, choice_value_text(arena, c));
+        json_write_text(&j, command_choice_value_text(arena, c));
     else if (json_read_number(&r, &n) && n.kind == NUMBER_INT)
-        json_int(&j, n.i);
+        json_write_int(&j, n.i);
     else
-        json_real(&j, n.d);
+        json_write_real(&j, n.d);
     return buf_move_to_arena(&out, arena);
 }
 
@@ -215,7 +214,7 @@ void normalize_command(struct arena *arena, struct command *k)
     if (k->type != COMMAND_ENTRY_POINT)
         k->handler.given = ABSENT;
     else if (k->handler.given != GIVEN)
-        k->handler = opt_int_of(COMMAND_APP_HANDLER);
+        k->handler = opt_int_given(COMMAND_APP_HANDLER);
     if (k->contexts.given == GIVEN)
         normalize_number_set(arena, &k->contexts);
     if (k->integration_types.given == GIVEN)

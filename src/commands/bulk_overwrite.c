@@ -1,11 +1,10 @@
-/* bulk_overwrite.c - PUT …/commands: the bulk overwrite of all commands of a scope.
- *
- * Bots send the same list at every start, so usually nothing changes and nothing is written. A
- * command that matches a stored row keeps that row's id. The overwrite is atomic. */
+/* bulk_overwrite.c - PUT …/commands: replaces all commands of a guild, or all global commands. Bots
+ * send the same list at every start, so usually nothing changes and nothing is written. A command
+ * that matches a stored row keeps the id of that row. The overwrite is atomic. */
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"
-#include "commands/known_overwrite_bodies.h"
+#include "commands/overwrite_body_cache.h"
 #include "commands/permissions/permission_deletion.h"
 #include "model/fields/ids.h"
 #include "platform/applications/applications.h"
@@ -13,11 +12,11 @@
 struct bulk_overwrite {
     struct call *call;
     snowflake application_id, guild_id;
-    const struct list *body;     /* struct command_patch */
-    struct command_draft *items; /* drafts, one per item of the body */
-    const struct list *rows;     /* struct command_row: stored rows */
-    bool *matched;               /* per stored row: true if an item of the body replaces it */
-    int64_t room; /* number of permission rows that this transaction may still delete */
+    const struct list *body;        /* struct command_patch */
+    struct prepared_command *items; /* one per item of the body */
+    const struct list *rows;        /* the stored rows (struct command_row) */
+    bool *matched; /* for each stored row: true if an item of the body replaces it */
+    int64_t room;  /* number of permission rows that this transaction may still delete */
 };
 
 static size_t stored_row_count(const struct bulk_overwrite *b)
@@ -34,7 +33,7 @@ static const struct command_patch *body_item_at(const struct bulk_overwrite *b, 
 }
 
 static struct bulk_overwrite bulk_overwrite_of_call(struct call *call,
-                                                    const struct command_drafts *d)
+                                                    const struct prepared_command_change *d)
 {
     return (struct bulk_overwrite){
         .call = call,
@@ -105,8 +104,8 @@ static void match_item_to_row(struct bulk_overwrite *b, size_t item, size_t row)
     b->matched[row] = true;
 }
 
-/* Matches items to rows by id, before names: an item with an id can take the name that another item
- * has now. */
+/* Matches items to rows by id before names: an item with an id can take the current name of another
+ * command. */
 static void match_items_by_id(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++) {
@@ -119,8 +118,8 @@ static void match_items_by_id(struct bulk_overwrite *b)
     }
 }
 
-/* Returns true if the names match. An application has at most one entry point, which matches with
- * any name. */
+/* Returns whether the names match. An entry point matches any name, because an application has at
+ * most one. */
 static bool row_has_command_name(const struct command_row *row, const struct command *k)
 {
     return row->type == k->type && (k->type == COMMAND_ENTRY_POINT || str_eq(row->name, k->name));
@@ -141,7 +140,7 @@ static enum err finish_item_drafts(struct bulk_overwrite *b)
     for (size_t i = 0; i < b->body->count && !e; i++) {
         struct json_path here = json_path_index(NULL, i);
 
-        e = finish_command_draft(b->call, &b->items[i], &here);
+        e = finish_prepared_command(b->call, &b->items[i], &here);
     }
     return e;
 }
@@ -153,7 +152,7 @@ static enum err read_scope_rows(struct call *call, bool whole, struct list *ret)
     return read_command_rows(call->tx, call->target.application->id, guild_id, whole, ret);
 }
 
-static enum err build_all_drafts(struct call *call, struct command_drafts *d)
+static enum err build_all_drafts(struct call *call, struct prepared_command_change *d)
 {
     struct bulk_overwrite b = bulk_overwrite_of_call(call, d);
 
@@ -167,15 +166,16 @@ static enum err build_all_drafts(struct call *call, struct command_drafts *d)
     return finish_item_drafts(&b);
 }
 
-/* Requests the READ stage in any case: a short body can replace long commands. */
+/* Always requests the READ stage, because a short body can replace long commands. */
 enum err prepare_overwrite_commands(struct call *call)
 {
     static const struct command_change_callbacks change = { read_scope_rows, build_all_drafts };
-    const struct command_drafts *before = call_passed_data(call, "command_drafts");
+    const struct prepared_command_change *before =
+        call_passed_data(call, "prepared_command_change");
     bool counted = before && before->counted;
 
-    prepare_command_drafts(call, &change, true);
-    return counted ? OK : count_command_write(call);
+    prepare_command_change(call, &change, true);
+    return counted ? OK : rate_limit_command_write(call);
 }
 
 /* --- limits --------------------------------------------------------------------------- */
@@ -193,8 +193,8 @@ static enum err check_command_counts(const struct bulk_overwrite *b)
     return OK;
 }
 
-/* Refuses to remove the entry point of an embedded application: a bulk overwrite must contain
- * it. */
+/* Refuses a body without an entry point if the application is embedded, because that would delete
+ * the entry point. */
 static enum err check_entry_point_present(const struct bulk_overwrite *b)
 {
     if (!(b->call->target.application->flags & APPLICATION_EMBEDDED))
@@ -222,13 +222,13 @@ static enum err delete_unmatched_commands(struct bulk_overwrite *b, bool *ret_ch
     return e;
 }
 
-/* Frees all changing names before any of them is assigned, because commands may swap names. */
+/* Clears all names that change before any new name is written, because commands may swap names. */
 static enum err clear_changed_names(struct bulk_overwrite *b)
 {
     enum err e = OK;
 
     for (size_t i = 0; i < b->body->count && !e; i++) {
-        const struct command_draft *item = &b->items[i];
+        const struct prepared_command *item = &b->items[i];
 
         if (!item->old || str_eq(item->old->name, item->command.name))
             continue;
@@ -244,7 +244,7 @@ static enum err write_changed_commands(struct bulk_overwrite *b, bool *ret_chang
     enum err e = OK;
 
     for (size_t i = 0; i < b->body->count && !e; i++) {
-        const struct command_draft *item = &b->items[i];
+        const struct prepared_command *item = &b->items[i];
 
         if (!item->changed)
             continue;
@@ -261,17 +261,17 @@ static struct list collect_new_ids(const struct bulk_overwrite *b)
 
     for (size_t i = 0; i < b->body->count; i++)
         if (!b->items[i].old)
-            ids_add(b->call->arena, &ids, b->items[i].command.id);
+            id_list_add(b->call->arena, &ids, b->items[i].command.id);
     return ids;
 }
 
 static enum err write_overwrite(struct bulk_overwrite *b)
 {
-    struct list new_ids = collect_new_ids(b); /* count towards the daily limit */
+    struct list new_ids = collect_new_ids(b); /* new commands count towards the daily limit */
     bool changed = false;
 
-    enum err e = record_command_creates(b->call->tx, b->application_id, b->guild_id, new_ids.items,
-                                        new_ids.count);
+    enum err e = record_created_commands(b->call->tx, b->application_id, b->guild_id, new_ids.items,
+                                         new_ids.count);
     if (!e)
         e = delete_unmatched_commands(b, &changed);
     if (!e)
@@ -279,7 +279,7 @@ static enum err write_overwrite(struct bulk_overwrite *b)
     if (!e)
         e = write_changed_commands(b, &changed);
     if (!e && changed)
-        e = apply_and_emit_command_changes(b->call, b->call->target.application, b->guild_id);
+        e = update_and_emit_bundle_and_indexes(b->call, b->call->target.application, b->guild_id);
     return e;
 }
 
@@ -294,7 +294,7 @@ static enum err reply_overwritten_commands(struct bulk_overwrite *b)
     return call_reply_as_type(b->call, &texts, &replies);
 }
 
-/* Marks the rows that the drafts replace; other rows are deleted. */
+/* Marks the rows that commands of the body replace. The other rows are deleted. */
 static void mark_matched_rows(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++)
@@ -302,17 +302,17 @@ static void mark_matched_rows(struct bulk_overwrite *b)
             b->matched[b->items[i].old - (const struct command_row *)b->rows->items] = true;
 }
 
-/* Caches the result for the next request with the same body. */
+/* Caches the body and its result for the next request with the same body. */
 static void store_known_body(struct call *call)
 {
-    known_overwrite_body_store(call, call_passed_data(call, "command_drafts"));
+    overwrite_body_cache_store(call, call_passed_data(call, "prepared_command_change"));
 }
 
-/* PUT …/commands: replaces the whole list. */
+/* PUT …/commands: replaces all guild commands or all global commands. */
 enum err overwrite_commands(struct call *call)
 {
-    struct command_drafts *d;
-    enum err e = complete_command_drafts(call, &d);
+    struct prepared_command_change *d;
+    enum err e = complete_command_change(call, &d);
 
     if (e)
         return e;

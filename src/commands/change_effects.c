@@ -12,10 +12,10 @@
 
 void emit_command_index_update(struct call *call, snowflake guild_id)
 {
-    struct guild_integrations_ref guild = { guild_id };
+    struct guild_integrations_event guild = { guild_id };
 
     call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild_id),
-              &guild_integrations_ref_schema, &guild);
+              &guild_integrations_event_schema, &guild);
 }
 
 enum { GUILDS_A_STEP = 500 };
@@ -24,8 +24,8 @@ static const char GUILDS_WITH[] =
     "select guild_id from integrations where application_id = $1 and guild_id > $2 and "
     "type = 'service' order by guild_id limit $3";
 
-/* Emits the event to the application's guilds in steps, because it may be in very many. The job
- * stores the last guild of a step; a new change restarts it from the first guild. */
+/* Emits the event to the application's guilds in steps, because it may be in many guilds. The job
+ * stores the last guild of a step; a new change restarts the job from the first guild. */
 static enum err emit_index_update_to_guilds(struct call *call, snowflake application_id,
                                             snowflake after)
 {
@@ -75,18 +75,17 @@ const struct job_kind command_index_update_job = {
 
 static const char READ_EMITTED_AT[] = "select told_at from command_indexes where id = $1";
 
-/* Emits the event at once, then at most once per second, because changes of global commands come in
- * series. */
+/* Emits the event at once, then at most once per second, because bots change many global commands
+ * in a row. */
 static enum err emit_index_updates_rate_limited(struct call *call, snowflake application_id)
 {
     enum { SECOND_US = 1000 * 1000 };
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
-    enum err e = tx_one(call->tx, READ_EMITTED_AT, BIND(v_id(application_id)), &row, &found);
+    enum err e = tx_read_int(call->tx, READ_EMITTED_AT, BIND(v_id(application_id)), &n);
     if (e)
         return e;
-    int64_t next = row_int(&row, 0) + SECOND_US;
+    int64_t next = n + SECOND_US;
     if (clock_us() >= next)
         return emit_index_updates_now(call, application_id);
     return job_schedule(call, &command_index_update_job, application_id, next, STR(""));
@@ -98,28 +97,27 @@ static const char HAS_GLOBAL[] =
     "select count(*) from commands where application_id = $1 and guild_id = 0";
 static const char SET_FLAGS[] = "update applications set flags = $2 where id = $1";
 
-/* Sets or clears the flag that shows that the application has global commands. */
+/* Sets or clears the application flag for global commands. */
 static enum err update_global_commands_flag(struct tx *tx, const struct application *a)
 {
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
-    enum err e = tx_one(tx, HAS_GLOBAL, BIND(v_id(a->id)), &row, &found);
+    enum err e = tx_read_int(tx, HAS_GLOBAL, BIND(v_id(a->id)), &n);
     if (e)
         return e;
     int64_t flags = a->flags & ~(int64_t)APPLICATION_COMMAND_BADGE;
-    if (row_int(&row, 0))
+    if (n)
         flags |= APPLICATION_COMMAND_BADGE;
     if (flags == a->flags)
         return OK;
     return tx_exec(tx, SET_FLAGS, BIND(v_id(a->id), v_int(flags)), NULL);
 }
 
-enum err apply_command_changes(struct tx *tx, struct form *form, const struct json_path *here,
-                               const struct application *a, snowflake guild_id)
+enum err update_bundle_and_indexes(struct tx *tx, struct form *form, const struct json_path *here,
+                                   const struct application *a, snowflake guild_id)
 {
     size_t grown;
-    enum err e = rewrite_bundle(tx, a->id, guild_id, &grown);
+    enum err e = rewrite_command_bundle(tx, a->id, guild_id, &grown);
 
     if (!e && grown > COMMANDS_MAX_BYTES) {
         form_add_error(form, here, FORM_ALL_TOO_LARGE, (int)COMMANDS_MAX_BYTES);
@@ -130,10 +128,10 @@ enum err apply_command_changes(struct tx *tx, struct form *form, const struct js
     return e || guild_id ? e : update_global_commands_flag(tx, a);
 }
 
-enum err apply_and_emit_command_changes(struct call *call, const struct application *a,
-                                        snowflake guild_id)
+enum err update_and_emit_bundle_and_indexes(struct call *call, const struct application *a,
+                                            snowflake guild_id)
 {
-    enum err e = apply_command_changes(call->tx, &call->form, NULL, a, guild_id);
+    enum err e = update_bundle_and_indexes(call->tx, &call->form, NULL, a, guild_id);
 
     if (e)
         return e;

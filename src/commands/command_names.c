@@ -1,8 +1,7 @@
-/* command_names.c - checks the names of commands and options.
- *
- * The rule is Discord's: letters and numbers of every script. Devanagari and Thai are listed as
- * scripts because their vowel signs are marks, not letters; Devanagari Extended-A is listed because
- * older PCRE2 versions do not know it. ASCII names, nearly all, are decided by a table. */
+/* command_names.c - checks the names of commands and options. The rule is Discord's: letters and
+ * numbers of every script. Devanagari and Thai are listed as scripts because their vowel signs are
+ * marks, not letters; Devanagari Extended-A is listed because older PCRE2 versions do not know it.
+ * Nearly all names are ASCII and are checked with a table. */
 #include "commands/command_names.h"
 
 #include <assert.h>
@@ -53,13 +52,13 @@ static bool is_lower_case(struct str name)
 {
     uint32_t c;
 
-    for (size_t n; (n = utf8_decode(name, &c)); name = str_skip(name, n))
+    for (size_t n; (n = utf8_decode(name, &c)); name = str_skip_bytes(name, n))
         if ((uint32_t)utf8proc_tolower((utf8proc_int32_t)c) != c)
             return false;
     return true;
 }
 
-/* Not inlined, to keep check_command_name small. */
+/* The function is not inlined, so that check_command_name stays small. */
 static __attribute__((noinline)) enum command_name_error check_unicode_name(struct str name)
 {
     if (!name_matches_pattern(name))
@@ -67,7 +66,7 @@ static __attribute__((noinline)) enum command_name_error check_unicode_name(stru
     return is_lower_case(name) ? NAME_FINE : NAME_CASE;
 }
 
-/* Classes of bytes. HIGH: the byte is part of a character outside ASCII. */
+/* Classes of bytes. A HIGH byte is part of a character outside ASCII. */
 enum { OTHER = 1, UPPER = 2, HIGH = 4 };
 
 /* clang-format off */
@@ -90,7 +89,7 @@ static const unsigned char byte_classes[256] = {
 
 #if defined(__SSE2__)
 
-/* Loads a name of 4 to 16 bytes into sixteen bytes: its first and last eight or four, which may
+/* Loads a name of 4 to 16 bytes into 16 bytes: its first and last 8 (or 4) bytes, which may
  * overlap. */
 static inline __m128i load_name_bytes(struct str name)
 {
@@ -108,8 +107,8 @@ static inline __m128i load_name_bytes(struct str name)
     return _mm_set_epi64x((int64_t)a, (int64_t)b);
 }
 
-/* Returns a mask of the bytes within a range, which is shifted up to end at 127, so that one signed
- * comparison tests both limits. */
+/* Returns a mask of the bytes within a range. The range is shifted to end at 127, so that one
+ * signed comparison tests both limits. */
 static inline __m128i bytes_in_range(__m128i bytes, char least, char most)
 {
     return _mm_cmpgt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8((char)(127 - most))),
@@ -158,7 +157,7 @@ bool is_valid_menu_command_name(struct str name)
 {
     uint32_t c;
 
-    for (size_t n; (n = utf8_decode(name, &c)); name = str_skip(name, n))
+    for (size_t n; (n = utf8_decode(name, &c)); name = str_skip_bytes(name, n))
         if (utf8proc_category((utf8proc_int32_t)c) == UTF8PROC_CATEGORY_CC)
             return false;
     return true;

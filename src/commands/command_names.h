@@ -13,7 +13,7 @@ enum command_name_error {
 /* Checks the name of a CHAT_INPUT command, entry point or option. Thread-safe. */
 enum command_name_error check_command_name(struct str name);
 
-/* Returns true if the name of a USER or MESSAGE command is valid. The name must be trimmed. */
+/* Returns true if a trimmed name is valid for a USER or MESSAGE command. */
 bool is_valid_menu_command_name(struct str name);
 
 #endif

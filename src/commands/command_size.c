@@ -1,10 +1,10 @@
 /* command_size.c - counts the characters of a command for its size limit: all names, descriptions
- * and values; for localized texts the longest translation. */
+ * and values. Of a localized text the longest translation counts. */
 #include "base/utf8.h"
 #include "commands/internal.h"
 #include "json/read.h"
 
-struct str choice_value_text(struct arena *arena, const struct command_choice *c)
+struct str command_choice_value_text(struct arena *arena, const struct command_choice *c)
 {
     struct str text = c->value;
     struct json_reader r;
@@ -18,7 +18,7 @@ struct str choice_value_text(struct arena *arena, const struct command_choice *c
     return text;
 }
 
-/* How sizes are counted. Quick mode counts bytes, which are never fewer than characters; most
+/* Counts characters, or bytes in quick mode. A text never has fewer bytes than characters, so most
  * commands need no exact count. */
 struct size_counter {
     bool exact;
@@ -32,7 +32,7 @@ static size_t count_text(const struct size_counter *m, struct str text)
 
 static size_t count_choice_value(const struct size_counter *m, const struct command_choice *c)
 {
-    return m->exact ? utf8_length(choice_value_text(m->arena, c)) : c->value.n;
+    return m->exact ? utf8_length(command_choice_value_text(m->arena, c)) : c->value.n;
 }
 
 static size_t count_longest_translation(const struct size_counter *m, struct str text,

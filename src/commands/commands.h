@@ -1,11 +1,10 @@
-/* commands.h - application commands: definitions, permissions, indexes.
- *
- * The folder owns the tables of commands, their permissions, uses and indexes. It uses api/, model/
- * and platform/; interactions/ uses it. Invariants: every change of a command gives it a new
- * version, rewrites the bundle of its scope and invalidates indexes, in one transaction;
- * evaluate_command_permission alone decides what an index lists and what may be invoked. Start with
- * routes.c, then create_command.c (one command), bulk_overwrite.c (a whole scope),
- * permissions/evaluate.c and index/index_routes.c. */
+/* commands.h - application commands: definitions, permissions, indexes. The folder owns the tables
+ * of commands, command permissions, use counts and indexes. It uses api/, model/ and platform/;
+ * interactions/ uses it. Invariants: every change of a command gives it a new version, rewrites the
+ * bundle (all commands of a guild, or all global commands, in one row) and invalidates indexes, in
+ * one transaction; evaluate_command_permission alone decides what an index lists and what may be
+ * invoked. Start with routes.c, then create_command.c (one command), bulk_overwrite.c (all
+ * commands), permissions/evaluate.c and index/index_routes.c. */
 #ifndef COMMANDS_COMMANDS_H
 #define COMMANDS_COMMANDS_H
 
@@ -15,7 +14,7 @@
 #include "model/command.h"
 #include "platform/guilds/guilds.h"
 
-/* Reads a command with options, localizations and hidden fields, from any scope.
+/* Reads a guild or global command with options, localizations and hidden fields.
  * ERR_UNKNOWN_COMMAND if it does not exist or belongs to another application. */
 enum err read_command(struct tx *tx, snowflake application_id, snowflake command_id,
                       struct command *ret);
@@ -24,17 +23,15 @@ enum err read_command(struct tx *tx, snowflake application_id, snowflake command
 
 enum command_permission_result {
     COMMAND_ALLOWED,
-    COMMAND_NOT_HERE,   /* wrong context, not installed, or not launchable */
-    COMMAND_NO_ACCESS,  /* lacks VIEW_CHANNEL, USE_APPLICATION_COMMANDS or send */
-    COMMAND_NOT_OF_AGE, /* the command is age-restricted, but the user or channel does not allow it
-                         */
-    COMMAND_CHANNEL_DENIED, /* denied by a permission row of the channel */
-    COMMAND_USER_DENIED,    /* denied by a permission row of the user or a role */
-    COMMAND_DEFAULT_DENIED, /* default_member_permissions */
+    COMMAND_NOT_HERE,   /* wrong context, app not installed, or activity not launchable */
+    COMMAND_NO_ACCESS,  /* lacks VIEW_CHANNEL, USE_APPLICATION_COMMANDS or a send permission */
+    COMMAND_NOT_OF_AGE, /* the command is age-restricted; the user or channel does not allow it */
+    COMMAND_CHANNEL_DENIED, /* a permission row of the channel denies the command */
+    COMMAND_USER_DENIED,    /* a permission row of the user or a role denies the command */
+    COMMAND_DEFAULT_DENIED, /* the user lacks default_member_permissions */
 };
 
-/* Input of evaluate_command_permission as plain data: fields of the command, of the context and of
- * the user. */
+/* Input of evaluate_command_permission: fields of the command, of the context and of the user. */
 struct command_permission_check {
     unsigned contexts, integration_types; /* bit sets of the command */
     bool entry_point;
@@ -42,30 +39,30 @@ struct command_permission_check {
     struct opt_id default_member_permissions;
     struct list of_command, of_application; /* struct command_permission */
 
-    unsigned contexts_to_check; /* bit set of contexts to check: one, or several for an index */
-    unsigned installed;   /* bits of integration_type: where the app is installed for the user */
-    bool in_group;        /* the app is installed in this group DM */
-    bool launchable;      /* the app has an activity that can be launched */
-    snowflake guild_id;   /* 0: outside guilds */
-    snowflake channel_id; /* for a thread: id of its parent */
+    unsigned contexts_to_check; /* bit set of contexts to check; several for an index */
+    unsigned installed;         /* bits of integration_type with which the user has the app */
+    bool in_group;              /* the app is installed in this group DM */
+    bool launchable;            /* the app has an activity that can be launched */
+    snowflake guild_id;         /* 0 outside guilds */
+    snowflake channel_id;       /* for a thread, the id of its parent */
     bool thread, archived;
 
     snowflake user_id;
     const snowflake *roles; /* without @everyone */
     size_t role_count;
-    bool administrator;        /* or the owner */
-    bool timed_out;            /* owners and administrators are exempt */
+    bool administrator;        /* has ADMINISTRATOR or owns the guild */
+    bool timed_out;            /* false for owners and administrators */
     uint64_t user_permissions; /* the user's permissions in the channel or thread */
     bool nsfw_allowed;         /* user and channel allow age-restricted commands */
 };
-/* Decides whether a command is listed, and whether it may be invoked. */
+/* Decides whether an index lists a command, and whether the user may invoke the command. */
 enum command_permission_result evaluate_command_permission(
     const struct command_permission_check *q);
-/* Returns the bits of integration_type through which the command is available to the user, among
- * those that the command supports. An app in a group DM counts as INSTALL_GUILD. */
+/* Returns the bits of integration_type with which the user has the app and which the command
+ * supports. An app in a group DM counts as INSTALL_GUILD. */
 unsigned command_install_types(const struct command_permission_check *q);
-/* Decides like evaluate_command_permission, but without a channel: checks user rows, role rows and
- * the default permissions only. */
+/* Evaluates permission rows of the user and of roles and the default permissions, without a
+ * channel. */
 enum command_permission_result evaluate_command_user_permission(
     const struct command_permission_check *q);
 
@@ -81,17 +78,17 @@ struct command_invoker {
     enum command_context context;
     uint64_t permissions;
 };
-/* Reads the permission rows and calls evaluate_command_permission. *ret_install_types: the result
+/* Reads the permission rows and calls evaluate_command_permission. *ret_install_types is the result
  * of command_install_types. */
 enum err check_command_permission(struct tx *tx, const struct command *k,
                                   const struct command_invoker *invoker,
                                   enum command_permission_result *ret, unsigned *ret_install_types);
 
-/* Counts an invocation that was delivered to the app, for the popularity rank. Call in a write
+/* Counts a command use that was delivered to the app, for the popularity rank. Call in a write
  * transaction. */
 enum err count_command_use(struct call *call, const struct command *k);
 
 extern const struct domain commands_domain;
-extern const struct world_parts commands_world;
+extern const struct world_file_fields commands_world;
 
 #endif

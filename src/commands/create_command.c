@@ -10,8 +10,8 @@ static snowflake scope_guild_id(const struct call *call)
     return call->target.guild ? call->target.guild->id : 0;
 }
 
-/* Checks that the installation contexts are among those of the application, which are the
- * default. */
+/* Checks that the application supports the installation contexts of the command. Missing ones are
+ * set to those of the application. */
 enum err check_command_install_types(struct form *form, const struct json_path *here,
                                      const struct application *a, struct command *k,
                                      const struct command_patch *in)
@@ -38,7 +38,8 @@ enum err check_command_install_types(struct form *form, const struct json_path *
 
 /* --- building the draft --------------------------------------------------------------- */
 
-static struct command_draft *new_single_draft(struct call *call, struct command_drafts *d)
+static struct prepared_command *new_single_draft(struct call *call,
+                                                 struct prepared_command_change *d)
 {
     d->items = arena_alloc(call->arena, sizeof *d->items);
     d->count = 1;
@@ -59,9 +60,9 @@ static enum err read_row_of_same_name(struct call *call, bool whole, struct list
                                      k.type, k.name, whole, ret);
 }
 
-static enum err build_new_command(struct call *call, struct command_drafts *d)
+static enum err build_new_command(struct call *call, struct prepared_command_change *d)
 {
-    struct command_draft *draft = new_single_draft(call, d);
+    struct prepared_command *draft = new_single_draft(call, d);
     struct command *k = &draft->command;
 
     *k = new_empty_command(scope_guild_id(call));
@@ -70,7 +71,7 @@ static enum err build_new_command(struct call *call, struct command_drafts *d)
     normalize_command(call->arena, k);
     enum err e =
         check_command_install_types(&call->form, NULL, call->target.application, k, call->body);
-    return e ? e : finish_command_draft(call, draft, NULL);
+    return e ? e : finish_prepared_command(call, draft, NULL);
 }
 
 static enum err read_target_row(struct call *call, bool whole, struct list *ret)
@@ -78,9 +79,9 @@ static enum err read_target_row(struct call *call, bool whole, struct list *ret)
     return read_command_row_by_id(call->tx, call->target.command->id, whole, ret);
 }
 
-static enum err build_modified_command(struct call *call, struct command_drafts *d)
+static enum err build_modified_command(struct call *call, struct prepared_command_change *d)
 {
-    struct command_draft *draft = new_single_draft(call, d);
+    struct prepared_command *draft = new_single_draft(call, d);
     struct command *k = &draft->command;
 
     enum err e = draft->old ? decode_command_definition(call->arena, draft->old->definition, k)
@@ -93,7 +94,7 @@ static enum err build_modified_command(struct call *call, struct command_drafts 
         return ERR_INVALID_FORM_BODY;
     normalize_command(call->arena, k);
     e = check_command_install_types(&call->form, NULL, call->target.application, k, call->body);
-    return e ? e : finish_command_draft(call, draft, NULL);
+    return e ? e : finish_prepared_command(call, draft, NULL);
 }
 
 enum err prepare_create_command(struct call *call)
@@ -101,45 +102,46 @@ enum err prepare_create_command(struct call *call)
     static const struct command_change_callbacks change = { read_row_of_same_name,
                                                             build_new_command };
 
-    prepare_command_drafts(call, &change, false);
-    return count_command_write(call);
+    prepare_command_change(call, &change, false);
+    return rate_limit_command_write(call);
 }
 
-/* Requests the READ stage in any case: a short body can change a long command. */
+/* Always requests the READ stage, because a short body can change a long command. */
 enum err prepare_modify_command(struct call *call)
 {
     static const struct command_change_callbacks change = { read_target_row,
                                                             build_modified_command };
 
-    prepare_command_drafts(call, &change, true);
-    return count_command_write(call);
+    prepare_command_change(call, &change, true);
+    return rate_limit_command_write(call);
 }
 
-static enum err reply_command(struct call *call, const struct command_draft *d)
+static enum err reply_command(struct call *call, const struct prepared_command *d)
 {
     struct str text = command_reply_json(call->arena, &d->command, &d->texts);
 
     return call_reply_as_type(call, &type_raw, &text);
 }
 
-static enum err insert_new_command(struct call *call, const struct command_draft *d)
+static enum err insert_new_command(struct call *call, const struct prepared_command *d)
 {
     const struct command *k = &d->command;
     snowflake guild_id = scope_guild_id(call);
 
     enum err e = check_command_count_limit(call->tx, k->application_id, guild_id, k->type);
     if (!e)
-        e = record_command_creates(call->tx, k->application_id, guild_id, &k->id, 1);
+        e = record_created_commands(call->tx, k->application_id, guild_id, &k->id, 1);
     if (!e)
         e = insert_command(call->tx, k, &d->texts);
     if (!e)
-        e = apply_and_emit_command_changes(call, call->target.application, guild_id);
+        e = update_and_emit_bundle_and_indexes(call, call->target.application, guild_id);
     call_set_status(call, 201);
     return e ? e : reply_command(call, d);
 }
 
-/* Updates a command, unless it is unchanged. always: a guild gets the event even then. */
-static enum err update_existing_command(struct call *call, const struct command_draft *d,
+/* Updates a command if it has changed. If `always` is set, a guild gets the event even for an
+ * unchanged command. */
+static enum err update_existing_command(struct call *call, const struct prepared_command *d,
                                         bool always)
 {
     const struct command *k = &d->command;
@@ -156,15 +158,15 @@ static enum err update_existing_command(struct call *call, const struct command_
     if (!e)
         e = update_command(call->tx, k, &d->texts);
     if (!e)
-        e = apply_and_emit_command_changes(call, call->target.application, d->old->guild_id);
+        e = update_and_emit_bundle_and_indexes(call, call->target.application, d->old->guild_id);
     return e ? e : reply_command(call, d);
 }
 
-/* POST …/commands: replaces a command with the same name. */
+/* POST …/commands: creates a command, or replaces the command with the same name. */
 enum err create_command(struct call *call)
 {
-    struct command_drafts *d;
-    enum err e = complete_command_drafts(call, &d);
+    struct prepared_command_change *d;
+    enum err e = complete_command_change(call, &d);
 
     if (e)
         return e;
@@ -175,9 +177,9 @@ enum err create_command(struct call *call)
 /* PATCH …/commands/{command.id} */
 enum err modify_command(struct call *call)
 {
-    struct command_drafts *d;
+    struct prepared_command_change *d;
     struct list others = { 0 };
-    enum err e = complete_command_drafts(call, &d);
+    enum err e = complete_command_change(call, &d);
 
     if (e)
         return e;
@@ -201,5 +203,6 @@ enum err delete_command(struct call *call)
     if (!e)
         e = delete_command_row(call->tx, k->id);
     return e ? e
-             : apply_and_emit_command_changes(call, call->target.application, scope_guild_id(call));
+             : update_and_emit_bundle_and_indexes(call, call->target.application,
+                                                  scope_guild_id(call));
 }

@@ -1,7 +1,6 @@
-/* digests.c - keyed digests (Poly1305) that compare texts without storing them.
- *
- * The key is secret and digests are never shown, so collisions happen by chance only. Poly1305 is
- * several times as fast as an unkeyed cryptographic hash. */
+/* digests.c - keyed digests (Poly1305), to compare texts without storing them. The key is secret
+ * and digests are never sent, so collisions are only accidental. Poly1305 is several times as fast
+ * as an unkeyed cryptographic hash. */
 #include "commands/internal.h"
 
 #include <sodium.h>

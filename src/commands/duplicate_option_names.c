@@ -3,7 +3,7 @@
 #include "commands/internal.h"
 #include "json/scan.h"
 
-/* Returns true if two options have the same name in some locale. A localized name must also differ
+/* Returns whether two options have the same name in a locale. A localized name must also differ
  * from the default name of the other option. */
 static bool options_share_localized_name(const struct command_option *a,
                                          const struct command_option *b)
@@ -43,8 +43,8 @@ static uint64_t bloom_bit_of_name(struct str word)
     return UINT64_C(1) << (hash_option_name(word) >> 58);
 }
 
-/* Hash set of option names, with the option number in the lowest bits of each slot. Few lists have
- * more names than NAME_SET_MAX, or duplicates. */
+/* Hash set of option names; the lowest bits of a slot are the option's number. Few lists have
+ * duplicates or more than NAME_SET_MAX names. */
 struct option_name_set {
     uint64_t slots[64];
     unsigned count;
@@ -87,7 +87,7 @@ static bool all_option_names_differ(const struct list *options)
     return true;
 }
 
-/* Returns a Bloom filter of an option's names: options that share no bit share no name. */
+/* Returns a Bloom filter of an option's names: options without a common bit have no common name. */
 static uint64_t bloom_bits_of_option(const struct command_option *o)
 {
     const struct string_pair *p = o->name_localizations.value.items;

@@ -7,9 +7,9 @@
 
 /* --- schema.c: bodies and queries ----------------------------------------------------- */
 
-/* Body of the create and modify routes, and item of a bulk overwrite. */
+/* Body of the create and modify routes, and list item of a bulk overwrite. */
 struct command_patch {
-    struct opt_id id; /* bulk overwrites only */
+    struct opt_id id; /* set only in bulk overwrites */
     struct opt_int type, handler;
     struct opt_str name, description;
     struct opt_list name_localizations, description_localizations; /* struct string_pair */
@@ -21,7 +21,7 @@ struct command_patch {
 struct commands_query {
     bool with_localizations;
 };
-struct permissions_body {
+struct command_permissions_body {
     struct list permissions; /* struct command_permission */
 };
 struct set_embedded_body {
@@ -34,14 +34,14 @@ extern const struct type command_body, guild_command_body, command_patch_body,
 
 /* --- validation of commands ----------------------------------------------------------- */
 
-/* Reports every problem of a command; call after apply_command_patch. */
+/* Adds every error of a command to the form; call after apply_command_patch. */
 void validate_command(struct form *form, const struct json_path *here, const struct command *k);
-/* Reports every problem of a list of options; inside: 0 for a command, else the type of the
- * sub-command or group that contains it. */
-void validate_options(struct form *form, const struct json_path *here, const struct list *options,
-                      int64_t inside);
-/* check_duplicate_option_name reports an option with the name of an earlier sibling. name_hashes:
- * the result of hash_option_names for the list; NULL if no two names are equal. */
+/* Adds every error of a list of options to the form. inside is 0 for the options of a command, else
+ * the type of the sub-command or group that contains the options. */
+void validate_command_options(struct form *form, const struct json_path *here,
+                              const struct list *options, int64_t inside);
+/* check_duplicate_option_name adds an error if an earlier sibling has the same name. name_hashes is
+ * the result of hash_option_names for the list; NULL if all names differ. */
 const uint64_t *hash_option_names(struct arena *arena, const struct list *options);
 void check_duplicate_option_name(struct form *form, const struct json_path *here,
                                  const struct command_option *o, size_t index,
@@ -49,10 +49,10 @@ void check_duplicate_option_name(struct form *form, const struct json_path *here
 /* Removes errors in fields that are ignored for the option's type. */
 void remove_ignored_option_errors(struct form *form, const struct json_path *here,
                                   const struct list *options);
-/* Checks the locales of a dictionary; field: its name in the object at `here`. */
-void validate_locales(struct form *form, const struct json_path *here, struct str field,
-                      const struct opt_list *dictionary);
-static inline bool are_locales_known(const struct list *dictionary) /* struct string_pair */
+/* Checks the locales of a dictionary. field is its name in the object at path `here`. */
+void validate_localizations(struct form *form, const struct json_path *here, struct str field,
+                            const struct opt_list *dictionary);
+static inline bool are_locales_supported(const struct list *dictionary) /* struct string_pair */
 {
     const struct string_pair *p = dictionary->items;
 
@@ -61,21 +61,21 @@ static inline bool are_locales_known(const struct list *dictionary) /* struct st
             return false;
     return true;
 }
-/* Checks the name of a command or option, except of context menu commands. */
+/* Checks the name of an option or of a command that is not a context menu command. */
 void validate_command_name(struct form *form, const struct json_path *at, struct str name);
 /* Returns true if the command has more than COMMAND_MAX_CHARACTERS, as Discord counts them. */
 bool command_is_too_large(struct arena *arena, const struct command *k);
 
-/* Returns the value of a choice as text; a number as it was written. */
-struct str choice_value_text(struct arena *arena, const struct command_choice *c);
+/* Returns the value of a choice as text. Numbers keep their notation. */
+struct str command_choice_value_text(struct arena *arena, const struct command_choice *c);
 
 /* --- build_command.c: builds commands from bodies ------------------------------------- */
 
 /* Returns an empty command of a guild, or a global one if guild_id is 0. */
 struct command new_empty_command(snowflake guild_id);
-/* Applies a body to a command: absent fields stay, null sets the default. */
+/* Applies a body to a command: absent fields do not change, null sets the default. */
 void apply_command_patch(struct arena *arena, struct command *k, const struct command_patch *in);
-/* Converts a command to the form that is stored: drops fields that do not apply, sorts sets. */
+/* Converts a command to its stored form: drops fields that do not apply, and sorts sets. */
 void normalize_command(struct arena *arena, struct command *k);
 
 /* --- rows.c --------------------------------------------------------------------------- */
@@ -87,15 +87,15 @@ struct command_row {
     struct str name, definition;
 };
 
-/* Read rows (struct command_row, with definitions if `whole`): all of one scope (guild_id 0:
- * global) sorted by id; the row with a name; the row with an id. */
+/* Read rows (struct command_row, with definitions if `whole` is set): all of a guild, or all global
+ * ones if guild_id is 0, sorted by id; rows with a name; the row with an id. */
 enum err read_command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
                            struct list *ret);
 enum err read_command_rows_by_name(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type, struct str name, bool whole, struct list *ret);
 enum err read_command_row_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret);
-/* Reads the columns of a command: no localizations, no options. ERR_UNKNOWN_COMMAND if it does not
- * exist or belongs to another application. */
+/* Reads a command without localizations and options. ERR_UNKNOWN_COMMAND if it does not exist or
+ * belongs to another application. */
 enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake command_id,
                               struct command *ret);
 enum err decode_command_definition(struct arena *arena, struct str definition, struct command *ret);
@@ -104,14 +104,14 @@ enum err decode_command_definition(struct arena *arena, struct str definition, s
 struct encoded_command {
     struct str definition, plain;
     int64_t locales;
-    bool hidden; /* the definition has fields that are never sent */
+    bool hidden; /* the definition has fields that replies never contain */
 };
 
-/* Encodes a command; takes milliseconds for COMMAND_MAX_BYTES. If it has more bytes, reports that
- * at `here` and returns ERR_INVALID_FORM_BODY. */
+/* Encodes a command; takes milliseconds for COMMAND_MAX_BYTES. If the command has more bytes, adds
+ * an error at path `here` and returns ERR_INVALID_FORM_BODY. */
 enum err encode_command(struct arena *arena, const struct command *k, struct form *form,
                         const struct json_path *here, struct encoded_command *ret);
-/* Returns the stored texts of an unchanged command, for command_reply_json only. */
+/* Returns the stored texts of an unchanged command, only for command_reply_json. */
 struct encoded_command texts_of_unchanged_command(const struct command *k,
                                                   const struct command_row *row);
 struct str command_reply_json(struct arena *arena, const struct command *k,
@@ -120,10 +120,10 @@ enum err insert_command(struct tx *tx, const struct command *k,
                         const struct encoded_command *texts);
 enum err update_command(struct tx *tx, const struct command *k,
                         const struct encoded_command *texts);
-/* Frees the name of a command for another one of the same bulk overwrite. */
+/* Clears the name of a command, so that another command of the same bulk overwrite can have it. */
 enum err clear_command_name(struct tx *tx, snowflake id);
 enum err delete_command_row(struct tx *tx, snowflake id);
-/* Returns true if k equals the stored row, except for the version. */
+/* Returns true if the command equals the stored row, except for the version. */
 bool command_equals_row(struct arena *arena, const struct command *k,
                         const struct command_row *row);
 
@@ -135,64 +135,64 @@ void compute_command_digest(const struct call *call, const void *p, size_t n,
 
 /* --- list_commands.c ------------------------------------------------------------------ */
 
-/* Caches the reply for result_cache_find_text on the same thread; ids: all commands of the scope,
- * on which the reply depends. */
+/* Caches the reply on this thread (result_cache_find_text). ids are the commands on which the reply
+ * depends. */
 void cache_commands_reply(struct call *call, const struct result_cache_key *key,
                           const struct list *ids);
-/* Reads the JSON texts (struct str) of a scope's commands, sorted by id, in all languages; skips
- * unreadable ones. */
+/* Reads the JSON texts (struct str) of the guild or global commands in all languages, sorted by id.
+ * Skips unreadable rows. */
 enum err read_commands_json(struct tx *tx, snowflake application_id, snowflake guild_id,
                             struct list *ret);
 
 /* --- prepared_changes.c: prepares changes before the transaction ---------------------- */
 
-/* A command ready to be written. */
-struct command_draft {
-    struct command command; /* with its id and version */
+/* A validated and encoded command that only has to be written. */
+struct prepared_command {
+    struct command command; /* id and version are set */
     struct encoded_command texts;
-    const struct command_row *old; /* row that the command replaces; NULL: new command */
+    const struct command_row *old; /* row that the command replaces; NULL for a new command */
     bool changed;
 };
 
-struct command_drafts;
+struct prepared_command_change;
 
-/* Callbacks of one type of change: create, modify, bulk overwrite. */
+/* Callbacks for one of the changes create, modify and bulk overwrite. */
 struct command_change_callbacks {
     /* Reads the rows that the change replaces (struct command_row). */
     enum err (*find)(struct call *call, bool whole, struct list *ret);
-    /* Builds the items from the body and the rows. Runs without a transaction. */
-    enum err (*make)(struct call *call, struct command_drafts *d);
+    /* Builds the prepared commands from the body and the rows. Runs without a transaction. */
+    enum err (*make)(struct call *call, struct prepared_command_change *d);
 };
 
-/* State of a command change that is passed between the stages of a call. */
-struct command_drafts {
+/* A command change (create, modify or bulk overwrite), passed between the stages of a call. */
+struct prepared_command_change {
     const struct command_change_callbacks *change;
     struct list rows;  /* struct command_row, as the READ stage has read them */
-    unsigned installs; /* integration_type bits of the app when the rows were read */
+    unsigned installs; /* integration_type bits of the app at the time of the read */
     bool made;         /* items were built before the transaction */
-    bool counted;      /* by count_command_write */
-    struct known_overwrite_body *known; /* for the KNOWN_BODY stage */
-    struct command_draft *items;
+    bool counted;      /* rate_limit_command_write has counted the call */
+    struct cached_overwrite_body *known; /* the cached body that equals this body, if any */
+    struct prepared_command *items;
     size_t count;
 };
 
-/* Call in prepare. The draft is built before the transaction if read_first is set or the body is
- * long. */
-void prepare_command_drafts(struct call *call, const struct command_change_callbacks *change,
+/* Call in the prepare stage. Prepares the change before the transaction if read_first is set or the
+ * body is long. */
+void prepare_command_change(struct call *call, const struct command_change_callbacks *change,
                             bool read_first);
 /* Returns the bits of integration_type that an application supports. */
 unsigned application_install_types(const struct application *a);
-/* Call in the handler: builds the drafts, or verifies that drafts that were built before are still
- * valid. */
-enum err complete_command_drafts(struct call *call, struct command_drafts **ret);
-/* Sets id and version of a draft and encodes its texts; d->old must be set. ERR_INVALID_FORM_BODY
+/* Call in the handler. Prepares the change, or checks that the change that was prepared before the
+ * transaction is still valid. */
+enum err complete_command_change(struct call *call, struct prepared_command_change **ret);
+/* Sets id and version of a command and encodes its texts; d->old must be set. ERR_INVALID_FORM_BODY
  * if it is too large. */
-enum err finish_command_draft(struct call *call, struct command_draft *d,
-                              const struct json_path *here);
+enum err finish_prepared_command(struct call *call, struct prepared_command *d,
+                                 const struct json_path *here);
 
 /* --- create_command.c ----------------------------------------------------------------- */
 
-/* Sets missing installation contexts of a global command to those of the application; rejects
+/* Sets missing installation contexts of a global command to those of the application. Rejects
  * contexts that the application does not support. */
 enum err check_command_install_types(struct form *form, const struct json_path *here,
                                      const struct application *a, struct command *k,
@@ -200,35 +200,37 @@ enum err check_command_install_types(struct form *form, const struct json_path *
 
 /* --- limits.c ------------------------------------------------------------------------- */
 
-/* Return the maximum number of commands of a type in a scope, and the error beyond it. */
+/* Return the maximum number of guild or global commands of a type, and the error if there are
+ * more. */
 int64_t max_commands_of_type(int64_t type);
 enum err max_commands_error(int64_t type);
-/* Checks that the scope has room for one more command of a type; else returns
+/* Checks that one more command of a type is allowed in the guild (or globally); else returns
  * max_commands_error. */
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type);
-/* Records the ids of new commands for the daily limit; ERR_MAX_DAILY_COMMANDS if it is exceeded. */
-enum err record_command_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                const snowflake *ids, size_t count);
+/* Records the ids of new commands. ERR_MAX_DAILY_COMMANDS if the daily limit is exceeded. */
+enum err record_created_commands(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                 const snowflake *ids, size_t count);
 
 /* --- change_effects.c: effects of a change -------------------------------------------- */
 
-/* Call after commands of a scope were changed: rewrites the bundle and invalidates indexes. If the
- * scope has too many bytes, reports that at `here` and returns ERR_INVALID_FORM_BODY. */
-enum err apply_command_changes(struct tx *tx, struct form *form, const struct json_path *here,
-                               const struct application *a, snowflake guild_id);
-/* Does the same as apply_command_changes, and emits the index update event to the guilds concerned.
+/* Rewrites the bundle and invalidates indexes; call after a change of commands. If all commands of
+ * the guild (or all global ones) have too many bytes, adds an error at path `here` and returns
+ * ERR_INVALID_FORM_BODY. */
+enum err update_bundle_and_indexes(struct tx *tx, struct form *form, const struct json_path *here,
+                                   const struct application *a, snowflake guild_id);
+/* Calls update_bundle_and_indexes and emits the index update event to the guilds that have the app.
  */
-enum err apply_and_emit_command_changes(struct call *call, const struct application *a,
-                                        snowflake guild_id);
+enum err update_and_emit_bundle_and_indexes(struct call *call, const struct application *a,
+                                            snowflake guild_id);
 /* Emits the index update event to a guild. */
 void emit_command_index_update(struct call *call, snowflake guild_id);
 extern const struct job_kind command_index_update_job;
 
 /* --- check_permission.c, permissions.c ------------------------------------------------ */
 
-/* Reads the permission rows of a target in a guild (struct command_permission), in the order in
- * which they were supplied. */
+/* Reads the permission rows (struct command_permission) of a command or application in a guild, in
+ * the order in which the client sent them. */
 enum err read_command_permissions(struct tx *tx, snowflake guild_id, snowflake target_id,
                                   struct list *ret);
 /* Emits the permissions event to all bots of the guild and to members with MANAGE_GUILD. */
@@ -236,29 +238,29 @@ void emit_command_permissions(struct call *call, const struct command_permission
 
 /* --- installed.c ---------------------------------------------------------------------- */
 
-/* The first three set a bit of integration_type if the app is installed for commands: in the guild,
- * in one of the user's guilds, on the account. read_installed_in_group sets *ret for a group DM. */
-enum err read_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                 unsigned *installed);
-enum err read_installed_in_user_guilds(struct tx *tx, snowflake application_id, snowflake user_id,
+/* The first three set a bit of integration_type if the app's commands are installed: in the guild,
+ * in a guild of the user, on the account. read_app_installed_in_group sets *ret for a group DM. */
+enum err read_app_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                     unsigned *installed);
+enum err read_app_installed_in_user_guilds(struct tx *tx, snowflake application_id,
+                                           snowflake user_id, unsigned *installed);
+enum err read_app_installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
                                        unsigned *installed);
-enum err read_installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
-                                   unsigned *installed);
-enum err read_installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
-                                 bool *ret);
-/* Reads whether the user has enabled age-restricted commands in direct channels with apps. */
-enum err read_age_restricted_enabled(struct tx *tx, snowflake user_id, bool *ret);
+enum err read_app_installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
+                                     bool *ret);
+/* Reads whether the user has enabled age-restricted commands in DM channels with apps. */
+enum err read_age_restricted_commands_enabled(struct tx *tx, snowflake user_id, bool *ret);
 
 /* --- use_counts.c --------------------------------------------------------------------- */
 
-/* Returns the day after which uses count for ranks. */
-int64_t ranking_start_day(void);
+/* Returns the day (since 1970) after which command uses count for the popularity rank. */
+int64_t command_ranking_start_day(void);
 extern const struct job_kind command_uses_job;
 
 /* --- path_resolvers.c ----------------------------------------------------------------- */
 
 /* Resolve {app_guild.id}, a guild that has the application, and {command.id}, a command of the
- * application and of the path's guild, if there is one. */
+ * application in the path's guild, or a global command if the path has no guild. */
 enum err resolve_app_guild(struct call *call);
 enum err resolve_command(struct call *call);
 enum err check_list_commands_permission(struct call *call);
@@ -272,28 +274,26 @@ enum err create_command(struct call *call);
 enum err prepare_modify_command(struct call *call);
 enum err modify_command(struct call *call);
 enum err delete_command(struct call *call);
-enum err match_known_commands_body(struct call *call);
-enum err match_known_guild_commands_body(struct call *call);
+enum err match_cached_overwrite_body(struct call *call);
+enum err match_cached_guild_overwrite_body(struct call *call);
 enum err prepare_overwrite_commands(struct call *call);
 enum err overwrite_commands(struct call *call);
 /* Counts the call against the caller's rate limit for command writes in all guilds. */
-enum err count_command_write(struct call *call);
+enum err rate_limit_command_write(struct call *call);
 
 enum err list_command_permissions(struct call *call);
 enum err get_command_permissions(struct call *call);
 enum err modify_command_permissions(struct call *call);
-enum err check_read_permissions_access(struct call *call);
-enum err check_modify_permissions_access(struct call *call);
+enum err check_read_command_permissions(struct call *call);
+enum err check_modify_command_permissions(struct call *call);
 
-enum err prefetch_guild_command_index(struct call *call);
 enum err get_guild_command_index(struct call *call);
-enum err prefetch_user_command_index(struct call *call);
 enum err get_user_command_index(struct call *call);
 enum err get_application_command_index(struct call *call);
 enum err get_channel_command_index(struct call *call);
 
 enum err set_embedded(struct call *call);
 
-extern const struct type command_index_reply; /* schema of all indexes */
+extern const struct type command_index_reply; /* reply schema of all indexes */
 
 #endif

@@ -1,6 +1,6 @@
-/* known_body_reply.c - the KNOWN_BODY stage of a bulk overwrite: replies to a repeated body from
- * the cache, without decoding it; known_overwrite_bodies.h describes when that is valid. */
-#include "commands/known_overwrite_bodies.h"
+/* known_body_reply.c - stage of a bulk overwrite that replies to a repeated body from the cache,
+ * without decoding it. known_overwrite_bodies.h describes when that is valid. */
+#include "commands/overwrite_body_cache.h"
 
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
@@ -10,37 +10,37 @@ static enum err reply_to_known_body(struct call *call);
 
 static enum err match_known_body(struct call *call, snowflake guild_id)
 {
-    struct known_overwrite_body known;
+    struct cached_overwrite_body known;
 
-    if (!known_overwrite_body_find(call, call_path_id(call, "application.id"), guild_id, &known))
+    if (!overwrite_body_cache_find(call, call_path_id(call, "application.id"), guild_id, &known))
         return OK;
-    struct command_drafts *d = call_pass_data(call, "command_drafts", sizeof *d);
+    struct prepared_command_change *d = call_pass_data(call, "prepared_command_change", sizeof *d);
     d->known = arena_alloc_raw(call->arena, sizeof known);
     *d->known = known;
     d->counted = true;
     call->read = reply_to_known_body;
-    return count_command_write(call);
+    return rate_limit_command_write(call);
 }
 
-enum err match_known_commands_body(struct call *call)
+enum err match_cached_overwrite_body(struct call *call)
 {
     return match_known_body(call, 0);
 }
 
-enum err match_known_guild_commands_body(struct call *call)
+enum err match_cached_guild_overwrite_body(struct call *call)
 {
     return match_known_body(call, call_path_id(call, "app_guild.id"));
 }
 
-static const struct known_overwrite_body *known_body_of_call(const struct call *call)
+static const struct cached_overwrite_body *known_body_of_call(const struct call *call)
 {
-    const struct command_drafts *d = call_passed_data(call, "command_drafts");
+    const struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
 
     return d->known;
 }
 
 static struct result_cache_key known_body_cache_key(const struct call *call,
-                                                    const struct known_overwrite_body *known)
+                                                    const struct cached_overwrite_body *known)
 {
     static const char what[] = "recalled commands";
     struct result_cache_key key = {
@@ -53,14 +53,14 @@ static struct result_cache_key known_body_cache_key(const struct call *call,
 }
 
 /* Writes the commands in the order of the request body. */
-static void write_known_reply(struct call *call, const struct known_overwrite_body *known,
+static void write_known_reply(struct call *call, const struct cached_overwrite_body *known,
                               const struct str *texts)
 {
     struct json_writer j = call_reply_json_writer(call);
 
     json_begin_array(&j);
     for (size_t i = 0; i < known->count; i++)
-        json_raw(&j, texts[known->order[i]]);
+        json_write_raw(&j, texts[known->order[i]]);
     json_end_array(&j);
 }
 
@@ -70,23 +70,23 @@ static struct list collect_row_ids(struct arena *arena, const struct list *rows)
     struct list ids = { 0 };
 
     for (size_t i = 0; i < rows->count; i++)
-        ids_add(arena, &ids, row[i].id);
+        id_list_add(arena, &ids, row[i].id);
     return ids;
 }
 
 static enum err write_and_cache_known_reply(struct call *call,
-                                            const struct known_overwrite_body *known,
+                                            const struct cached_overwrite_body *known,
                                             const struct result_cache_key *key)
 {
     struct list rows, texts;
     enum err e = read_command_rows(call->tx, key->ids[0], key->ids[1], false, &rows);
 
-    if (!e && !known_overwrite_body_is_current(call, known, &rows))
+    if (!e && !cached_overwrite_body_is_current(call, known, &rows))
         e = call_restart_at_read(call);
     if (!e)
         e = read_commands_json(call->tx, key->ids[0], key->ids[1], &texts);
     if (!e && texts.count != known->count)
-        e = call_restart_at_read(call); /* a command is unreadable */
+        e = call_restart_at_read(call); /* a command cannot be decoded */
     if (e)
         return e;
     write_known_reply(call, known, texts.items);
@@ -97,7 +97,7 @@ static enum err write_and_cache_known_reply(struct call *call,
 
 static enum err reply_to_known_body(struct call *call)
 {
-    const struct known_overwrite_body *known = known_body_of_call(call);
+    const struct cached_overwrite_body *known = known_body_of_call(call);
     struct result_cache_key key = known_body_cache_key(call, known);
 
     if (known->installs != application_install_types(call->target.application))

@@ -1,4 +1,4 @@
-/* limits.c - limits of commands per scope, and of new commands per day. */
+/* limits.c - maximum of commands per guild or globally, and of new commands per day. */
 #include "base/clock.h"
 #include "commands/internal.h"
 
@@ -25,17 +25,16 @@ static const char COUNT_TYPE[] = "select count(*) from commands where applicatio
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_TYPE, BIND(v_id(application_id), v_id(guild_id), v_int(type)),
-                        &row, &found);
+    int64_t n = 0;
+    enum err e =
+        tx_read_int(tx, COUNT_TYPE, BIND(v_id(application_id), v_id(guild_id), v_int(type)), &n);
 
     if (e)
         return e;
-    return row_int(&row, 0) < max_commands_of_type(type) ? OK : max_commands_error(type);
+    return n < max_commands_of_type(type) ? OK : max_commands_error(type);
 }
 
-/* Deletes ids that are older than a day and no longer count; an id contains its creation time. */
+/* Deletes ids older than a day, which no longer count. An id contains its creation time. */
 static const char DELETE_OLD_CREATES[] =
     "delete from command_creates where application_id = $1 and guild_id = $2 and id <= $3";
 static const char COUNT_CREATES[] =
@@ -43,20 +42,19 @@ static const char COUNT_CREATES[] =
 static const char INSERT_CREATE[] =
     "insert into command_creates (application_id, guild_id, id) values ($1, $2, $3)";
 
-enum err record_command_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                const snowflake *ids, size_t count)
+enum err record_created_commands(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                 const snowflake *ids, size_t count)
 {
     snowflake yesterday = snowflake_from_ms(clock_ms() - DAY_MS);
     struct value application = v_id(application_id), guild = v_id(guild_id);
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     if (!count)
         return OK;
     enum err e = tx_exec(tx, DELETE_OLD_CREATES, BIND(application, guild, v_id(yesterday)), NULL);
     if (!e)
-        e = tx_one(tx, COUNT_CREATES, BIND(application, guild), &row, &found);
-    if (!e && row_int(&row, 0) + (int64_t)count > MOST_DAILY)
+        e = tx_read_int(tx, COUNT_CREATES, BIND(application, guild), &n);
+    if (!e && n + (int64_t)count > MOST_DAILY)
         return ERR_MAX_DAILY_COMMANDS;
     for (size_t i = 0; i < count && !e; i++)
         e = tx_exec(tx, INSERT_CREATE, BIND(application, guild, v_id(ids[i])), NULL);

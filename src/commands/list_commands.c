@@ -27,7 +27,7 @@ static const char WHOLE_COMMANDS[] =
     "select d.definition, c.hidden, c.id from commands c join command_definitions d "
     "on d.command_id = c.id where c.application_id = $1 and c.guild_id = $2 order by c.id";
 
-/* Returns true if the definition is complete JSON. Older versions truncated definitions at
+/* Returns whether the definition is complete JSON. Older versions truncated definitions at
  * COMMAND_MAX_BYTES, so long ones are fully validated. */
 static bool is_complete_definition(struct str definition)
 {
@@ -36,7 +36,7 @@ static bool is_complete_definition(struct str definition)
     return definition.n < COMMAND_MAX_BYTES / 2 || json_is_valid(definition);
 }
 
-/* Writes the stored text, or re-encodes it if the row says that it has hidden fields. */
+/* Writes the stored JSON text. Encodes the command again if it has hidden fields. */
 static enum err write_stored_command_json(const struct rows *r, struct json_writer *j)
 {
     struct str text = row_text(r, 0);
@@ -48,7 +48,7 @@ static enum err write_stored_command_json(const struct rows *r, struct json_writ
         return OK;
     }
     if (!row_bool(r, 1)) {
-        json_raw(j, text);
+        json_write_raw(j, text);
         return OK;
     }
     enum err e = decode_command_definition(tx_arena(r->tx), text, &k);
@@ -87,7 +87,7 @@ enum err read_commands_json(struct tx *tx, snowflake application_id, snowflake g
     return e ? e : ended;
 }
 
-/* Writes the commands of a scope in all languages; *ids: ids of all commands. */
+/* Writes all guild or global commands in all languages. *ids are the ids of the commands. */
 static enum err write_all_languages_list(struct tx *tx, snowflake application_id,
                                          snowflake guild_id, struct json_writer *j,
                                          struct list *ids)
@@ -97,9 +97,9 @@ static enum err write_all_languages_list(struct tx *tx, snowflake application_id
 
     if (e)
         return e;
-    rows.lent = true; /* texts are copied into the reply at once */
+    rows.lent = true; /* a text is copied before the next row */
     while (!e && rows_next(&rows)) {
-        ids_add(tx_arena(tx), ids, row_id(&rows, 2));
+        id_list_add(tx_arena(tx), ids, row_id(&rows, 2));
         e = write_stored_command_json(&rows, j);
     }
     enum err ended = rows_end(&rows);
@@ -108,12 +108,12 @@ static enum err write_all_languages_list(struct tx *tx, snowflake application_id
 
 /* --- in the caller's language --------------------------------------------------------- */
 
-/* State of a localized list that is the same for all its commands. */
+/* Data that is the same for all commands of a localized list. */
 struct localized_list_state {
     struct tx *tx;
     struct json_writer *json;
     struct str locale;
-    uint64_t locales;      /* locales that apply to the caller */
+    uint64_t locales;      /* locales that apply to the caller, as a bit set */
     struct arena *scratch; /* for decoding one command */
 };
 
@@ -131,7 +131,7 @@ static enum err write_localized_command_json(struct localized_list_state *l,
         command_localize(&k, l->locale, COMMAND_FORM_LIST);
         schema_encode(l->json, &type_command, &k);
     } else if (e == ERR_UNKNOWN_COMMAND) {
-        json_raw(l->json, text);
+        json_write_raw(l->json, text);
         e = OK;
     }
     arena_reset(l->scratch);
@@ -151,33 +151,33 @@ static enum err write_localized_entries(struct localized_list_state *l,
                                         const struct command_bundle *b)
 {
     const struct command_bundle_entry *k;
-    struct bundle_iterator walk;
+    struct command_bundle_iterator walk;
     struct str text;
-    enum err e = bundle_iterator_begin(l->tx, b, &walk), end;
+    enum err e = command_bundle_iterator_begin(l->tx, b, &walk), end;
 
     if (e)
         return e;
-    walk.rows.lent = true; /* texts are copied into the reply at once */
-    while (!e && bundle_iterator_next(&walk, &k, &text)) {
+    walk.rows.lent = true; /* a text is copied before the next row */
+    while (!e && command_bundle_iterator_next(&walk, &k, &text)) {
         if (k->locales & l->locales)
             e = write_localized_command_json(l, b->application_id, k->id, text);
         else
-            json_raw(l->json, text);
+            json_write_raw(l->json, text);
     }
-    end = bundle_iterator_end(&walk);
+    end = command_bundle_iterator_end(&walk);
     return e ? e : end;
 }
 
 static enum err write_localized_list(struct call *call, const struct command_bundle *b,
                                      struct str locale, struct json_writer *j)
 {
-    enum { FEW = 10 }; /* each takes less than 0.1 ms to localize */
+    enum { FEW = 10 }; /* localizing a command takes less than 0.1 ms */
     struct localized_list_state l = { call->tx, j, locale, locale_fallback_bits(locale), NULL };
     size_t worded = count_localized_entries(b, l.locales);
 
-    /* If no command has text in these locales, the bundle's text is the reply. */
+    /* If no command is localized in these locales, the bundle's texts are the reply. */
     if (b->texts.n && !worded) {
-        json_raw(j, b->texts);
+        json_write_raw(j, b->texts);
         return OK;
     }
     enum err e = worded > FEW ? tx_require_background(call->tx) : OK;
@@ -189,18 +189,18 @@ static enum err write_localized_list(struct call *call, const struct command_bun
     return e;
 }
 
-/* Writes the commands of a scope in the caller's language; *ids: ids of all commands, or empty if
- * the bundle is unreadable and will be rewritten. */
+/* Writes all guild or global commands in the caller's language. *ids are the ids of the commands,
+ * or empty if the bundle is unreadable and will be rewritten. */
 static enum err write_list_in_language(struct call *call, const struct result_cache_key *key,
                                        struct str locale, struct json_writer *j, struct list *ids)
 {
     struct command_bundle bundle;
-    enum err e = read_bundle(call->tx, key->ids[0], key->ids[1], &bundle);
+    enum err e = read_command_bundle(call->tx, key->ids[0], key->ids[1], &bundle);
 
     if (!e && bundle.unreadable)
-        schedule_bundle_repair(call, &bundle);
+        schedule_command_bundle_repair(call, &bundle);
     for (size_t i = 0; !e && !bundle.unreadable && i < bundle.count; i++)
-        ids_add(call->arena, ids, bundle.entries[i].id);
+        id_list_add(call->arena, ids, bundle.entries[i].id);
     return e ? e : write_localized_list(call, &bundle, locale, j);
 }
 
@@ -219,9 +219,8 @@ static enum err write_commands_list(struct call *call, const struct result_cache
     return e;
 }
 
-/* GET /applications/{application.id}/commands, …/guilds/{app_guild.id}/commands
- *
- * Written piece by piece: the reply may be large, and most of it is stored text. */
+/* GET /applications/{application.id}/commands, …/guilds/{app_guild.id}/commands. No struct of the
+ * reply is built, because it may be large and most of it is stored text. */
 enum err list_commands(struct call *call)
 {
     static const char what[] = "commands";
@@ -237,8 +236,8 @@ enum err list_commands(struct call *call)
         return e;
     if (!in->with_localizations) {
         key.ids[2] = locale_fallback_bits(locale);
-        /* Locales with the same fallbacks prefer different texts, so the locale is part of the
-         * key. */
+        /* The locale is part of the key, because locales with the same fallbacks prefer different
+         * texts. */
         key.ids[3] = locale_bit(locale);
     }
     struct shared_text *cached = result_cache_find_text(call->tx, &key);
@@ -252,5 +251,5 @@ enum err get_command(struct call *call)
     struct command k;
     enum err e = read_command(call->tx, call->target.application->id, call->target.command->id, &k);
 
-    return e ? e : call_reply(call, &k);
+    return e ? e : call_reply_object(call, &k);
 }

@@ -1,4 +1,4 @@
-/* localizations.c - checks locales and names, for commands and options. */
+/* localizations.c - checks the locales and names of localized commands and options. */
 #include "commands/form_errors.h"
 #include "commands/internal.h"
 #include "commands/command_names.h"
@@ -19,12 +19,11 @@ static __attribute__((noinline)) void report_invalid_locales(struct form *form,
     }
 }
 
-/* Checks the locales, which are nearly always valid; report_invalid_locales finds the invalid one.
- */
-void validate_locales(struct form *form, const struct json_path *here, struct str field,
-                      const struct opt_list *dictionary)
+/* Checks the locales. Nearly all are valid; report_invalid_locales adds the errors. */
+void validate_localizations(struct form *form, const struct json_path *here, struct str field,
+                            const struct opt_list *dictionary)
 {
-    if (!are_locales_known(&dictionary->value))
+    if (!are_locales_supported(&dictionary->value))
         report_invalid_locales(form, here, field, &dictionary->value);
 }
 

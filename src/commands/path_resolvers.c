@@ -11,12 +11,20 @@ static enum err resolve_guild_with_app(struct call *call, snowflake guild_id)
 
     enum err e = guild_find(call->tx, guild_id, g);
     if (!e)
-        e = read_installed_in_guild(call->tx, call->target.application->id, guild_id, &installed);
-    return e || installed ? e : ERR_MISSING_ACCESS;
+        e = read_app_installed_in_guild(call->tx, call->target.application->id, guild_id,
+                                        &installed);
+    if (e || installed)
+        return e;
+    call_set_cause(call,
+                   "the application is not installed in this server with the scope "
+                   "applications.commands; install it with /oauth2/authorize?client_id=%llu"
+                   "&scope=bot+applications.commands",
+                   (unsigned long long)call->target.application->id);
+    return ERR_MISSING_ACCESS;
 }
 
 /* Resolves a guild for the developers of the app, who register commands and need not be members.
- * Their access is checked first, so that other callers do not learn where the app is installed. */
+ * Their access is checked first, so that others cannot find out where the app is installed. */
 static enum err resolve_guild_as_developer(struct call *call, snowflake guild_id)
 {
     enum err e = require_application_developer(call);
@@ -24,8 +32,7 @@ static enum err resolve_guild_as_developer(struct call *call, snowflake guild_id
     return e ? e : resolve_guild_with_app(call, guild_id);
 }
 
-/* Resolves a guild for permission routes, which are open to its members and to the application's
- * own bot. */
+/* Resolves a guild for permission routes, which members of the guild and the app's bot may call. */
 static enum err resolve_guild_as_member(struct call *call, snowflake guild_id)
 {
     const struct caller *c = call->caller;
@@ -42,8 +49,8 @@ static enum err resolve_guild_as_member(struct call *call, snowflake guild_id)
     return e ? e : resolve_guild_with_app(call, guild_id);
 }
 
-/* Returns true for permission routes: a resolver serves all routes, so the path decides which check
- * applies. */
+/* Returns whether the route is a permission route. A resolver serves all routes, so the path
+ * decides which check applies. */
 static bool is_permission_route(const struct route *r)
 {
     static const char end[] = "/permissions";
@@ -60,7 +67,7 @@ enum err resolve_app_guild(struct call *call)
                                             : resolve_guild_as_developer(call, id);
 }
 
-/* Permission routes also accept a global command, and the application id for all its commands. */
+/* Permission routes also accept a global command, or the application id for all its commands. */
 enum err resolve_command(struct call *call)
 {
     snowflake id = call_path_id(call, "command.id");
@@ -80,19 +87,18 @@ enum err resolve_command(struct call *call)
 static const char DIRECT_CHANNEL[] =
     "select 1 from direct_channels where low_id = $1 and high_id = $2";
 
-/* Users who share a direct channel with the bot may also list its global commands. */
+/* Users who have a DM channel with the bot may also list its global commands. */
 enum err check_list_commands_permission(struct call *call)
 {
     const struct application *a = call->target.application;
     snowflake me = call->caller->id;
-    struct rows row;
     bool found;
 
     enum err e = require_application_developer(call);
     if (e != ERR_APPLICATION_NOT_YOURS || call->caller->kind != CALLER_USER || !a->bot_id)
         return e;
-    e = tx_one(call->tx, DIRECT_CHANNEL,
-               BIND(v_id(me < a->bot_id ? me : a->bot_id), v_id(me < a->bot_id ? a->bot_id : me)),
-               &row, &found);
+    e = tx_exists(
+        call->tx, DIRECT_CHANNEL,
+        BIND(v_id(me < a->bot_id ? me : a->bot_id), v_id(me < a->bot_id ? a->bot_id : me)), &found);
     return e || found ? e : ERR_APPLICATION_NOT_YOURS;
 }

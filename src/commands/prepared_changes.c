@@ -1,15 +1,13 @@
-/* prepared_changes.c - prepares command changes before the write transaction.
- *
- * A definition may have a mebibyte, and decoding, checking and encoding it takes tens of
- * milliseconds: too long for the writer. Long definitions are built on the thread pool from rows
- * that a read transaction returned; the write transaction only checks that those rows are
- * unchanged. */
+/* prepared_changes.c - prepares command changes before the write transaction. A definition may have
+ * a mebibyte, and decoding, checking and encoding it takes tens of milliseconds: too long for the
+ * writer. The thread pool builds long definitions from rows that a read transaction returned; the
+ * write transaction only checks that those rows are unchanged. */
 #include "commands/internal.h"
 
 #include "net/http/server.h"
 #include "platform/applications/applications.h"
 
-/* Definitions up to this size in bytes are processed inside the transaction, in less than a
+/* Definitions up to this size (bytes) are processed in the transaction, in less than a
  * millisecond. */
 enum { SHORT_DRAFTS = 32 * 1024 };
 
@@ -37,7 +35,7 @@ static bool drafts_are_long(const struct call *call, const struct list *rows)
 
 static enum err compute_drafts(struct call *call)
 {
-    struct command_drafts *d = call_passed_data(call, "command_drafts");
+    struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
 
     d->made = true;
     return d->change->make(call, d);
@@ -45,7 +43,7 @@ static enum err compute_drafts(struct call *call)
 
 static enum err read_draft_rows(struct call *call)
 {
-    struct command_drafts *d = call_passed_data(call, "command_drafts");
+    struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
     enum err e = d->change->find(call, true, &d->rows);
 
     d->made = false;
@@ -54,10 +52,10 @@ static enum err read_draft_rows(struct call *call)
     return e;
 }
 
-void prepare_command_drafts(struct call *call, const struct command_change_callbacks *change,
+void prepare_command_change(struct call *call, const struct command_change_callbacks *change,
                             bool read_first)
 {
-    struct command_drafts *d = call_pass_data(call, "command_drafts", sizeof *d);
+    struct prepared_command_change *d = call_pass_data(call, "prepared_command_change", sizeof *d);
 
     d->change = change;
     if (read_first || drafts_are_long(call, &d->rows))
@@ -78,9 +76,9 @@ static bool rows_are_unchanged(const struct list *one, const struct list *two)
     return true;
 }
 
-/* Checks that the rows are unchanged, by their versions: every change of a command gives it a new
- * one. */
-static enum err verify_draft_rows(struct call *call, struct command_drafts *d)
+/* Checks by the versions that the rows are unchanged. Every change of a command gives it a new
+ * version. */
+static enum err verify_draft_rows(struct call *call, struct prepared_command_change *d)
 {
     struct list now;
     enum err e = d->change->find(call, false, &now);
@@ -93,9 +91,9 @@ static enum err verify_draft_rows(struct call *call, struct command_drafts *d)
     return call_restart_at_read(call);
 }
 
-enum err complete_command_drafts(struct call *call, struct command_drafts **ret)
+enum err complete_command_change(struct call *call, struct prepared_command_change **ret)
 {
-    struct command_drafts *d = call_passed_data(call, "command_drafts");
+    struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
 
     *ret = d;
     if (d->made)
@@ -103,14 +101,14 @@ enum err complete_command_drafts(struct call *call, struct command_drafts **ret)
     enum err e = d->change->find(call, true, &d->rows);
     if (e)
         return e;
-    /* The commands have become too long for the transaction since the READ stage. */
+    /* Since the READ stage the stored commands have become too long for the transaction. */
     if (call->read && drafts_are_long(call, &d->rows))
         return call_restart_at_read(call);
     return d->change->make(call, d);
 }
 
-enum err finish_command_draft(struct call *call, struct command_draft *d,
-                              const struct json_path *here)
+enum err finish_prepared_command(struct call *call, struct prepared_command *d,
+                                 const struct json_path *here)
 {
     struct command *k = &d->command;
 

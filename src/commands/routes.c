@@ -1,4 +1,4 @@
-/* routes.c - the routes of application commands. */
+/* routes.c - route table of application commands. */
 #include "commands/internal.h"
 
 #include "commands/index/index_invalidation.h"
@@ -9,16 +9,16 @@
 #define UPDATE_SCOPE      "applications.commands.update"
 #define PERMISSIONS_SCOPE "applications.commands.permissions.update"
 
-/* Large enough for a hundred commands in all languages. */
+/* Maximum body in bytes; large enough for a hundred commands in all languages. */
 enum { LARGEST_BULK = 8 * 1024 * 1024 };
 
-/* Rate limit per caller over all guilds; a route's own limit counts per guild. The key is the
- * caller and not the application, so that callers without access cannot exhaust it. */
+/* Rate limit per caller for all guilds; a route's own limit counts per guild. The key is the caller
+ * and not the application, so that callers without access cannot exhaust the limit. */
 static const struct rate_limit limit_writes = {
     .name = "command-writes", .count = 60, .window_s = 10, .strict = true
 };
 
-enum err count_command_write(struct call *call)
+enum err rate_limit_command_write(struct call *call)
 {
     const snowflake *id = &call->caller->id;
 
@@ -29,7 +29,7 @@ static const enum event registered[] = { EVENT_GUILD_APPLICATION_COMMAND_INDEX_U
 static const enum event renamed[] = { EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,
                                       EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE, EVENT_NONE };
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "app_guild.id",
         .field = "guild_id",
@@ -87,7 +87,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .before_decode = match_known_commands_body,
+        .before_decode = match_cached_overwrite_body,
         .admit = require_application_developer,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
@@ -127,7 +127,7 @@ static const struct route routes[] = {
         .scope = UPDATE_SCOPE,
         .fires = registered,
         .admit = require_application_developer,
-        .prepare = count_command_write,
+        .prepare = rate_limit_command_write,
         .handle = delete_command,
     },
     {
@@ -166,7 +166,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .before_decode = match_known_guild_commands_body,
+        .before_decode = match_cached_guild_overwrite_body,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
     },
@@ -202,7 +202,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .fires = registered,
-        .prepare = count_command_write,
+        .prepare = rate_limit_command_write,
         .handle = delete_command,
     },
     {
@@ -213,7 +213,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .reply = &type_command_permissions_list,
-        .admit = check_read_permissions_access,
+        .admit = check_read_command_permissions,
         .handle = list_command_permissions,
     },
     {
@@ -225,7 +225,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .reply = &type_command_permissions,
-        .admit = check_read_permissions_access,
+        .admit = check_read_command_permissions,
         .handle = get_command_permissions,
     },
     {
@@ -243,7 +243,7 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,
                                        EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .admit = check_modify_permissions_access,
+        .admit = check_modify_command_permissions,
         .handle = modify_command_permissions,
     },
     {
@@ -254,7 +254,6 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .reply = &command_index_reply,
         .measured = true,
-        .prefetch = prefetch_guild_command_index,
         .handle = get_guild_command_index,
     },
     {
@@ -265,7 +264,6 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .reply = &command_index_reply,
         .measured = true,
-        .prefetch = prefetch_user_command_index,
         .handle = get_user_command_index,
     },
     {
@@ -315,7 +313,7 @@ const struct domain commands_domain = {
     .resolvers = resolvers,
     .jobs = jobs,
     .hooks =
-        &(const struct hooks){
+        &(const struct hook_listeners){
             .block_changed = invalidate_indexes_of_block,
             .role_deleted = delete_command_permissions_of_role,
             .membership_changes = invalidate_indexes_of_member,

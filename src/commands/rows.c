@@ -1,7 +1,6 @@
-/* rows.c - commands in the database.
- *
- * A row has the full definition and the listed form as JSON, so that lists and indexes copy text
- * instead of encoding; other columns have what queries and permission checks need. */
+/* rows.c - SQL of commands. A row has the complete definition as JSON, and the JSON for lists, so
+ * that lists and indexes copy text instead of encoding; other columns have data for queries and
+ * permission checks. */
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"
@@ -30,12 +29,11 @@ enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake
                               struct command *ret)
 {
     struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, READ_COLUMNS, BIND(v_id(command_id), v_id(application_id)), &row, &found);
+    enum err e = tx_one_or(tx, READ_COLUMNS, BIND(v_id(command_id), v_id(application_id)),
+                           ERR_UNKNOWN_COMMAND, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_COMMAND;
+    if (e)
+        return e;
     *ret = new_empty_command(row_id(&row, 0));
     ret->id = command_id;
     ret->application_id = application_id;
@@ -46,19 +44,16 @@ enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake
     return OK;
 }
 
-/* Definitions that are longer than this take milliseconds to decode. */
+/* Definitions with more bytes take milliseconds to decode. */
 enum { SHORT_DEFINITION = 32 * 1024 };
 
 enum err read_command(struct tx *tx, snowflake application_id, snowflake command_id,
                       struct command *ret)
 {
     struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, FIND_COMMAND, BIND(v_id(command_id), v_id(application_id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_COMMAND, BIND(v_id(command_id), v_id(application_id)),
+                           ERR_UNKNOWN_COMMAND, &row);
 
-    if (!e && !found)
-        e = ERR_UNKNOWN_COMMAND;
     if (!e && row_text(&row, 0).n > SHORT_DEFINITION)
         e = tx_require_background(tx);
     return e ? e : decode_command_definition(tx_arena(tx), row_text(&row, 0), ret);
@@ -67,7 +62,7 @@ enum err read_command(struct tx *tx, snowflake application_id, snowflake command
 #define COLUMNS "select c.id, c.application_id, c.guild_id, c.version, c.type, c.name"
 #define WITH_DEFINITION \
     COLUMNS ", d.definition from commands c join command_definitions d on d.command_id = c.id "
-/* Selects no text columns, so that SQLite reads none of their overflow pages. */
+/* The text columns are not selected, so that SQLite does not read their overflow pages. */
 #define WITHOUT_DEFINITION COLUMNS ", '' from commands c "
 
 static struct command_row command_row_from_row(const struct rows *r)
@@ -126,11 +121,11 @@ enum err read_command_row_by_id(struct tx *tx, snowflake id, bool whole, struct 
 static bool encode_stored_definition(struct arena *arena, const struct command *k, struct str *ret)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, COMMAND_MAX_BYTES);
     schema_encode(&j, &type_command_stored, k);
-    bool fits = !buf_full(&out);
+    bool fits = !buf_is_full(&out);
     if (fits)
         *ret = buf_move_to_arena(&out, arena);
     buf_clear(&out);
@@ -157,7 +152,7 @@ static bool has_hidden_fields(const struct list *options)
 }
 
 /* Encodes the definition and checks that the JSON reader accepts its number of values. A value has
- * at least two bytes, so only long texts need the check. */
+ * at least two bytes, so only long definitions need the check. */
 static bool encode_valid_definition(struct arena *arena, const struct command *k, struct str *ret)
 {
     return encode_stored_definition(arena, k, ret) &&
@@ -236,7 +231,7 @@ enum err update_command(struct tx *tx, const struct command *k, const struct enc
     return e ? e : write_definition(tx, k, texts->definition);
 }
 
-/* Sets a unique name: no other name begins with a space. */
+/* Sets a unique name, which begins with a space as no other name does. */
 static const char CLEAR_COMMAND_NAME[] =
     "update commands set name = ' ' || cast(id as text) where id = $1";
 

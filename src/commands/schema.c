@@ -1,7 +1,7 @@
-/* schema.c - bodies and queries of the routes of application commands. */
+/* schema.c - JSON schemas of bodies and queries of application commands. */
 #include "commands/internal.h"
 
-/* Ignores entries with a null value: client libraries send null to remove a localization. */
+/* Entries with null are ignored: client libraries send null to remove a localization. */
 #define DICTIONARY_OF(type_)                                                     \
     {                                                                            \
         .kind = KIND_MAP, .flags = TYPE_NULL_NONE, .of = &type_, .max = LOCALES, \
@@ -76,7 +76,7 @@ static const struct type option_bodies = { .kind = KIND_ARRAY,
                                            .max = COMMAND_MAX_OPTIONS,
                                            .of = &option_body };
 
-/* Types of guild commands; entry points are global only. */
+/* Types of guild commands. Entry points can only be global. */
 static const struct choice guild_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
     { .value = COMMAND_USER, .name = "USER", .doc = "In the menu of a user" },
@@ -117,7 +117,7 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
       .flags = OPTIONAL | NULLABLE, .doc = "Entry points only" }
 /* clang-format on */
 
-/* Checks a change as far as possible without the stored command (see apply_command_changes). */
+/* Checks a patch as far as possible without the stored command. */
 static void check_command_patch(struct form *form, const struct json_path *here, const void *object)
 {
     const struct command_patch *in = object;
@@ -126,7 +126,7 @@ static void check_command_patch(struct form *form, const struct json_path *here,
     remove_ignored_option_errors(form, &options, &in->options.value);
 }
 
-/* Checks a new command with defaults applied. */
+/* Checks a new command after the defaults were applied. */
 static void check_new_command(struct form *form, const struct json_path *here, const void *object)
 {
     struct command k = new_empty_command(0);
@@ -226,13 +226,13 @@ const struct schema commands_query_schema = {
 };
 
 static const struct field permissions_fields[] = {
-    { FIELD(struct permissions_body, permissions), .type = &type_permission_rows,
+    { FIELD(struct command_permissions_body, permissions), .type = &type_permission_rows,
       .doc = "At most 10 new ones; an empty list resets the permissions" },
     { 0 },
 };
 static const struct schema permissions_schema = {
     .name = "ApplicationCommandPermissionsBody",
-    .size = sizeof(struct permissions_body),
+    .size = sizeof(struct command_permissions_body),
     .fields = permissions_fields,
     .doc = "All rows of a command in a guild.",
 };

@@ -1,4 +1,4 @@
-/* use_counts.c - counts uses of commands per day for their rank, and deletes expired days. */
+/* use_counts.c - counts the uses of commands per day for their rank, and deletes old days. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "commands/internal.h"
@@ -6,7 +6,7 @@
 
 enum { DAY_S = 24 * 60 * 60, RANKED_DAYS = 30 };
 
-/* Counts a use. commands.used_day lets queries skip commands without recent uses. */
+/* Counts a use. By commands.used_day, queries skip commands without recent uses. */
 static const char COUNT_USE[] =
     "insert into command_uses (command_id, day, uses) values ($1, $2, 1) "
     "on conflict (command_id, day) do update set uses = command_uses.uses + 1";
@@ -14,7 +14,7 @@ static const char IS_DAY_RECORDED[] = "select 1 from commands where id = $1 and 
 static const char UPDATE_USED_DAY[] =
     "update commands set used_day = $2 where id = $1 and used_day < $2";
 
-int64_t ranking_start_day(void)
+int64_t command_ranking_start_day(void)
 {
     return clock_s() / DAY_S - RANKED_DAYS;
 }
@@ -35,7 +35,7 @@ static enum err set_application_active(struct tx *tx, const struct command *k)
 static const char OLDEST_DAY[] = "select min(u.day) from commands c join command_uses u "
                                  "on u.command_id = c.id where c.application_id = $1";
 
-/* Schedules the job for the day on which the oldest counted day expires. */
+/* Schedules the job for the day on which the oldest stored day expires. */
 static enum err schedule_use_expiry(struct call *call, snowflake application_id)
 {
     struct rows row;
@@ -54,7 +54,7 @@ static const char DELETE_EXPIRED_DAYS[] =
 
 static enum err run_use_expiry_job(struct call *call, const struct job *job)
 {
-    struct value app = v_id(job->key), since = v_int(ranking_start_day());
+    struct value app = v_id(job->key), since = v_int(command_ranking_start_day());
     enum err e = tx_exec(call->tx, DELETE_EXPIRED_DAYS, BIND(app, since), NULL);
 
     if (!e)
@@ -76,10 +76,9 @@ static enum err record_used_day(struct tx *tx, snowflake command_id, struct valu
                                 int64_t *ret_first)
 {
     const struct value values[] = { v_id(command_id), day };
-    struct rows row;
     bool recorded = false;
     enum err e =
-        tx_needs_round_trips(tx) ? OK : tx_one(tx, IS_DAY_RECORDED, values, 2, &row, &recorded);
+        tx_needs_round_trips(tx) ? OK : tx_exists(tx, IS_DAY_RECORDED, values, 2, &recorded);
 
     *ret_first = 0;
     return e || recorded ? e : tx_exec(tx, UPDATE_USED_DAY, values, 2, ret_first);
@@ -88,7 +87,7 @@ static enum err record_used_day(struct tx *tx, snowflake command_id, struct valu
 enum err count_command_use(struct call *call, const struct command *k)
 {
     struct value day = v_int(clock_s() / DAY_S);
-    int64_t first; /* number of updated rows: 1 on the first use of the day */
+    int64_t first; /* number of updated rows: 1 for the first use of the day */
     enum err e = tx_exec(call->tx, COUNT_USE, BIND(v_id(k->id), day), NULL);
 
     if (!e)

@@ -1,4 +1,4 @@
-/* validate_command.c - validates command definitions. Reports all problems of a command at once. */
+/* validate_command.c - validates command definitions. Adds all errors of a command to the form. */
 #include "base/utf8.h"
 #include "commands/form_errors.h"
 #include "commands/internal.h"
@@ -30,7 +30,8 @@ static bool is_valid_name_for_type(const struct command *k, struct str name)
     return name.n && is_valid_menu_command_name(name);
 }
 
-/* Checks localized names. Discord reports an invalid one at the dictionary, not at its locale. */
+/* Checks localized names. Discord reports an invalid name at the path of the dictionary, not of the
+ * locale. */
 static void validate_localized_names(struct form *form, const struct json_path *here,
                                      const struct command *k)
 {
@@ -39,7 +40,7 @@ static void validate_localized_names(struct form *form, const struct json_path *
 
     if (form_has_error_at(form, &at))
         return;
-    validate_locales(form, here, at.key, &k->name_localizations);
+    validate_localizations(form, here, at.key, &k->name_localizations);
     for (size_t i = 0; i < k->name_localizations.value.count; i++) {
         if (!is_valid_name_for_type(k, p[i].value)) {
             form_add_error(form, &at, FORM_BAD_NAME);
@@ -84,7 +85,7 @@ static void validate_descriptions(struct form *form, const struct json_path *her
         else if (!is_context_menu_type(k->type))
             validate_description_length(form, &at, k->description);
     }
-    validate_locales(form, here, all.key, &k->description_localizations);
+    validate_localizations(form, here, all.key, &k->description_localizations);
     for (size_t i = 0; i < k->description_localizations.value.count; i++) {
         struct json_path one = json_path_key(&all, p[i].key);
 
@@ -103,7 +104,7 @@ static void validate_options_of_command(struct form *form, const struct json_pat
     struct json_path at = json_path_key(here, STR("options"));
 
     if (k->type == COMMAND_CHAT_INPUT)
-        validate_options(form, &at, &k->options.value, 0);
+        validate_command_options(form, &at, &k->options.value, 0);
     else if (k->options.value.count)
         form_add_error(form, &at, FORM_MENU_OPTIONS);
 }
@@ -118,7 +119,7 @@ static void validate_default_permissions(struct form *form, const struct json_pa
         form_add_error(form, &at, FORM_NUMBER_MAX, (long long)(PERMISSIONS_END - 1));
 }
 
-/* Returns true if the body is so short that the command cannot exceed the size limit: a value never
+/* Returns whether the body is so short that the command cannot exceed the size limit: a value never
  * has more characters than its JSON has bytes. */
 static bool body_is_below_size_limit(const struct form *form)
 {
@@ -130,7 +131,7 @@ void validate_command(struct form *form, const struct json_path *here, const str
     struct json_path type = json_path_key(here, STR("type"));
 
     if (form_has_error_at(form, &type))
-        return; /* the other checks depend on the type */
+        return; /* the other checks need a valid type */
     validate_name(form, here, k);
     validate_localized_names(form, here, k);
     validate_descriptions(form, here, k);

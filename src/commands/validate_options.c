@@ -1,4 +1,4 @@
-/* validate_options.c - validates the options of a command, each alone and among its siblings. */
+/* validate_command_options.c - validates the options of a command. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -23,7 +23,7 @@ static bool type_supports_choices(int64_t type)
     return type == OPTION_STRING || type == OPTION_INTEGER || type == OPTION_NUMBER;
 }
 
-/* Returns true for integers; doubles of magnitude 2^53 or more always are. */
+/* Returns whether the number is an integer. Doubles of magnitude 2^53 or more always are. */
 static bool is_integer_value(double d)
 {
     return d >= 0x1p53 || d <= -0x1p53 || d == (double)(int64_t)d;
@@ -52,7 +52,7 @@ static void validate_string_choice(struct form *form, const struct json_path *at
         form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_quote_value(c->value)));
         return;
     }
-    text = choice_value_text(form->arena, c);
+    text = command_choice_value_text(form->arena, c);
     if (text.n > LONGEST_VALUE && utf8_length(text) > LONGEST_VALUE)
         form_add_error(form, at, FORM_MAX_LENGTH, (long long)LONGEST_VALUE);
     else if (memchr(text.p, '\0', text.n))
@@ -69,10 +69,10 @@ static void validate_number_choice(struct form *form, const struct json_path *at
     bool number = json_peek_kind(&r) == JSON_NUMBER && json_read_number(&r, &n) && isfinite(n.d);
     if (!number && !whole)
         form_add_error(form, at, FORM_NOT_FLOAT,
-                       STR_ARGS(form_quote_value(choice_value_text(form->arena, c))));
+                       STR_ARGS(form_quote_value(command_choice_value_text(form->arena, c))));
     else if (!number || (whole && !is_integer_value(n.d)))
         form_add_error(form, at, FORM_NOT_INT,
-                       STR_ARGS(form_quote_value(choice_value_text(form->arena, c))));
+                       STR_ARGS(form_quote_value(command_choice_value_text(form->arena, c))));
     else if (n.d < (double)-SAFE_INT || (n.kind == NUMBER_INT && n.i < -SAFE_INT))
         form_add_error(form, at, FORM_NUMBER_MIN, (long long)-SAFE_INT);
     else if (n.d > (double)SAFE_INT || (n.kind == NUMBER_INT && n.i > SAFE_INT))
@@ -95,14 +95,14 @@ static __attribute__((noinline)) void validate_choice_value(struct form *form,
 static void validate_choice(struct form *form, const struct json_path *here, int64_t type,
                             const struct command_choice *c)
 {
-    validate_locales(form, here, STR("name_localizations"), &c->name_localizations);
+    validate_localizations(form, here, STR("name_localizations"), &c->name_localizations);
     if (!c->value.n)
-        return; /* missing: already reported */
+        return; /* the field is missing, which was already reported */
     if (type != OPTION_STRING || !is_short_plain_string(form, c->value))
         validate_choice_value(form, here, type, c);
 }
 
-/* Fast path for valid choices, which nearly all are; validate_choices finds the invalid one. */
+/* Fast path, because nearly all choices are valid; validate_choices adds the errors. */
 static bool are_choices_plain_strings(const struct form *form, const struct command_option *o)
 {
     const struct command_choice *c = o->choices.value.items;
@@ -111,7 +111,7 @@ static bool are_choices_plain_strings(const struct form *form, const struct comm
         return false;
     for (size_t i = 0; i < o->choices.value.count; i++)
         if (!is_short_plain_string(form, c[i].value) ||
-            !are_locales_known(&c[i].name_localizations.value))
+            !are_locales_supported(&c[i].name_localizations.value))
             return false;
     return true;
 }
@@ -175,8 +175,8 @@ static bool are_option_names_valid(const struct command_option *o)
     const struct list *names = &o->name_localizations.value;
     const struct string_pair *p = names->items;
 
-    if (check_command_name(o->name) || !are_locales_known(names) ||
-        !are_locales_known(&o->description_localizations.value))
+    if (check_command_name(o->name) || !are_locales_supported(names) ||
+        !are_locales_supported(&o->description_localizations.value))
         return false;
     for (size_t i = 0; i < names->count; i++)
         if (check_command_name(p[i].value))
@@ -184,8 +184,8 @@ static bool are_option_names_valid(const struct command_option *o)
     return true;
 }
 
-/* Checks the names of an option. Discord reports an invalid localized option name at its locale,
- * unlike that of a command. */
+/* Checks the names of an option. Discord reports an invalid localized name of an option at its
+ * locale, unlike that of a command. */
 static __attribute__((noinline)) void validate_option_names(struct form *form,
                                                             const struct json_path *here,
                                                             const struct command_option *o)
@@ -196,8 +196,9 @@ static __attribute__((noinline)) void validate_option_names(struct form *form,
 
     if (!form_has_error_at(form, &name))
         validate_command_name(form, &name, o->name);
-    validate_locales(form, here, names.key, &o->name_localizations);
-    validate_locales(form, here, STR("description_localizations"), &o->description_localizations);
+    validate_localizations(form, here, names.key, &o->name_localizations);
+    validate_localizations(form, here, STR("description_localizations"),
+                           &o->description_localizations);
     for (size_t i = 0; i < o->name_localizations.value.count; i++) {
         struct json_path one = json_path_key(&names, p[i].key);
 
@@ -226,11 +227,11 @@ static __attribute__((noinline)) void validate_inner_options(struct form *form,
 {
     struct json_path options = json_path_key(here, STR("options"));
 
-    validate_options(form, &options, &o->options.value, o->type);
+    validate_command_options(form, &options, &o->options.value, o->type);
 }
 
-/* Checks one option. Builds error paths only for checks that may fail, because most options need
- * none. */
+/* Checks one option. Builds error paths only for checks that may fail, because few options have
+ * errors. */
 static void validate_option(struct form *form, const struct json_path *here,
                             const struct command_option *o)
 {
@@ -249,7 +250,7 @@ static void validate_option(struct form *form, const struct json_path *here,
 
 /* --- siblings ------------------------------------------------------------------------- */
 
-/* Returns true if the option may be in this list: groups contain sub-commands, sub-commands contain
+/* Returns whether the option may be in this list: groups contain sub-commands, sub-commands contain
  * values, and a command contains either, depending on its first option. */
 static bool option_type_fits_list(const struct command_option *o, size_t index, int64_t inside)
 {
@@ -260,7 +261,7 @@ static bool option_type_fits_list(const struct command_option *o, size_t index, 
     return is_subcommand_type(o[index].type) == is_subcommand_type(o[0].type);
 }
 
-/* Returns true if the item was not a JSON object, which is already reported. */
+/* Returns whether the item was not a JSON object, which was already reported. */
 static bool is_undecoded_option(const struct command_option *o)
 {
     return !o->type && !o->name.p && !o->description.p;
@@ -281,7 +282,7 @@ static bool is_known_option_type(int64_t type)
     return type >= OPTION_SUB_COMMAND && type <= OPTION_ATTACHMENT;
 }
 
-/* Fields that apply to some option types only. */
+/* Fields that apply only to some option types. */
 static const struct {
     const char *field;
     int64_t types[2];
@@ -314,8 +315,8 @@ void remove_ignored_option_errors(struct form *form, const struct json_path *her
     }
 }
 
-void validate_options(struct form *form, const struct json_path *here, const struct list *options,
-                      int64_t inside)
+void validate_command_options(struct form *form, const struct json_path *here,
+                              const struct list *options, int64_t inside)
 {
     const struct command_option *o = options->items;
     const uint64_t *name_hashes = hash_option_names(form->arena, options);
@@ -334,7 +335,7 @@ void validate_options(struct form *form, const struct json_path *here, const str
         if (name_hashes)
             check_duplicate_option_name(form, &at, o, i, name_hashes);
         if (!mixed && (mixed = !option_type_fits_list(o, i, inside)))
-            form_add_error(form, &at, FORM_MIXED_OPTIONS); /* report the first one only */
+            form_add_error(form, &at, FORM_MIXED_OPTIONS); /* only the first one is reported */
         if (optional && is_given_true(o[i].required) && !is_subcommand_type(o[i].type))
             form_add_error(form, &at, FORM_MISPLACED_REQUIRED);
         optional |= !is_given_true(o[i].required);

@@ -1,7 +1,6 @@
-/* world.c - import and export of commands in world files.
- *
- * A file contains the body of a bulk overwrite and the same rules apply. An entry replaces the
- * command with its id, or else with its name; other commands stay. */
+/* world.c - import and export of commands in world files. A world file has the body of a bulk
+ * overwrite, and the same rules apply. An entry replaces the command with its id, or else with its
+ * name; other commands stay. */
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"
@@ -20,8 +19,8 @@ struct command_import {
     struct form *form;
     struct application application;
     snowflake guild_id;
-    struct list known; /* struct existing_command: commands of this scope, including new ones */
-    struct world_count *count;
+    struct list known; /* struct existing_command: guild or global commands, including new ones */
+    struct imported_object_count *count;
     bool changed;
 };
 
@@ -38,8 +37,8 @@ static struct existing_command *find_existing_by_id(const struct command_import 
     return NULL;
 }
 
-/* Finds the command with this name. An application has at most one entry point, which matches with
- * any name. */
+/* Finds the command with this name. An entry point matches any name, because an application has at
+ * most one. */
 static struct existing_command *find_existing_by_name(const struct command_import *in,
                                                       const struct command *k)
 {
@@ -58,16 +57,15 @@ static const char ID_IS_TAKEN[] = "select 1 from commands where id = $1";
 static enum err check_new_command_id(struct command_import *in, snowflake id,
                                      const struct json_path *at)
 {
-    struct rows row;
     bool taken;
-    enum err e = tx_one(in->tx, ID_IS_TAKEN, BIND(v_id(id)), &row, &taken);
+    enum err e = tx_exists(in->tx, ID_IS_TAKEN, BIND(v_id(id)), &taken);
 
     if (!e && (taken || !id || id == in->application.id))
         form_add_error(in->form, at, "WORLD_TAKEN", "this id belongs to something else");
     return e;
 }
 
-/* Finds the command that an entry replaces; *ret NULL: the entry is new, or invalid and
+/* Finds the command that an entry replaces; *ret is NULL if the entry is new, or invalid and
  * reported. */
 static enum err resolve_replaced_command(struct command_import *in, const struct command *k,
                                          struct opt_id id, const struct json_path *here,
@@ -157,7 +155,7 @@ static enum err import_command(struct command_import *in, const struct command_p
     apply_command_patch(arena, &k, entry);
     normalize_command(arena, &k);
     if (check_command_install_types(in->form, here, &in->application, &k, entry))
-        return OK; /* check_command_install_types reported why */
+        return OK; /* check_command_install_types has added the error */
     enum err e = resolve_replaced_command(in, &k, entry->id, here, &old);
     if (e || form_has_error_at(in->form, here))
         return e;
@@ -179,8 +177,8 @@ static enum err read_existing_commands(struct command_import *in)
     return e;
 }
 
-/* Imports commands; json: the JSON text at this path. */
-static enum err import_commands(struct world_importer *im, const void *json,
+/* Imports commands; json is the JSON text at this path. */
+static enum err import_commands(struct world_file_importer *im, const void *json,
                                 const struct json_path *at, snowflake application)
 {
     struct command_import in = { .tx = im->tx,
@@ -191,7 +189,7 @@ static enum err import_commands(struct world_importer *im, const void *json,
     void *body;
 
     if (schema_decode_at(type, *(const struct str *)json, im->form, at, &body))
-        return OK; /* the JSON is valid; errors are in the form */
+        return OK; /* the JSON is valid; other errors are in the form */
     const struct list *entries = body;
     enum err e = application_find(im->tx, application, &in.application);
     if (!e)
@@ -203,7 +201,7 @@ static enum err import_commands(struct world_importer *im, const void *json,
     }
     if (e || !in.changed)
         return e;
-    e = apply_command_changes(im->tx, im->form, at, &in.application, im->guild);
+    e = update_bundle_and_indexes(im->tx, im->form, at, &in.application, im->guild);
     return e == ERR_INVALID_FORM_BODY ? OK : e;
 }
 
@@ -257,7 +255,7 @@ static struct command_patch command_to_patch(const struct command *k)
     return p;
 }
 
-static enum err export_commands(struct world_exporter *ex, struct opt_str *ret)
+static enum err export_commands(struct world_file_exporter *ex, struct opt_str *ret)
 {
     const struct type *type = ex->guild ? &guild_commands_body : &commands_body;
     struct list rows, bodies = { 0 };
@@ -276,7 +274,7 @@ static enum err export_commands(struct world_exporter *ex, struct opt_str *ret)
     return e;
 }
 
-const struct world_parts commands_world = { (const struct world_part[]){
+const struct world_file_fields commands_world = { (const struct world_file_field[]){
     { "application", "commands", &type_raw, .order = 40, .import = import_commands,
       .export_text = export_commands },
     { "installed", "commands", &type_raw, .order = 10, .import = import_commands,

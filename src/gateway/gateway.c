@@ -1,4 +1,4 @@
-/* gateway.c - creates, starts, drains and stops the gateway of a process; the WebSocket upgrade. */
+/* gateway.c - creates, starts, drains and stops the gateway; accepts WebSocket upgrades. */
 #include "gateway/gateway.h"
 
 #include <unistd.h>
@@ -32,10 +32,10 @@ const struct gateway_upcalls gateway_upcalls = {
     .dispatch_continue = dispatch_continue,
     .dispatch_drop = dispatch_abort,
     .presence_change = presence_on_session_change,
-    .presence_window_ended = on_presence_window_ended,
+    .presence_window_ended = on_presence_rate_limit_window_end,
     .sessions_changed = on_local_session_changed,
-    .directory_mark = directory_mark_changed,
-    .directory_flush = directory_publish_marked,
+    .directory_mark = directory_mark_session_changed,
+    .directory_flush = directory_publish_changed_sessions,
     .directory_end = directory_remove_session,
     .lists_on_event = member_lists_on_event,
     .lists_on_presence = member_lists_on_presence,
@@ -70,19 +70,19 @@ void gateway_join_cluster(struct gateway *g, struct cluster *c)
     g->cluster = c;
     if (cluster_has_nats(c))
         g->directory = directory_new(g);
-    g->published = (uint64_t)cluster_position(c) << EVENT_NUMBER_BITS;
+    g->published = (uint64_t)cluster_delivered_position(c) << EVENT_NUMBER_BITS;
     g->first_number = g->published | ((UINT64_C(1) << EVENT_NUMBER_BITS) - 1);
     if (g->options.journal)
-        g->journal = journal_open(g->options.journal, cluster_identity(c));
+        g->journal = journal_open(g->options.journal, cluster_node_identity(c));
     if (g->options.replicates && g->journal && cluster_has_nats(c))
         g->replica = replica_new();
 }
 
 void gateway_on_session_move(struct gateway *g, const struct session_move *m)
 {
-    if (m->kind == MOVE_REQUEST && m->from == cluster_identity(g->cluster))
+    if (m->kind == MOVE_REQUEST && m->from == cluster_node_identity(g->cluster))
         session_release_on_request(g, m);
-    else if (m->kind != MOVE_REQUEST && m->to == cluster_identity(g->cluster))
+    else if (m->kind != MOVE_REQUEST && m->to == cluster_node_identity(g->cluster))
         session_request_on_reply(g, m);
 }
 
@@ -94,7 +94,7 @@ void gateway_on_replica_message(struct gateway *g, struct str message)
         return;
     buf_init(&reply.bytes, REPLICA_REPLY_MAX_BYTES);
     replica_handle_message(g->replica, message, &reply);
-    if (reply.to && !buf_full(&reply.bytes))
+    if (reply.to && !buf_is_full(&reply.bytes))
         cluster_send_to_node(g->cluster, reply.to, CLUSTER_LEDGERS, buf_str(&reply.bytes));
     if (reply.restart)
         replication_resend_loop(g, reply.loop_index);
@@ -124,7 +124,8 @@ void gateway_start(struct gateway *g, struct loops *loops)
     g->gateway_loop_count = count;
 }
 
-bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct websocket_handler *ret)
+bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
+                            struct websocket_handler *ret)
 {
     if (!str_is(r->path, "/") && !str_is(r->path, "/gateway") && !str_is(r->path, "/gateway/"))
         return false;
@@ -200,7 +201,7 @@ static void end_gateway_loop(struct loop *loop, void *arg)
     g->gateway_loops[loop_index(loop)] = NULL;
 }
 
-void gateway_set_delay(struct gateway *g, int64_t ms)
+void gateway_set_event_delay(struct gateway *g, int64_t ms)
 {
     g->delay_ms = ms;
 }
@@ -213,8 +214,8 @@ void gateway_stop(struct gateway *g)
     unsigned count = g->gateway_loop_count;
 
     wait_until_loops_are_idle(g, count);
-    /* Set the count to 0 first, so that no later commit is posted to a loop whose state is being
-     * freed. */
+    /* Set the loop count to 0 first, so that no later commit is posted to a loop whose state is
+     * being freed. */
     pthread_mutex_lock(&g->publishing);
     g->gateway_loop_count = 0;
     pthread_mutex_unlock(&g->publishing);

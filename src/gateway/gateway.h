@@ -22,100 +22,101 @@ struct thread_list_sync;
 struct traffic_ring;
 struct websocket_handler; /* net/http/server.h */
 
-/* The account and session options for which an object is written. */
+/* The account and the session options for which an object is written. */
 struct gateway_viewer {
     struct gateway *gateway;
     snowflake user_id, application_id;
     bool bot;
     uint32_t intents;                  /* bots only */
     int64_t capabilities;              /* users only */
-    struct ready_writer *ready_writer; /* users: how READY is written; or NULL */
+    struct ready_writer *ready_writer; /* user sessions: form of READY; or NULL */
     int64_t large_threshold;           /* guilds with more members are "large" */
-    char address[48];                  /* client address, in READY; else "" */
-    const struct user *user;           /* the account, if it was already read; or NULL */
+    char address[48];                  /* client address, only for READY; otherwise "" */
+    const struct user *user;           /* the account, if already read; or NULL */
     const struct list *friends;        /* ids of friends, if already read; or NULL */
 };
 
-/* A search for members. */
-struct gateway_search {
+/* Parameters of a member search. */
+struct gateway_member_search {
     snowflake guild_id;
-    struct str prefix;    /* prefix of user name or nick; empty: all members */
-    struct list user_ids; /* snowflakes; if not empty, only these accounts */
-    snowflake after;      /* for all members: only user ids greater than this */
+    struct str prefix;    /* prefix of user name or nick; empty means all members */
+    struct list user_ids; /* items: snowflake; if not empty, only these accounts */
+    snowflake after;      /* in a list of all members: only user ids greater than this one */
     int64_t limit;
     bool newest; /* sort by joining time, newest first */
 };
 
-/* Functions that read the store, in a read transaction unless noted; results live in tx_arena. */
+/* Functions that read platform data, in a read transaction unless noted; results in tx_arena. */
 struct gateway_source {
-    /* Reads a bot's application; its flags allow privileged intents. */
+    /* Reads the application of a bot; the application's flags allow privileged intents. */
     enum err (*application)(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags);
     /* Read the number of sessions that a bot started on a day, and add one (write transaction). */
     enum err (*starts)(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret);
     enum err (*add_start)(struct tx *tx, snowflake bot_id, int64_t day);
     /* Reads the ids of the account's guilds. */
     enum err (*guilds)(struct tx *tx, snowflake user_id, struct list *ret);
-    /* Reads the ids of the account's open private channels with a running call. */
+    /* Reads the ids of the account's open private channels in which a call is running. */
     enum err (*calls)(struct tx *tx, snowflake user_id, struct list *ret);
     enum err (*user)(struct tx *tx, snowflake id, const struct user **ret);
     /* Reads the ids of a user's friends. */
     enum err (*friends)(struct tx *tx, snowflake user_id, struct list *ret);
-    /* Writes the fields of READY except those of the session and guilds; v->user is set. */
+    /* Writes all fields of READY except those of the session and the guilds; v->user is set. */
     enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json_writer *out);
     /* Writes the object of GUILD_CREATE for a member, without "unavailable". */
     enum err (*guild)(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
                       struct json_writer *out);
     /* Reads permission data: the guild with its roles, and all channels (no threads) with their
-     * overwrites. ERR_UNKNOWN_…: the guild is deleted. */
+     * overwrites. Returns ERR_UNKNOWN_… if the guild is deleted. */
     enum err (*guild_permission_data)(struct tx *tx, snowflake guild_id, struct guild *ret,
                                       struct list *ret_channels);
-    /* Writes a guild channel as in its events, or returns ERR_UNKNOWN_CHANNEL. */
+    /* Writes a guild channel in the form of its events, or returns ERR_UNKNOWN_CHANNEL. */
     enum err (*channel)(struct tx *tx, snowflake id, struct json_writer *out);
     enum err (*roles)(struct tx *tx, snowflake guild_id, struct list *ret);
     enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
     enum err (*member_count)(struct tx *tx, snowflake guild_id, int64_t *ret);
     /* Reads members with users, for GUILD_MEMBERS_CHUNK. */
-    enum err (*members)(struct tx *tx, const struct gateway_search *search, struct list *ret);
-    /* Reads the open threads that a user can view, in the named channels or in the whole guild,
-     * and the user's thread members. ERR_UNKNOWN_…: the guild or member is gone. */
+    enum err (*members)(struct tx *tx, const struct gateway_member_search *search,
+                        struct list *ret);
+    /* Reads the open threads that a user can view, in the given channels or in the whole guild, and
+     * the user's thread members. Returns ERR_UNKNOWN_… if the guild or the member is deleted. */
     enum err (*threads)(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
-    /* Reads the members of a thread: struct thread_member, with members and presences.
-     * ERR_MISSING_ACCESS, ERR_UNKNOWN_…: the viewer cannot view the thread. */
+    /* Reads the members of a thread (struct thread_member) with guild members and presences.
+     * Returns ERR_MISSING_ACCESS or ERR_UNKNOWN_… if the viewer cannot view the thread. */
     enum err (*thread_members)(struct tx *tx, struct gateway *g, snowflake guild_id,
                                snowflake thread_id, snowflake viewer, struct list *ret);
-    /* Reads the voice channels that a member can view and that have a status or start time, for
-     * CHANNEL_INFO: struct voice_channel_status. ERR_UNKNOWN_…: the guild or member is gone. */
+    /* Reads the voice channels that a member can view and that have a status or start time (struct
+     * voice_channel_status). Returns ERR_UNKNOWN_… if the guild or the member is deleted. */
     enum err (*voice_channels)(struct tx *tx, snowflake guild_id, snowflake user_id,
                                struct list *ret);
     /* Reads the sounds of a guild, for SOUNDBOARD_SOUNDS. */
     enum err (*sounds)(struct tx *tx, snowflake guild_id, struct list *ret);
 };
 
-/* Description of a session, for hooks. */
+/* The session that a hook is called for. */
 enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
 
 struct gateway_caller {
     const struct caller *caller;
     uint64_t session; /* session number, for AUDIENCE_SESSION */
     char session_id[33];
-    struct str address; /* client address; empty: disconnected */
+    struct str address; /* client address; empty if disconnected */
     enum client_kind client;
 };
 
-/* Opcodes and events that other folders handle; NULL: ignored. Called on a loop. */
+/* Handlers in other folders for opcodes and session events, called on a loop; may be NULL. */
 struct gateway_hooks {
     void *arg;
-    /* Handlers of op 4, 13, 18-22, and of op 34. d is the JSON of the message, valid during the
-     * call. They return false for invalid data. */
+    /* Handlers of op 4, 13, 18-22, and of op 34. They return false if the data is invalid. d is the
+     * JSON of the message, valid during the call. */
     bool (*voice)(void *arg, const struct gateway_caller *who, int op, struct str d);
     bool (*last_messages)(void *arg, const struct gateway_caller *who, int op, struct str d);
     /* Called when a session of the account has ended. */
     void (*ended)(void *arg, const struct gateway_caller *who);
     /* Called when a session was resumed and has received RESUMED. */
     void (*resumed)(void *arg, const struct gateway_caller *who);
-    /* Called when the account's RESUME was answered with op 9. */
+    /* Called when a RESUME of the account was answered with op 9. */
     void (*refused)(void *arg, snowflake user_id);
-    /* Called when a bot's session has received this guild after READY. */
+    /* Called when a bot's session has received GUILD_CREATE of this guild after READY. */
     void (*entered)(void *arg, const struct gateway_caller *who, snowflake guild_id);
 };
 
@@ -124,115 +125,125 @@ struct gateway_options {
     struct auth *auth;
     const struct gateway_source *source;
     struct gateway_hooks hooks;
-    const char *public_url;       /* NULL: the Host header of the client */
-    unsigned max_guilds;          /* per bot session; 0: 2500 */
-    unsigned max_sessions;        /* per user; 0: 50 */
-    unsigned max_unauthenticated; /* unauthenticated sockets per address; 0: 64 */
-    unsigned hello_ms;            /* delay from the upgrade to HELLO; 0: HELLO_MS */
-    struct traffic_ring *traffic; /* records messages while recording is on; may be NULL */
-    const char *journal;          /* folder of the journal, in a cluster; or NULL */
-    bool replicates;              /* nodes store copies of each other's journals */
+    const char *public_url;       /* NULL means the Host header of the client */
+    unsigned max_guilds;          /* per bot session; 0 means 2500 */
+    unsigned max_sessions;        /* per user; 0 means 50 */
+    unsigned max_unauthenticated; /* unauthenticated sockets per address; 0 means 64 */
+    unsigned hello_ms;            /* delay from the upgrade to HELLO; 0 means HELLO_MS */
+    struct traffic_ring *traffic; /* records messages while recording is on, or NULL */
+    const char *journal;          /* folder of the journal, in a cluster, or NULL */
+    bool replicates;              /* nodes store replicas of each other's journals */
     bool suspends;                /* sessions are suspended when the server stops */
-    bool no_limits;               /* no rate limits of IDENTIFY and of requests for all members */
+    bool no_limits;               /* no rate limits for IDENTIFY and for requests of all members */
 };
 
 struct gateway *gateway_new(const struct gateway_options *options);
-/* Joins a cluster, whose nodes exchange sessions. Call it before gateway_start. */
+/* Joins a cluster, whose nodes pass sessions to each other. Call it before gateway_start. */
 void gateway_join_cluster(struct gateway *g, struct cluster *c);
-/* Call it when the loops run, before the server listens. */
+/* Starts the gateway; call it when the loops run, before the server listens. */
 void gateway_start(struct gateway *g, struct loops *loops);
 /* Allows clients to resume sessions that the previous process suspended. Call it before any
  * event, not on a loop. */
-void gateway_find_suspended_sessions(struct gateway *g);
-/* Sends op 7 to all clients and waits until they have disconnected, at most patience_ms; the
- * server's shutdown closes the other sockets. Call it after http_server_drain, not on a loop. */
+void gateway_enable_suspended_sessions(struct gateway *g);
+/* Sends op 7 to all clients and waits up to patience_ms until they have disconnected; the server's
+ * shutdown closes the other sockets. Call it after http_server_drain, not on a loop. */
 void gateway_drain(struct gateway *g, int64_t patience_ms);
-/* Suspends the sessions that can be resumed later and ends the others. Call it when the server
- * has stopped, before the loops stop. */
+/* Suspends the sessions that can be resumed later, and ends the others. Call it when the server has
+ * stopped, before the loops stop. */
 void gateway_stop(struct gateway *g);
 void gateway_free(struct gateway *g);
 
-/* Hook of struct http_server_app: accepts WebSockets on "/", "/gateway" and "/gateway/". */
-bool gateway_upgrade(struct gateway *g, const struct http_request *r,
-                     struct websocket_handler *ret);
+/* Hook of struct http_server_callbacks: accepts WebSockets on "/", "/gateway" and "/gateway/". */
+bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
+                            struct websocket_handler *ret);
 
 /* Publishes announcements, in the order of the calls. Thread-safe. */
 void gateway_publish(struct gateway *g, const struct emitted_event *list);
-/* Publishes announcements of a log position (0: none). Event numbers are derived from positions,
- * so that they are the same on all nodes of a cluster. */
-void gateway_publish_at(struct gateway *g, int64_t position, const struct emitted_event *list);
-/* Handles a message of another node about a session, in the order of the log. Thread-safe. */
+/* Publishes announcements of an event log position (0 if there is none). Event numbers are derived
+ * from positions, so they are the same on all nodes of a cluster. */
+void gateway_publish_at_log_position(struct gateway *g, int64_t position,
+                                     const struct emitted_event *list);
+/* Handles another node's message about the move of a session, in event log order. Thread-safe. */
 void gateway_on_session_move(struct gateway *g, const struct session_move *m);
-/* Handle messages from other nodes: gateway_on_directory_message (sessions and presences),
- * gateway_on_replica_message (journal replication). gateway_on_nats_connected: NATS is connected
- * again. gateway_on_live_nodes: identities of the living nodes, this one included; called about
- * once a second. Thread-safe. */
+/* Handlers of messages from other nodes, thread-safe: gateway_on_directory_message (sessions and
+ * presences), gateway_on_replica_message (journal replication). gateway_on_nats_connected is called
+ * after a reconnect to NATS; gateway_on_live_nodes about once a second, with the identities of all
+ * living nodes, this one included. */
 void gateway_on_directory_message(struct gateway *g, struct str message);
 void gateway_on_replica_message(struct gateway *g, struct str message);
 void gateway_on_nats_connected(struct gateway *g);
 void gateway_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t count);
-/* Call it about once a second: every 60 calls the first node of the cluster deletes rows of dead
- * nodes. */
+/* Call it about once a second: with every 60th call the first node of the cluster deletes rows of
+ * dead nodes. */
 void gateway_prune_sessions(struct gateway *g);
-/* Closes (4004) the sessions started or last resumed with a revoked credential. token NULL: all
- * sessions of the account. forgets: see auth_revocation_count; sessions whose credential was read
- * later are not affected. Thread-safe. */
+/* Closes (4004) the sessions started or last resumed with a revoked credential; if token is NULL,
+ * all sessions of the account. Sessions whose credential was read after the revocation number
+ * `forgets` (auth_revocation_count) are not affected. Thread-safe. */
 void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
                                uint64_t forgets);
-/* Closes the sessions of banned addresses with 4004, in batches. auth_address_bans refuses new
- * connections. Thread-safe. */
-struct network;
-void gateway_revoke_addresses(struct gateway *g, const struct network *n);
+/* gateway_close_banned_addresses closes the sessions of banned addresses with 4004, in batches.
+ * auth_address_bans refuses new connections. Thread-safe. */
+struct ip_network;
+void gateway_close_banned_addresses(struct gateway *g, const struct ip_network *n);
 
-/* Finds a user's session by the id in READY, also while it is disconnected; *ret: the session
- * number for audience_of_session. Events to a session that has ended meanwhile are dropped.
- * Thread-safe. */
+/* Finds a user's session, connected or not, by the id in READY; sets *ret to the session number for
+ * audience_of_session. Events to a session that has ended meanwhile are dropped. Thread-safe. */
 bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
                           uint64_t *ret);
 
-/* Returns the status of an account: "online", "idle" or "dnd"; NULL: offline or invisible.
- * kinds: receives the status per kind of client; or NULL. Thread-safe. */
+/* Returns the status of an account: "online", "idle" or "dnd"; NULL if it is offline or invisible.
+ * If `kinds` is not NULL, writes the status per kind of client. Thread-safe. */
 const char *gateway_account_status(struct gateway *g, snowflake user_id, struct json_writer *kinds);
 
 /* Returns the number of visible online members of a guild, on all known nodes; 0 if g is NULL.
  * Thread-safe. */
 int64_t gateway_online_member_count(struct gateway *g, snowflake guild_id);
 
-/* Writes the presences of those accounts (ids) that are online, as a JSON list. referring: with
+/* Writes the presences of the online accounts among `ids` as a JSON list; with `referring` each has
  * "user_id" instead of "user". Thread-safe. */
 void gateway_write_presences_json(struct gateway *g, snowflake guild_id, const struct list *ids,
                                   bool referring, struct json_writer *j);
-/* Writes the presence of one account, also if the account is offline. */
+/* Writes the presence of one account, even if the account is offline. */
 void gateway_write_presence_json(struct gateway *g, snowflake user_id, struct json_writer *j);
-/* Reduces ids to the first `max` accounts that are online, in place. */
-void gateway_retain_visible_accounts(struct gateway *g, struct list *ids, size_t max);
+/* Removes accounts that are not online from `ids`, and all after the first `max`. */
+void gateway_filter_online_accounts(struct gateway *g, struct list *ids, size_t max);
 
 /* Returns how many sessions this bot may still start today. */
 unsigned gateway_session_starts_left(struct gateway *g, snowflake bot_id);
 
 enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 
-/* Appends a line of JSON for each session. Do not call it on a loop. */
+/* Appends one line of JSON per session. Do not call it on a loop. */
 void gateway_write_session_list(struct gateway *g, struct buf *out);
+
+/* Options of a session that decide whether it receives an event. */
+struct gateway_session_options {
+    uint32_t intents, shard_id, shard_count;
+    bool connected, bot;
+};
+/* Lists at most `max` sessions of an account on this node and returns their number. Do not call it
+ * on a loop. */
+size_t gateway_list_account_sessions(struct gateway *g, snowflake user_id,
+                                     struct gateway_session_options *out, size_t max);
 
 /* Operator actions on a session, to test its client. */
 enum gateway_session_action {
     GATEWAY_ACTION_RECONNECT,  /* op 7: the client should reconnect */
-    GATEWAY_ACTION_INVALIDATE, /* op 9: the session ends */
-    GATEWAY_ACTION_RESUMABLE,  /* op 9, but the session may be resumed */
+    GATEWAY_ACTION_INVALIDATE, /* op 9, the session ends */
+    GATEWAY_ACTION_RESUMABLE,  /* op 9, the client may resume the session */
     GATEWAY_ACTION_CLOSE,      /* closes the socket with a code */
 };
-/* Performs an action on the session with this id (from READY), asynchronously. Returns false if
+/* Performs an action, asynchronously, on the session with this id (from READY). Returns false if
  * there is no such session. Thread-safe. */
 bool gateway_act_on_session(struct gateway *g, struct str session_id,
                             enum gateway_session_action what, int code);
 /* Performs an action on all sessions of an account. Returns their number. */
-size_t gateway_act_on_account(struct gateway *g, snowflake user_id,
-                              enum gateway_session_action what, int code);
+size_t gateway_act_on_account_sessions(struct gateway *g, snowflake user_id,
+                                       enum gateway_session_action what, int code);
 
-/* Delays all events without changing their order; 0: no delay, and delayed events are sent.
+/* Delays all events without changing their order; 0 ends the delay and sends the delayed events.
  * Thread-safe. */
-void gateway_set_delay(struct gateway *g, int64_t ms);
+void gateway_set_event_delay(struct gateway *g, int64_t ms);
 
 struct gateway_stats {
     uint64_t sessions, connected, identified, resumed, recovered, replica_sessions, replica_node,

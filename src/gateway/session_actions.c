@@ -36,7 +36,7 @@ static void act_on_socket(struct gateway_socket *p, enum gateway_session_action 
 static void on_session_action_posted(struct loop_message *post)
 {
     struct session_action_post *x = container_of(post, struct session_action_post, post);
-    struct session *s = registry_find_on_loop(x->gateway_loop, x->number);
+    struct session *s = registry_find_session_on_loop(x->gateway_loop, x->number);
 
     if (s && s->socket && !s->socket->closing)
         act_on_socket(s->socket, x->what, x->code);
@@ -45,13 +45,14 @@ static void on_session_action_posted(struct loop_message *post)
     mem_free(x);
 }
 
-/* Returns false if there is no such session. */
+/* Posts an action to the session's loop. Returns false if there is no such session. */
 static bool post_session_action(struct gateway *g, uint64_t number,
                                 enum gateway_session_action what, int code)
 {
-    /* Posts made with this lock held reach the loop before its gateway state is freed. */
+    /* Messages posted with this lock held reach the loop before its gateway state is freed. */
     pthread_mutex_lock(&g->publishing);
-    struct gateway_loop *owner = g->gateway_loop_count ? registry_find_loop(g, number) : NULL;
+    struct gateway_loop *owner =
+        g->gateway_loop_count ? registry_find_loop_of_session(g, number) : NULL;
     if (owner) {
         struct session_action_post *x = mem_new(sizeof *x);
 
@@ -72,8 +73,8 @@ bool gateway_act_on_session(struct gateway *g, struct str session_id,
     return session_id_parse(session_id, &number) && post_session_action(g, number, what, code);
 }
 
-size_t gateway_act_on_account(struct gateway *g, snowflake user_id,
-                              enum gateway_session_action what, int code)
+size_t gateway_act_on_account_sessions(struct gateway *g, snowflake user_id,
+                                       enum gateway_session_action what, int code)
 {
     uint64_t *numbers = NULL;
     size_t count = 0, pushed = 0;

@@ -62,7 +62,7 @@ static const struct type bot_address_reply = { .kind = KIND_OBJECT, .schema = &b
 /* GET /gateway */
 static enum err get_gateway(struct call *call)
 {
-    return call_reply(call, &(struct gateway_address){ api_base_url(call, "ws") });
+    return call_reply_object(call, &(struct gateway_address){ api_base_url(call, "ws") });
 }
 
 static const char COUNT_GUILDS[] = "select count(*) from members m join guilds g on "
@@ -81,23 +81,22 @@ static enum err get_bot_gateway(struct call *call)
     struct bot_address out = { .url = api_base_url(call, "ws"),
                                .shards = 1,
                                .session_start_limit = &limit };
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
-    enum err e = tx_one(call->tx, COUNT_GUILDS, BIND(v_id(call->caller->id)), &row, &found);
+    enum err e = tx_read_int(call->tx, COUNT_GUILDS, BIND(v_id(call->caller->id)), &n);
     if (e)
         return e;
-    int64_t guilds = row_int(&row, 0), used = 0;
+    int64_t guilds = n, used = 0;
     e = gateway_source.starts(call->tx, call->caller->id, clock_ms() / DAY_MS, &used);
     if (e)
         return e;
-    /* The store may lack starts that are not written yet; this process may lack starts before a
-     * restart. */
+    /* The store may lack session starts that are not written yet; this process may lack starts
+     * before a restart. */
     if (GATEWAY_STARTS_A_DAY - used < limit.remaining)
         limit.remaining = used < GATEWAY_STARTS_A_DAY ? GATEWAY_STARTS_A_DAY - used : 0;
     if (guilds > GUILDS_PER_SHARD)
         out.shards = (guilds + GUILDS_PER_SHARD - 1) / GUILDS_PER_SHARD;
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 static const struct route routes[] = {
@@ -127,5 +126,5 @@ const struct domain gateway_addresses_domain = {
     .name = "Gateway",
     .doc = "The WebSocket API that delivers events.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .member_joined = emit_guild_create_to_new_member },
+    .hooks = &(const struct hook_listeners){ .member_joined = emit_guild_create_to_new_member },
 };

@@ -15,7 +15,7 @@ static struct result_cache_key encoded_members_key(snowflake guild_id, int64_t l
     return (struct result_cache_key){ what, { guild_id, (uint64_t)limit, refers } };
 }
 
-/* Copies the result into the cache. The result itself is in the call's arena, because it may be
+/* Copies the result into the cache. The result itself stays in the call's arena, because it may be
  * too large for the cache. */
 static void cache_encoded_members(struct tx *tx, const struct result_cache_key *key,
                                   snowflake guild_id, const struct encoded_members *people)

@@ -6,7 +6,7 @@
 #include "store/store.h"
 
 /* Returns the first `limit` members by id. A cached result is valid until this thread caches
- * another. refers: members and users separately; else one list. */
+ * another. With `refers`, members and users are encoded separately; otherwise as one JSON list. */
 enum err read_encoded_members(struct tx *tx, snowflake guild_id, int64_t limit, bool refers,
                               const struct encoded_members **ret);
 

@@ -1,4 +1,4 @@
-/* guild.c - writes a guild for a session: which members and presences it includes. */
+/* guild.c - writes a guild for a session, and selects its members and presences. */
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/capabilities.h"
@@ -7,7 +7,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-enum { ONLINE_MEMBERS_MAX = 1000 }; /* online members that a bot gets of a large guild */
+enum { ONLINE_MEMBERS_MAX = 1000 }; /* maximum of online members that a bot gets of a large guild */
 
 static bool member_is_listed(const struct list *members, snowflake id)
 {
@@ -21,7 +21,7 @@ static bool member_is_listed(const struct list *members, snowflake id)
 
 static void append_id(struct tx *tx, struct list *ids, snowflake id)
 {
-    ids_add(tx_arena(tx), ids, id);
+    id_list_add(tx_arena(tx), ids, id);
 }
 
 static bool viewer_has_presence_intent(const struct gateway_viewer *v)
@@ -29,8 +29,8 @@ static bool viewer_has_presence_intent(const struct gateway_viewer *v)
     return v->bot && v->intents & INTENT(GUILD_PRESENCES);
 }
 
-/* Bots with the intent see every presence, users those of their friends; no account sees its own
- * presence. */
+/* Returns whether the viewer sees the presence: bots with the intent see every presence, users
+ * those of their friends; no account sees its own presence. */
 static bool can_view_presence(const struct gateway_viewer *v, snowflake id)
 {
     if (id == v->user_id)
@@ -75,7 +75,7 @@ static enum err add_listed_member(struct tx *tx, snowflake user_id, struct gatew
     return e;
 }
 
-/* In a large guild also lists the members whose presence is visible. */
+/* Reads the members of a large guild whose presence is visible to the viewer. */
 static enum err read_visible_of_large_guild(struct tx *tx, const struct gateway_viewer *v,
                                             struct gateway_guild *g, struct list *ids)
 {
@@ -88,7 +88,7 @@ static enum err read_visible_of_large_guild(struct tx *tx, const struct gateway_
         tx, viewer_has_presence_intent(v) ? SQL(SELECT_MEMBER_IDS) : SQL(SELECT_FRIEND_IDS),
         g->guild.id, v->user_id, ids);
     if (!e && viewer_has_presence_intent(v))
-        gateway_retain_visible_accounts(v->gateway, ids, ONLINE_MEMBERS_MAX);
+        gateway_filter_online_accounts(v->gateway, ids, ONLINE_MEMBERS_MAX);
     for (size_t i = 0; !e && i < ids->count; i++)
         e = add_listed_member(tx, ((const snowflake *)ids->items)[i], g);
     return e;
@@ -99,7 +99,7 @@ static enum err add_visible_presences(struct tx *tx, const struct gateway_viewer
 {
     struct list ids = { 0 };
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     enum err e = OK;
 
     if (g->encoded_members)
@@ -109,8 +109,8 @@ static enum err add_visible_presences(struct tx *tx, const struct gateway_viewer
     if (e || !ids.count)
         return e;
     buf_init(&out, 1024 * 1024);
-    gateway_write_presences_json(v->gateway, 0, &ids, ready_refers_to_users(v->ready_writer), &j);
-    if (!buf_full(&out))
+    gateway_write_presences_json(v->gateway, 0, &ids, ready_has_user_list(v->ready_writer), &j);
+    if (!buf_is_full(&out))
         g->presences = str_dup(tx_arena(tx), buf_str(&out));
     buf_clear(&out);
     return OK;
@@ -134,7 +134,7 @@ enum err write_gateway_guild_json(struct tx *tx, const struct member *m,
         .user = v->user ? v->user : &own,
         .listed_up_to = max_members_to_list(v),
         .encodes_members = true,
-        .refers_to_users = ready_refers_to_users(v->ready_writer),
+        .refers_to_users = ready_has_user_list(v->ready_writer),
     };
     struct gateway_guild g;
     enum err e = v->user ? OK : user_find(tx, v->user_id, &own);

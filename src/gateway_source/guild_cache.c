@@ -11,10 +11,11 @@
 #include "platform/stickers/stickers.h"
 #include "store/result_cache.h"
 
-/* A larger guild is not also cached as JSON: both together might be too large for the cache. */
+/* A larger guild is cached without its JSON, because both might be too large for the cache. */
 enum { MAX_ENCODED_GUILD_BYTES = 64 * 1024 };
 
-static enum err read_roles_and_channels(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
+static enum err read_roles_and_channels(struct tx *tx, snowflake guild_id,
+                                        struct guild_with_channels *ret)
 {
     enum err e = guild_find(tx, guild_id, &ret->guild);
 
@@ -24,7 +25,7 @@ static enum err read_roles_and_channels(struct tx *tx, snowflake guild_id, struc
 }
 
 static enum err read_emojis_stickers_sounds(struct tx *tx, snowflake guild_id,
-                                            struct guild_parts *ret)
+                                            struct guild_with_channels *ret)
 {
     enum err e = guild_emojis(tx, guild_id, &ret->guild.emojis);
 
@@ -34,7 +35,7 @@ static enum err read_emojis_stickers_sounds(struct tx *tx, snowflake guild_id,
 }
 
 static enum err read_guild_from_store(struct tx *tx, snowflake guild_id, bool whole,
-                                      struct guild_parts *ret)
+                                      struct guild_with_channels *ret)
 {
     enum err e = read_roles_and_channels(tx, guild_id, ret);
 
@@ -42,48 +43,50 @@ static enum err read_guild_from_store(struct tx *tx, snowflake guild_id, bool wh
 }
 
 static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_key *key,
-                                      struct result_cache_entry *retained, struct guild_parts *ret)
+                                      struct result_cache_entry *retained,
+                                      struct guild_with_channels *ret)
 {
     struct arena *arena = result_cache_arena(retained), *before = tx_switch_arena(tx, arena);
-    struct guild_parts *parts = arena_alloc(arena, sizeof *parts);
+    struct guild_with_channels *parts = arena_alloc(arena, sizeof *parts);
     bool whole = key->ids[1];
     enum err e = read_guild_from_store(tx, key->ids[0], whole, parts);
 
-    if (!e && whole && arena_used(arena) <= MAX_ENCODED_GUILD_BYTES)
+    if (!e && whole && arena_used_bytes(arena) <= MAX_ENCODED_GUILD_BYTES)
         parts->encoded =
             encode_shared_guild(arena, &parts->guild, &parts->sounds, &parts->channels);
     tx_switch_arena(tx, before);
     if (!e)
         *ret = *parts;
-    /* Incidents end by time, without a write, so such a guild is not cached for long. */
-    result_cache_end_tracked(retained, e ? NULL : parts, parts->guild.incidents_data);
+    /* Incidents of a guild end by time, without a write, so such a guild is not cached for long. */
+    result_cache_end_tracked_entry(retained, e ? NULL : parts, parts->guild.incidents_data);
     return e;
 }
 
 static enum err read_guild_cached(struct tx *tx, snowflake guild_id, bool whole,
-                                  struct guild_parts *ret)
+                                  struct guild_with_channels *ret)
 {
     static const char what[] = "guild";
     struct result_cache_key key = { what, { guild_id, whole } };
-    const struct guild_parts *found = result_cache_find(tx, &key);
+    const struct guild_with_channels *found = result_cache_find(tx, &key);
 
     if (found) {
         *ret = *found;
         return OK;
     }
-    struct result_cache_entry *retained = result_cache_begin_tracked(tx, &key);
+    struct result_cache_entry *retained = result_cache_begin_tracked_entry(tx, &key);
     if (retained)
         return read_guild_into_cache(tx, &key, retained, ret);
     ret->encoded = NULL;
     return read_guild_from_store(tx, guild_id, whole, ret);
 }
 
-enum err read_guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
+enum err read_guild_with_channels(struct tx *tx, snowflake guild_id,
+                                  struct guild_with_channels *ret)
 {
     return read_guild_cached(tx, guild_id, false, ret);
 }
 
-enum err read_whole_guild(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
+enum err read_whole_guild(struct tx *tx, snowflake guild_id, struct guild_with_channels *ret)
 {
     return read_guild_cached(tx, guild_id, true, ret);
 }

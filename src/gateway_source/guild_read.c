@@ -36,9 +36,9 @@ static bool member_can_view(const struct permission_input *who, const struct cha
     return perms & PERMISSION(VIEW_CHANNEL);
 }
 
-/* Bots get every channel, users the channels that they can view. */
+/* Adds the channels of a guild: bots get every channel, users the channels that they can view. */
 static void add_visible_channels(struct arena *arena, const struct permission_input *who, bool bot,
-                                 const struct guild_parts *parts, struct gateway_guild *ret)
+                                 const struct guild_with_channels *parts, struct gateway_guild *ret)
 {
     const struct channel *c = parts->channels.items;
 
@@ -52,7 +52,7 @@ static void add_visible_channels(struct arena *arena, const struct permission_in
     }
 }
 
-/* The guild parts are shared by all readers, so the viewer's thread member is copied. */
+/* Copies the thread to add the viewer's thread member, because all readers share the original. */
 static void append_visible_thread(struct arena *arena, struct channel thread, struct list *ret)
 {
     if (thread.member) {
@@ -65,9 +65,9 @@ static void append_visible_thread(struct arena *arena, struct channel thread, st
     *(struct channel *)list_append(arena, ret, sizeof thread) = thread;
 }
 
-/* Bots get all open threads that they can view, users the threads that they have joined. */
+/* Reads open threads: for bots all that they can view, for users those that they have joined. */
 static enum err read_visible_threads_of_guild(struct tx *tx, const struct permission_input *who,
-                                              bool bot, const struct guild_parts *parts,
+                                              bool bot, const struct guild_with_channels *parts,
                                               struct gateway_guild *ret)
 {
     struct arena *arena = tx_arena(tx);
@@ -102,7 +102,7 @@ static enum err read_listed_members(struct tx *tx, const struct guild_read_optio
 enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *read_step,
                                struct gateway_guild *ret)
 {
-    struct guild_parts parts;
+    struct guild_with_channels parts;
 
     *ret = (struct gateway_guild){ .presences = STR("[]") };
     enum err e = read_whole_guild(tx, read_step->guild_id, &parts);
@@ -137,18 +137,18 @@ enum err read_guild_for_user(struct tx *tx, snowflake guild_id, snowflake viewer
         return e == ERR_UNKNOWN_MEMBER ? ERR_MISSING_ACCESS : e;
     e = member_read_user(tx, member);
     read_step.user = member->user;
-    /* The options of the viewer's sessions are not known. */
+    /* The options of the viewer's sessions are not known here. */
     read_step.listed_up_to = !e && member->user->bot.value ? 0 : GUILD_LISTED_MEMBERS;
     return e ? e : read_guild_for_member(tx, &read_step, ret);
 }
 
-/* Counts a row per channel or overwrite and a row per voice state. */
+/* Counts one row per channel or overwrite, and one row per voice state. */
 static const char COUNT_GUILD_ROWS[] =
     "select (select count(*) from (select 1 from channels c left join overwrites o on "
     "o.channel_id = c.id where c.guild_id = $1 and c.thread_archived = 0 limit $2) rights) + "
     "(select count(*) from (select 1 from voice_states where guild_id = $1 limit $2) voices)";
 
-/* With the maximum of roles and members the read takes about 8 ms of the writer. */
+/* With the maximum of roles and members, the read takes about 8 ms of the writer. */
 enum { GUILD_ROWS_MAX = 500 };
 
 static enum err guild_takes_long_to_read(struct tx *tx, snowflake guild_id, bool *ret)
@@ -163,7 +163,7 @@ static enum err guild_takes_long_to_read(struct tx *tx, snowflake guild_id, bool
     return e;
 }
 
-/* Emits GUILD_CREATE with the guild's id only: each session of the new member reads the guild
+/* Emits GUILD_CREATE with only the guild's id: each session of the new member reads the guild
  * itself, without the writer. */
 static void emit_guild_create_by_id(struct call *call, const struct member *m)
 {

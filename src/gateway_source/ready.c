@@ -13,8 +13,8 @@
 
 static void write_raw_field(struct json_writer *out, const char *name, const char *value)
 {
-    json_key(out, str_of(name));
-    json_raw(out, str_of(value));
+    json_write_key(out, str_of(name));
+    json_write_raw(out, str_of(value));
 }
 
 static void write_empty_lists(struct json_writer *out, const char *const *names)
@@ -31,7 +31,7 @@ static void write_private_channel_json(void *arg, const struct channel *c, struc
 static enum err write_private_channels_json(struct tx *tx, const struct gateway_viewer *v,
                                             struct json_writer *out)
 {
-    json_name(out, "private_channels");
+    json_write_name(out, "private_channels");
     return write_user_channels_json(tx, v->user_id, write_private_channel_json, v->ready_writer,
                                     out);
 }
@@ -45,15 +45,15 @@ static enum err write_notes_json(struct tx *tx, snowflake user_id, struct json_w
 
     if (e)
         return e;
-    json_name(out, "notes");
+    json_write_name(out, "notes");
     json_begin_object(out);
     while (rows_next(&rows)) {
         char id[SNOWFLAKE_TEXT_SIZE + 4];
         struct buf key = { id, 0, sizeof id, sizeof id, false };
 
         buf_add_u64(&key, row_id(&rows, 0));
-        json_key(out, buf_str(&key));
-        json_text(out, row_text(&rows, 1));
+        json_write_key(out, buf_str(&key));
+        json_write_text(out, row_text(&rows, 1));
     }
     json_end_object(out);
     return rows_end(&rows);
@@ -65,14 +65,14 @@ static void write_voice_regions_json(struct str address, struct json_writer *out
     struct arena *arena = arena_new();
     struct list regions = voice_regions_for_client(arena, address, false);
     const struct voice_region *r = regions.items;
-    struct str optimal = voice_region_optimal(address, false);
+    struct str optimal = voice_region_find_optimal(address, false);
 
-    json_name(out, "geo_ordered_rtc_regions");
+    json_write_name(out, "geo_ordered_rtc_regions");
     json_begin_array(out);
-    json_text(out, optimal);
+    json_write_text(out, optimal);
     for (size_t i = 0; i < regions.count; i++)
         if (!r[i].optimal)
-            json_text(out, r[i].id);
+            json_write_text(out, r[i].id);
     json_end_array(out);
     arena_free(arena);
 }
@@ -98,11 +98,11 @@ static enum err write_bot_fields_json(struct json_writer *out)
 static enum err write_user_settings_json(struct tx *tx, snowflake user_id, struct json_writer *out)
 {
     struct user_settings settings;
-    enum err e = settings_find(tx, user_id, &settings);
+    enum err e = user_settings_find(tx, user_id, &settings);
 
     if (e)
         return e;
-    json_name(out, "user_settings");
+    json_write_name(out, "user_settings");
     schema_encode_object(out, &user_settings_schema, &settings);
     return OK;
 }
@@ -132,7 +132,7 @@ static enum err write_user_fields_json(struct tx *tx, const struct gateway_viewe
     if (e)
         return e;
     write_empty_lists(out, lists);
-    if (!ready_refers_to_users(v->ready_writer))
+    if (!ready_has_user_list(v->ready_writer))
         write_raw_field(out, "users", "[]");
     write_raw_field(out, "consents", "{\"personalization\":{\"consented\":false}}");
     write_raw_field(out, "auth", "{\"authenticator_types\":[]}");
@@ -153,7 +153,7 @@ enum err write_ready_account_json(struct tx *tx, const struct gateway_viewer *v,
 {
     struct user_in_ready person = { .user = *v->user, .pronouns = v->user->pronouns };
 
-    json_name(out, "user");
+    json_write_name(out, "user");
     if (v->bot)
         schema_encode_object(out, &current_user_schema, v->user);
     else

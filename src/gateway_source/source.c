@@ -13,7 +13,7 @@
 #include "platform/sounds/sounds.h"
 #include "voice/states.h"
 
-/* Application flags of limited privileged intents, for bots without an application. */
+/* Application flags of the limited privileged intents, for bots without an application. */
 enum { LIMITED_INTENT_FLAGS = 1 << 13 | 1 << 15 | 1 << 19 };
 
 static const char BOT_APPLICATION[] =
@@ -47,8 +47,8 @@ static enum err read_session_starts(struct tx *tx, snowflake bot_id, int64_t day
     return e;
 }
 
-/* Increments in SQL, because another node may have counted meanwhile. The later day wins,
- * because clocks differ. */
+/* Increments in SQL, because another node may have counted meanwhile. The later day wins, because
+ * the clocks of nodes differ. */
 static const char INSERT_SESSION_START[] =
     "insert into session_starts (bot_id, day, starts) values ($1, $2, 1) "
     "on conflict (bot_id) do update set "
@@ -135,8 +135,8 @@ static void copy_channel_overwrites(struct arena *arena, const struct list *chan
 static enum err read_guild_permission_data(struct tx *tx, snowflake guild_id, struct guild *ret,
                                            struct list *ret_channels)
 {
-    struct guild_parts parts;
-    enum err e = read_guild_parts(tx, guild_id, &parts);
+    struct guild_with_channels parts;
+    enum err e = read_guild_with_channels(tx, guild_id, &parts);
 
     if (e)
         return e;
@@ -199,7 +199,8 @@ static enum err read_members_by_ids(struct tx *tx, snowflake guild_id, const str
     return OK;
 }
 
-static enum err search_members(struct tx *tx, const struct gateway_search *s, struct list *ret)
+static enum err search_members(struct tx *tx, const struct gateway_member_search *s,
+                               struct list *ret)
 {
     if (s->user_ids.count)
         return read_members_by_ids(tx, s->guild_id, &s->user_ids, ret);
@@ -213,12 +214,12 @@ static enum err search_members(struct tx *tx, const struct gateway_search *s, st
 static enum err read_visible_voice_channels(struct tx *tx, snowflake guild_id, snowflake user_id,
                                             struct list *ret)
 {
-    struct guild_parts parts;
+    struct guild_with_channels parts;
     struct member member;
     enum err e = member_find(tx, guild_id, user_id, &member);
 
     if (!e)
-        e = read_guild_parts(tx, guild_id, &parts);
+        e = read_guild_with_channels(tx, guild_id, &parts);
     if (e)
         return e;
     struct permission_input who = permission_input_of_member(&parts.guild, &member);

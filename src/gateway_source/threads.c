@@ -41,7 +41,7 @@ static bool thread_is_in_sync(const struct thread_list_sync *sync,
     return parent && permissions_in_thread(who, thread, parent) & PERMISSION(VIEW_CHANNEL);
 }
 
-/* THREAD_LIST_SYNC has the viewer's thread members in a separate list. */
+/* Adds a thread to THREAD_LIST_SYNC, which has the viewer's thread members in a separate list. */
 static void append_thread_to_sync(struct arena *arena, struct channel thread,
                                   struct thread_list_sync *sync)
 {
@@ -55,13 +55,13 @@ static void append_thread_to_sync(struct arena *arena, struct channel thread,
 enum err read_visible_threads(struct tx *tx, snowflake user_id, struct thread_list_sync *sync)
 {
     struct arena *arena = tx_arena(tx);
-    struct guild_parts parts;
+    struct guild_with_channels parts;
     struct member viewer;
     struct list threads = { 0 };
     enum err e = member_find(tx, sync->guild_id, user_id, &viewer);
 
     if (!e)
-        e = read_guild_parts(tx, sync->guild_id, &parts);
+        e = read_guild_with_channels(tx, sync->guild_id, &parts);
     if (e)
         return e;
     struct permission_input who = permission_input_of_member(&parts.guild, &viewer);
@@ -107,7 +107,7 @@ static enum err read_thread_member_details(struct tx *tx, struct gateway *g, sno
 {
     struct member *member = arena_alloc(tx_arena(tx), sizeof *member);
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     enum err e = member_find(tx, guild_id, m->user_id.value, member);
 
     if (!e)
@@ -137,7 +137,7 @@ enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake
         e = read_thread_member_details(tx, g, guild_id, &m[i]);
         if (!e)
             m[retained++] = m[i];
-        /* A member who left the guild is removed from the thread soon. */
+        /* A member who left the guild will soon be removed from the thread. */
         else if (e == ERR_UNKNOWN_MEMBER)
             e = OK;
     }

@@ -32,7 +32,7 @@ static enum gif_source parse_gif_source(const char *word)
 
 static bool is_http_url(struct str url)
 {
-    return str_starts(url, STR("http://")) || str_starts(url, STR("https://"));
+    return str_starts_with(url, STR("http://")) || str_starts_with(url, STR("https://"));
 }
 
 bool gifs_set_options(const struct gifs_options *o, const char **ret_problem)
@@ -61,6 +61,6 @@ bool gifs_set_options(const struct gifs_options *o, const char **ret_problem)
     if (c.cap < 0)
         c.cap = 2;
     config = c;
-    reset_choice_count_schedule();
+    reset_gif_choice_count_schedule();
     return true;
 }

@@ -1,8 +1,6 @@
-/* count_choices.c - counts choices: updates the heat (popularity) of GIFs and terms, and the pairs
- * of both.
- *
- * A job counts the oldest recorded choices and deletes their rows in one transaction, so that each
- * counts exactly once, even after a crash. */
+/* count_choices.c - updates the heat (popularity) of GIFs and search terms, and of pairs of both,
+ * from the choices that users made. A job counts the oldest recorded choices and deletes their rows
+ * in one transaction, so that each is counted exactly once, even after a crash. */
 #include "gifs/internal.h"
 
 #include <stdlib.h>
@@ -11,7 +9,7 @@
 
 enum { AT_ONCE = 200 }; /* choices per transaction, which takes some milliseconds */
 
-/* Pause between two batches: requests have priority over counting. */
+/* Pause in microseconds between two transactions, because requests have priority. */
 static const int64_t PAUSE = SECOND / 20;
 
 struct gif_choice_row {
@@ -61,7 +59,7 @@ static const char UPSERT_PICK[] = "insert into gif_picks (user_id, gif, at) valu
                                   "on conflict (user_id, gif) do update set at = excluded.at "
                                   "where gif_picks.at <= $4";
 
-/* Keeps only one choice per account and GIF within GIFS_PICK_WINDOW_US. */
+/* Retains only one choice per account and GIF within GIFS_PICK_WINDOW_US. */
 static enum err remove_repeated_choices(struct call *call, struct list *choices)
 {
     struct gif_choice_row *c = choices->items;
@@ -94,7 +92,7 @@ static int compare_choice_gif(const void *a, const void *b)
     return x->gif < y->gif ? -1 : x->gif > y->gif;
 }
 
-/* Counts choices of one GIF, which may have been deleted. */
+/* Counts the choices of one GIF, which may have been deleted. */
 static enum err count_choices_of_gif(struct call *call, const struct gif_choice_row *c,
                                      size_t count)
 {
@@ -154,14 +152,15 @@ static enum err read_or_insert_term(struct call *call, const struct gif_choice_r
     if (e || found)
         return e;
     e = tx_exec(call->tx, MAKE_TERM,
-                BIND(v_id(snowflake_new()), locale, term, v_text(first_character(c->term))), NULL);
+                BIND(v_id(snowflake_new()), locale, term, v_text(utf8_first_character(c->term))),
+                NULL);
     if (!e)
         e = tx_one(call->tx, FIND_TERM, BIND(locale, term), ret, &found);
     return e ? e : found ? OK : ERR_STORE_RETRY;
 }
 
-/* Records the users of a term: it is shown once three accounts have used it within a week. Times
- * are updated at most once per hour, so that frequent users cause no writes. */
+/* Records the users of a search term, which is suggested once three accounts have used it within a
+ * week. Times are updated at most once per hour, so that frequent users cause no writes. */
 static enum err update_third_user_time(struct call *call, int64_t term,
                                        const struct gif_choice_row *c, size_t count,
                                        int64_t *third_at)
@@ -227,7 +226,7 @@ static bool choices_have_same_gif(const struct gif_choice_row *a, const struct g
     return a->gif == b->gif;
 }
 
-/* Calls `count` for each group of equal choices. */
+/* Calls `count` for each run of equal choices. */
 static enum err count_groups_of_choices(
     struct call *call, struct list *choices, int (*order)(const void *, const void *),
     bool (*same)(const struct gif_choice_row *, const struct gif_choice_row *),
@@ -247,9 +246,9 @@ static enum err count_groups_of_choices(
     return e;
 }
 
-/* Counts choices and schedules the next run: after PAUSE if much is left, after
- * GIFS_COUNT_INTERVAL_US if there were choices, else after an hour, for cleanup and for rows of a
- * process that ended. */
+/* Counts choices and schedules the next run: after PAUSE if more choices are left, after
+ * GIFS_COUNT_INTERVAL_US if there were choices, else after an hour, for cleanup and for choices of
+ * a stopped process. */
 static enum err run_choice_count_job(struct call *call, const struct job *job)
 {
     struct list choices;

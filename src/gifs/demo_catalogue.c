@@ -79,7 +79,7 @@ static double rain_brightness(double x, double y, double t)
 static const struct demo_entry {
     const char *id, *title, *description, *tags;
     double (*shade)(double x, double y, double t);
-    int hue; /* 0 to 11 */
+    int hue; /* colour, 0 to 11 */
 } demo_entries[] = {
     { "demo-wave", "Rolling waves", "Blue waves that never end", "calm;water;hello;loop",
       wave_brightness, 7 },
@@ -107,7 +107,7 @@ static const struct demo_entry {
       4 },
 };
 
-/* Returns sixteen colours from dark to bright, around one hue. */
+/* Returns sixteen colours of one hue, from dark to bright. */
 static struct picture_palette create_palette(int hue)
 {
     struct picture_palette p;
@@ -169,7 +169,7 @@ static void draw_demo_preview(const struct demo_entry *e, uint16_t width, uint16
 
 struct demo_import {
     struct store *store;
-    struct gifs_report *report;
+    struct gifs_import_report *report;
 };
 
 static struct list split_demo_tags(struct arena *a, const char *text)
@@ -188,7 +188,7 @@ static enum err import_demo_entry(struct tx *tx, struct demo_import *demo,
         enum gif_format format;
         int divisor;
     } sizes[] = { { GIF_GIF, 1 }, { GIF_TINYGIF, 2 }, { GIF_NANOGIF, 4 }, { GIF_PREVIEW, 2 } };
-    struct gif_draft draft = {
+    struct imported_gif draft = {
         .id = str_of(e->id),
         .title = str_of(e->title),
         .description = str_of(e->description),
@@ -223,13 +223,13 @@ static enum err import_demo_entries(struct tx *tx, void *arg)
     struct demo_import *demo = arg;
     enum err e = OK;
 
-    *demo->report = (struct gifs_report){ 0 };
+    *demo->report = (struct gifs_import_report){ 0 };
     for (size_t i = 0; i < COUNT_OF(demo_entries) && !e; i++)
         e = import_demo_entry(tx, demo, &demo_entries[i]);
     return e ? e : recount_gif_tags(tx);
 }
 
-enum err gifs_import_demo(struct store *store, struct gifs_report *ret)
+enum err gifs_import_demo(struct store *store, struct gifs_import_report *ret)
 {
     struct demo_import demo = { store, ret };
 

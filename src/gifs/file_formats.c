@@ -1,4 +1,4 @@
-/* file_formats.c - file formats of a GIF, and the choice of the best available one. */
+/* file_formats.c - file formats of a GIF, and the choice of the best available file. */
 #include "gifs/internal.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static uint32_t parse_pixel_count(struct str s)
     return str_to_u64(s, &n) && n <= UINT16_MAX ? (uint32_t)n : 0;
 }
 
-struct gif_media_sizes parse_gif_media(struct str text)
+struct gif_media_sizes parse_gif_media_sizes(struct str text)
 {
     struct gif_media_sizes m = { 0 };
 
@@ -54,7 +54,7 @@ struct gif_media_sizes parse_gif_media(struct str text)
     return m;
 }
 
-struct str format_gif_media(struct arena *a, const struct gif_media_sizes *m)
+struct str format_gif_media_sizes(struct arena *a, const struct gif_media_sizes *m)
 {
     char text[GIF_FORMAT_COUNT * 32];
     int n = 0;
@@ -79,7 +79,7 @@ static bool media_has_format(const struct gif_media_sizes *m, enum gif_format f)
     return f < GIF_FORMAT_COUNT && m->of[f].width;
 }
 
-/* Returns the format itself if there is a file, else the nearest larger one, else a smaller one. */
+/* Returns the format itself if there is a file, else the next larger one, else a smaller one. */
 static enum gif_format choose_nearest_size(const struct gif_media_sizes *m,
                                            const enum gif_format kind[4], int at)
 {
@@ -96,7 +96,7 @@ enum gif_format choose_gif_format(const struct gif_media_sizes *m, enum gif_form
 {
     enum gif_format found = media_has_format(m, wanted) ? wanted : GIF_FORMAT_COUNT;
 
-    /* If there is no still picture, use the smallest animation. */
+    /* If there is no still picture, the smallest animation is used. */
     if (wanted == GIF_PREVIEW && found == GIF_FORMAT_COUNT)
         found = choose_nearest_size(m, formats_by_type[2], 2);
     for (size_t k = 0; k < COUNT_OF(formats_by_type) && found == GIF_FORMAT_COUNT; k++)

@@ -1,12 +1,11 @@
-/* full_text_index.c - full-text index of GIFs: FTS5 on SQLite, tsvector on PostgreSQL.
- *
- * Only this file has separate statements per engine. Both engines get words that are already split
- * and folded, so both find the same GIFs. */
+/* full_text_index.c - full-text index of GIFs: FTS5 on SQLite, tsvector on PostgreSQL. Only this
+ * file has separate statements per database. The words are split and folded before, so that both
+ * databases find the same GIFs. */
 #include "gifs/internal.h"
 
 #include "base/utf8.h"
 
-/* At most so many matches are ranked: a single letter matches most of a catalogue. */
+/* Maximum number of matches that are ranked: a single letter matches most of a catalogue. */
 enum { MOST_MATCHES = 20000, MOST_WORDS = 16 };
 
 static bool is_sqlite(const char *engine)
@@ -27,8 +26,8 @@ static const char SEARCH_TSVECTOR[] =
     "join gif_scores s on s.n = i.n "
     "where i.words @@ q.q and s.rating <= $2 limit $5";
 
-/* Builds the match query of the engine: "cat"* AND … on SQLite, 'cat':* & … on PostgreSQL. The
- * words contain letters and digits only. */
+/* Builds the full-text query: "cat"* AND … on SQLite, 'cat':* & … on PostgreSQL. The words contain
+ * only letters and digits. */
 static struct str build_match_query(struct arena *a, const struct list *words,
                                     enum search_match match, bool sqlite)
 {
@@ -68,7 +67,7 @@ static const char READ_GIFS_SQLITE[] = "select n, id, title, media from gifs "
 static const char READ_GIFS_POSTGRES[] = "select n, id, title, media from gifs "
                                          "where n = any (cast(cast($1 as text) as bigint[]))";
 
-enum err read_gif_rows(struct call *call, const struct gif_hit *hits, size_t count,
+enum err read_gif_rows(struct call *call, const struct gif_search_hit *hits, size_t count,
                        struct rows *ret)
 {
     bool sqlite = is_sqlite(store_engine_name(api_options(call->api)->store));
@@ -96,7 +95,7 @@ static const char PUT_TSVECTOR[] =
 
 static struct str join_normalized_words(struct arena *a, struct str text)
 {
-    struct list words = split_into_words(a, text_normalize(a, text), false);
+    struct list words = split_into_search_words(a, normalize_search_text(a, text), false);
     const struct str *w = words.items;
     struct buf out;
 
@@ -106,10 +105,10 @@ static struct str join_normalized_words(struct arena *a, struct str text)
     return buf_move_to_arena(&out, a);
 }
 
-/* 'word':position and weight. */
+/* Appends words as tsvector lexemes: 'word':position and weight. */
 static void append_lexemes(struct arena *a, struct buf *out, struct str text, char weight, int *at)
 {
-    struct list words = split_into_words(a, text_normalize(a, text), false);
+    struct list words = split_into_search_words(a, normalize_search_text(a, text), false);
     const struct str *w = words.items;
 
     for (size_t i = 0; i < words.count; i++)

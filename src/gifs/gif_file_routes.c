@@ -1,11 +1,11 @@
-/* gif_file_routes.c - serves the files of GIFs and their HTML pages, below /gifs at the root. */
+/* gif_file_routes.c - serves the files and HTML pages of GIFs, below /gifs and outside of /api. */
 #include "gifs/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Names a blob after the number, not after the id, which may have characters that blob names may
- * not. The number also spreads the files over folders. */
+/* The blob name has the GIF's number, because the id may have characters that are not allowed. The
+ * number also distributes the files over folders. */
 void gif_blob_name(char out[64], int64_t n, enum gif_format format)
 {
     snprintf(out, 64, "gifs/%02x/%" PRId64 ".%.*s", (unsigned)((uint64_t)n >> 22 & 0xff), n,
@@ -67,8 +67,8 @@ static enum err get_gif_file(struct call *call)
     enum err e = read_gif_row(call, call_path_text(call, "gif.name"), &row);
     if (e)
         return e;
-    /* A file that a later import left out is about to be deleted. */
-    if (!parse_gif_media(row_text(&row, 4)).of[format].width)
+    /* A file that the last import left out is about to be deleted. */
+    if (!parse_gif_media_sizes(row_text(&row, 4)).of[format].width)
         return ERR_NOT_FOUND;
     gif_blob_name(name, row_int(&row, 0), format);
     e = call_open_blob(call, name, &fd, &size);
@@ -82,9 +82,9 @@ static enum err get_gif_file(struct call *call)
 
 static void write_gif_page_html(struct buf *out, const struct rows *row)
 {
-    struct gif_media_sizes media = parse_gif_media(row_text(row, 4));
+    struct gif_media_sizes media = parse_gif_media_sizes(row_text(row, 4));
     enum gif_format f = choose_gif_format(&media, GIF_GIF);
-    bool video = str_starts(gif_formats[f].type, STR("video/"));
+    bool video = str_starts_with(gif_formats[f].type, STR("video/"));
     struct str source = row_text(row, 3);
 
     buf_add_lit(out, "<!doctype html>\n<meta charset=\"utf-8\">\n<title>");
@@ -100,8 +100,8 @@ static void write_gif_page_html(struct buf *out, const struct rows *row)
     }
 }
 
-/* Finds the GIF of a page. The id follows one of the dashes of the page name, and its title must
- * give the same page name. */
+/* Finds the GIF of a page. The id follows one of the dashes in the page name; the GIF's title must
+ * result in the same page name. */
 static enum err find_gif_by_page_name(struct call *call, struct str page, struct rows *ret)
 {
     for (struct str id = page; id.n;) {
@@ -133,7 +133,7 @@ static enum err get_gif_page(struct call *call)
     return call_reply_buf(call, STR("text/html; charset=utf-8"), &page);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "gif.name",
       .field = "gif_id",
       .is_text = true,

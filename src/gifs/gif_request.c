@@ -1,4 +1,4 @@
-/* gif_request.c - parses a GIF query (locale, format, limit), and computes heat. */
+/* gif_request.c - parses a GIF query (locale, format, limit), and computes heat (popularity). */
 #include "gifs/internal.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ double days_since_epoch(int64_t us)
     return (double)us / (double)DAY;
 }
 
-double days_since_epoch_now(void)
+static double days_since_epoch_now(void)
 {
     return days_since_epoch(clock_us());
 }
@@ -58,7 +58,7 @@ enum err read_gif_request(struct call *call, struct gif_request *ret)
     if (e)
         return e;
     ret->call = call;
-    ret->q = text_normalize(call->arena, in->q);
+    ret->q = normalize_search_text(call->arena, in->q);
     ret->language = language_of_locale(ret->locale);
     ret->format = parse_requested_gif_format(in->media_format);
     ret->limit = (size_t)in->limit;

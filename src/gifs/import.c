@@ -13,8 +13,8 @@ enum { MAX_FILE = 20 * 1024 * 1024 };
 struct gif_import_state {
     struct store *store;
     const struct gifs_import *in;
-    struct gifs_report *report;
-    struct arena *outer; /* lives as long as the import */
+    struct gifs_import_report *report;
+    struct arena *outer; /* freed at the end of the import */
     struct arena *arena; /* reset after each row */
     struct buf *files;   /* contents of the row's files */
     size_t row;
@@ -59,7 +59,7 @@ static bool read_import_file(struct gif_import_state *im, struct str path, struc
     if (snprintf(name, sizeof name, "%s/%.*s", im->in->folder, STR_ARGS(path)) >= PATH_MAX)
         return refuse_import_row(im, "the path of the file is too long");
     int fd = open(name, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && !buf_full(out) && (n = read(fd, piece, sizeof piece)) > 0)
+    while (fd >= 0 && !buf_is_full(out) && (n = read(fd, piece, sizeof piece)) > 0)
         buf_add(out, piece, (size_t)n);
     int code = errno;
     if (fd >= 0)
@@ -73,7 +73,7 @@ static bool read_or_download_file(struct gif_import_state *im, struct str where,
 {
     const char *problem = "URLs can be downloaded only by the command guildhall gifs import";
 
-    if (!str_starts(where, STR("https://")) && !str_starts(where, STR("http://")))
+    if (!str_starts_with(where, STR("https://")) && !str_starts_with(where, STR("http://")))
         return read_import_file(im, where, out);
     if (!im->in->fetch ||
         !im->in->fetch(im->in->fetch_arg, str_dup_cstring(im->arena, where), out, &problem))
@@ -81,9 +81,9 @@ static bool read_or_download_file(struct gif_import_state *im, struct str where,
     return true;
 }
 
-/* Checks the type and size of a file. If the file does not state its size, that of the row is
+/* Checks the type and size of a file. If the file does not state its size, the size in the row is
  * used. */
-static bool check_import_file(struct gif_import_state *im, const struct gif_draft *d,
+static bool check_import_file(struct gif_import_state *im, const struct imported_gif *d,
                               struct str where, struct gif_file *f)
 {
     if (!probe_gif_file(f->bytes, f->format, &f->size))
@@ -99,7 +99,7 @@ static bool check_import_file(struct gif_import_state *im, const struct gif_draf
     return true;
 }
 
-static bool read_files_of_row(struct gif_import_state *im, const struct gif_draft *d,
+static bool read_files_of_row(struct gif_import_state *im, const struct imported_gif *d,
                               struct list *ret)
 {
     const struct string_pair *media = d->media.items;
@@ -113,7 +113,7 @@ static bool read_files_of_row(struct gif_import_state *im, const struct gif_draf
         find_gif_format(media[i].key, &f->format);
         if (!read_or_download_file(im, media[i].value, bytes))
             return false;
-        if (buf_full(bytes))
+        if (buf_is_full(bytes))
             return refuse_import_row(im, "'%.*s' is larger than 20 MiB", STR_ARGS(media[i].value));
         f->bytes = buf_str(bytes);
         if (!check_import_file(im, d, media[i].value, f))
@@ -127,7 +127,7 @@ static bool read_files_of_row(struct gif_import_state *im, const struct gif_draf
 static void refuse_row_with_form_errors(struct gif_import_state *im, const struct form *form)
 {
     struct buf text;
-    struct json_writer j = json_writer_to(&text);
+    struct json_writer j = json_writer_to_buf(&text);
 
     buf_init(&text, 1024 * 1024); /* a form has a limited number of problems */
     if (form_has_errors(form))
@@ -139,7 +139,7 @@ static void refuse_row_with_form_errors(struct gif_import_state *im, const struc
 }
 
 static enum err import_gif_row(struct gif_import_state *im, struct tx *tx,
-                               const struct gif_draft *d)
+                               const struct imported_gif *d)
 {
     struct list files;
     bool made;
@@ -157,28 +157,29 @@ static enum err import_gif_row(struct gif_import_state *im, struct tx *tx,
 static enum err import_all_rows(struct tx *tx, void *arg)
 {
     struct gif_import_state *im = arg;
-    struct import_reader reader;
-    struct gif_draft *draft;
+    struct gif_import_reader reader;
+    struct imported_gif *draft;
     struct form form;
     enum err e = OK;
 
-    *im->report = (struct gifs_report){ 0 };
-    import_reader_init(&reader, im->in->text, im->outer);
-    for (im->row = 1; !e && import_reader_next(&reader, im->arena, &form, &draft); im->row++) {
+    *im->report = (struct gifs_import_report){ 0 };
+    gif_import_reader_init(&reader, im->in->text, im->outer);
+    for (im->row = 1; !e && gif_import_reader_next(&reader, im->arena, &form, &draft); im->row++) {
         if (draft) {
             e = import_gif_row(im, tx, draft);
         } else {
             refuse_row_with_form_errors(im, &form);
             im->report->refused++;
         }
-        /* Free the row's memory, so that a large catalogue does not accumulate it; no query result
-         * is open here. */
+        /* Frees the memory of the row, so that a large catalogue does not fill the memory. No query
+         * result is open here. */
         arena_reset(im->arena);
     }
     return e ? e : recount_gif_tags(tx);
 }
 
-enum err gifs_import(struct store *store, const struct gifs_import *in, struct gifs_report *ret)
+enum err gifs_import(struct store *store, const struct gifs_import *in,
+                     struct gifs_import_report *ret)
 {
     struct buf files[GIF_FORMAT_COUNT + 1];
     struct gif_import_state im = { store, in, ret, arena_new(), arena_new(), files, 0 };

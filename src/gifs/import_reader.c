@@ -17,8 +17,8 @@ static bool is_valid_gif_id(struct str s)
               c == '_' || c == '-'))
             return false;
     }
-    /* Ids with the prefix u_ belong to GIFs of the provider. */
-    return !str_starts(s, STR("u_"));
+    /* Ids with the prefix u_ are reserved for GIFs of the provider. */
+    return !str_starts_with(s, STR("u_"));
 }
 
 static bool is_valid_locale(struct str s)
@@ -62,7 +62,7 @@ static const struct type type_tag_locale = { .kind = KIND_STRING, .max = 35, .ru
 static const struct type type_rating = { .kind = KIND_STRING, .choices = ratings };
 static const struct type type_path = { .kind = KIND_STRING, .min = 1, .max = 2048 };
 static const struct type type_paths = { .kind = KIND_MAP, .max = 15, .of = &type_path };
-/* In CSV rows numbers are text. */
+/* Numbers may be strings, because CSV rows have only strings. */
 static const struct type type_side = {
     .kind = KIND_INT, .flags = TYPE_EITHER, .min = 1, .max = UINT16_MAX
 };
@@ -72,7 +72,7 @@ static const struct type type_weight = {
 
 static void check_media_formats(struct form *form, const struct json_path *here, const void *object)
 {
-    const struct gif_draft *d = object;
+    const struct imported_gif *d = object;
     const struct string_pair *media = d->media.items;
     struct json_path list = json_path_key(here, STR("media"));
     enum gif_format f;
@@ -91,26 +91,28 @@ static void check_media_formats(struct form *form, const struct json_path *here,
 }
 
 static const struct field draft_fields[] = {
-    { FIELD(struct gif_draft, id), .type = &type_gif_id, .flags = OPTIONAL, .fallback_text = "" },
-    { FIELD(struct gif_draft, title), .type = &type_title, .flags = OPTIONAL, .fallback_text = "" },
-    { FIELD(struct gif_draft, description), .type = &type_description, .flags = OPTIONAL,
+    { FIELD(struct imported_gif, id), .type = &type_gif_id, .flags = OPTIONAL,
       .fallback_text = "" },
-    { FIELD(struct gif_draft, tags), .type = &type_tags, .flags = OPTIONAL },
-    { FIELD(struct gif_draft, locale), .type = &type_tag_locale, .flags = OPTIONAL,
+    { FIELD(struct imported_gif, title), .type = &type_title, .flags = OPTIONAL,
+      .fallback_text = "" },
+    { FIELD(struct imported_gif, description), .type = &type_description, .flags = OPTIONAL,
+      .fallback_text = "" },
+    { FIELD(struct imported_gif, tags), .type = &type_tags, .flags = OPTIONAL },
+    { FIELD(struct imported_gif, locale), .type = &type_tag_locale, .flags = OPTIONAL,
       .fallback_text = "*" },
-    { FIELD(struct gif_draft, url), .type = &type_url, .flags = OPTIONAL, .fallback_text = "" },
-    { FIELD(struct gif_draft, rating), .type = &type_rating, .flags = OPTIONAL,
+    { FIELD(struct imported_gif, url), .type = &type_url, .flags = OPTIONAL, .fallback_text = "" },
+    { FIELD(struct imported_gif, rating), .type = &type_rating, .flags = OPTIONAL,
       .fallback_text = "g" },
-    { FIELD(struct gif_draft, media), .type = &type_paths },
-    { FIELD(struct gif_draft, width), .type = &type_side, .flags = OPTIONAL },
-    { FIELD(struct gif_draft, height), .type = &type_side, .flags = OPTIONAL },
-    { FIELD(struct gif_draft, created_at), .type = &type_time, .flags = OPTIONAL },
-    { FIELD(struct gif_draft, weight), .type = &type_weight, .flags = OPTIONAL, .fallback = 1 },
+    { FIELD(struct imported_gif, media), .type = &type_paths },
+    { FIELD(struct imported_gif, width), .type = &type_side, .flags = OPTIONAL },
+    { FIELD(struct imported_gif, height), .type = &type_side, .flags = OPTIONAL },
+    { FIELD(struct imported_gif, created_at), .type = &type_time, .flags = OPTIONAL },
+    { FIELD(struct imported_gif, weight), .type = &type_weight, .flags = OPTIONAL, .fallback = 1 },
     { 0 },
 };
 static const struct schema draft_schema = {
     .name = "GifRow",
-    .size = sizeof(struct gif_draft),
+    .size = sizeof(struct imported_gif),
     .fields = draft_fields,
     .check = check_media_formats,
     .doc = "A GIF to import.",
@@ -119,7 +121,7 @@ const struct type gif_draft_type = { .kind = KIND_OBJECT, .schema = &draft_schem
 
 /* --- CSV ------------------------------------------------------------------------------ */
 
-/* Returns the end of a cell: the first comma or newline outside quotes. */
+/* Returns the end of a CSV cell: the first comma or newline outside quotes. */
 static size_t find_cell_end(struct str in)
 {
     bool quoted = false;
@@ -134,8 +136,8 @@ static size_t find_cell_end(struct str in)
     return i;
 }
 
-/* Removes one cell from *rest and returns it; *ret_last: it ends its line. Quotes inside quotes are
- * doubled. */
+/* Removes one CSV cell from *rest and returns it. *ret_last is true if it is the last of its line.
+ * Quotes inside quotes are doubled. */
 static struct str parse_next_cell(struct arena *a, struct str *rest, bool *ret_last)
 {
     size_t end = find_cell_end(*rest), n = 0;
@@ -143,7 +145,7 @@ static struct str parse_next_cell(struct arena *a, struct str *rest, bool *ret_l
     char *out = arena_alloc_raw(a, end + 1);
 
     *ret_last = end >= rest->n || rest->p[end] == '\n';
-    *rest = str_skip(*rest, end + 1);
+    *rest = str_skip_bytes(*rest, end + 1);
     if (*ret_last && in.n && in.p[in.n - 1] == '\r')
         in.n--;
     if (in.n >= 2 && in.p[0] == '"' && in.p[in.n - 1] == '"')
@@ -163,18 +165,18 @@ static void write_tags_json(struct json_writer *j, struct str cell)
         struct str tag = str_trim(str_cut(&cell, ';'));
 
         if (tag.n)
-            json_text(j, tag);
+            json_write_text(j, tag);
     }
     json_end_array(j);
 }
 
 /* Converts a CSV line to a JSON object, so that one schema checks CSV and JSON. */
-static struct str csv_line_to_json(struct import_reader *r, struct arena *a)
+static struct str csv_line_to_json(struct gif_import_reader *r, struct arena *a)
 {
     const struct str *columns = r->columns.items;
     struct list media = { 0 };
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     bool last = false;
 
     buf_init(&out, 256 * 1024);
@@ -184,24 +186,24 @@ static struct str csv_line_to_json(struct import_reader *r, struct arena *a)
 
         if (i >= r->columns.count || !cell.n || !utf8_is_valid(cell))
             continue;
-        if (str_starts(columns[i], STR("media."))) {
+        if (str_starts_with(columns[i], STR("media."))) {
             struct string_pair *p = list_append(a, &media, sizeof *p);
-            *p = (struct string_pair){ str_skip(columns[i], 6), cell };
+            *p = (struct string_pair){ str_skip_bytes(columns[i], 6), cell };
             continue;
         }
-        json_escaped_key(&j, columns[i]);
+        json_write_escaped_key(&j, columns[i]);
         if (str_is(columns[i], "tags") && cell.p[0] == '[' && json_is_valid(cell))
-            json_raw(&j, cell);
+            json_write_raw(&j, cell);
         else if (str_is(columns[i], "tags"))
             write_tags_json(&j, cell);
         else
-            json_text(&j, cell);
+            json_write_text(&j, cell);
     }
-    json_name(&j, "media");
+    json_write_name(&j, "media");
     json_begin_object(&j);
     for (size_t i = 0; i < media.count; i++) {
-        json_escaped_key(&j, ((const struct string_pair *)media.items)[i].key);
-        json_text(&j, ((const struct string_pair *)media.items)[i].value);
+        json_write_escaped_key(&j, ((const struct string_pair *)media.items)[i].key);
+        json_write_text(&j, ((const struct string_pair *)media.items)[i].value);
     }
     json_end_object(&j);
     json_end_object(&j);
@@ -213,20 +215,20 @@ static struct str csv_line_to_json(struct import_reader *r, struct arena *a)
 static struct str skip_whitespace(struct str s)
 {
     while (s.n && (s.p[0] == ' ' || s.p[0] == '\n' || s.p[0] == '\r' || s.p[0] == '\t'))
-        s = str_skip(s, 1);
+        s = str_skip_bytes(s, 1);
     return s;
 }
 
-void import_reader_init(struct import_reader *r, struct str text, struct arena *a)
+void gif_import_reader_init(struct gif_import_reader *r, struct str text, struct arena *a)
 {
     bool last = false;
 
-    if (str_starts(text, STR("\xef\xbb\xbf")))
-        text = str_skip(text, 3);
-    *r = (struct import_reader){ .rest = skip_whitespace(text), .form = FORM_CSV };
+    if (str_starts_with(text, STR("\xef\xbb\xbf")))
+        text = str_skip_bytes(text, 3);
+    *r = (struct gif_import_reader){ .rest = skip_whitespace(text), .form = FORM_CSV };
     if (r->rest.n && r->rest.p[0] == '[') {
         r->form = FORM_ARRAY;
-        r->rest = str_skip(r->rest, 1);
+        r->rest = str_skip_bytes(r->rest, 1);
         return;
     }
     if (r->rest.n && r->rest.p[0] == '{') {
@@ -238,8 +240,8 @@ void import_reader_init(struct import_reader *r, struct str text, struct arena *
             str_trim(parse_next_cell(a, &r->rest, &last));
 }
 
-/* Removes one array element from *rest and returns it: up to the next comma or bracket at depth 0.
- * Does not check the JSON. */
+/* Removes one array element from *rest and returns it: the text up to the next comma or bracket at
+ * depth 0. Does not validate the JSON. */
 static struct str parse_next_element(struct str *rest)
 {
     struct str in = *rest;
@@ -263,12 +265,12 @@ static struct str parse_next_element(struct str *rest)
             break;
     }
     bool end = i >= in.n || in.p[i] == ']';
-    *rest = end ? STR("") : str_skip(in, i + 1);
+    *rest = end ? STR("") : str_skip_bytes(in, i + 1);
     return str_slice(in.p, i < in.n ? i : in.n);
 }
 
-bool import_reader_next(struct import_reader *r, struct arena *a, struct form *form,
-                        struct gif_draft **ret)
+bool gif_import_reader_next(struct gif_import_reader *r, struct arena *a, struct form *form,
+                            struct imported_gif **ret)
 {
     struct str text;
 

@@ -1,4 +1,4 @@
-/* internal.h - configuration, formats, search, trends, provider and import, shared by gifs/. */
+/* internal.h - declarations shared by the files of gifs/. */
 #ifndef GIFS_INTERNAL_H
 #define GIFS_INTERNAL_H
 
@@ -11,10 +11,10 @@ enum {
     GIFS_MAX_TERM = 64,
     GIFS_MAX_TAG = 64,
     GIFS_CATEGORIES = 24,
-    GIFS_CATEGORY_MIN = 4, /* number of GIFs that make a tag a category */
+    GIFS_CATEGORY_MIN = 4, /* minimum number of GIFs with a tag that is listed as a category */
 };
 
-/* In microseconds. */
+/* Times in microseconds. */
 #define SECOND INT64_C(1000000)
 #define MINUTE (60 * SECOND)
 #define HOUR   (60 * MINUTE)
@@ -30,17 +30,17 @@ enum gif_source { GIFS_LOCAL, GIFS_UPSTREAM, GIFS_MERGED, GIFS_OFF };
 
 struct gif_config {
     enum gif_source source;
-    int64_t cap; /* highest rating that is served */
+    int64_t cap; /* highest rating that is served (0 is "g") */
     struct str categories, blocked_words, provider, provider_key, media_hosts;
 };
 const struct gif_config *gif_get_config(void);
 
-/* Parses a rating: "g" is 0, "r" is 3; -1: unknown. */
+/* Parses a rating: "g" is 0, "r" is 3. Returns -1 if it is unknown. */
 int64_t parse_gif_rating(struct str name);
 
 /* --- file_formats.c ------------------------------------------------------------------- */
 
-/* Formats of the API; PREVIEW is a still picture. */
+/* File formats of the API; PREVIEW is a still picture. */
 #define GIF_FORMATS(F)                            \
     F(MP4, "mp4", "mp4", "video/mp4")             \
     F(TINYMP4, "tinymp4", "mp4", "video/mp4")     \
@@ -69,22 +69,22 @@ struct gif_format_info {
 };
 extern const struct gif_format_info gif_formats[GIF_FORMAT_COUNT];
 
-/* Returns the requested format; unknown names mean mp4. */
+/* Returns the format with this name, or mp4 if the name is unknown. */
 enum gif_format parse_requested_gif_format(struct str word);
 /* Finds a format by name; "loopedmp4" means mp4. Returns false if there is none. */
 bool find_gif_format(struct str word, enum gif_format *ret);
 
 struct gif_size {
-    uint32_t width, height; /* 0: no such file */
+    uint32_t width, height; /* in pixels; 0 if there is no such file */
 };
 struct gif_media_sizes {
     struct gif_size of[GIF_FORMAT_COUNT];
 };
 /* Parse and format the column `media`. */
-struct gif_media_sizes parse_gif_media(struct str text);
-struct str format_gif_media(struct arena *a, const struct gif_media_sizes *m);
+struct gif_media_sizes parse_gif_media_sizes(struct str text);
+struct str format_gif_media_sizes(struct arena *a, const struct gif_media_sizes *m);
 
-/* Chooses the file for a requested format: that format, else a near one of its type, else a GIF,
+/* Chooses the file for a requested format: that format, else a similar one of its type, else a GIF,
  * else any. */
 enum gif_format choose_gif_format(const struct gif_media_sizes *m, enum gif_format wanted);
 
@@ -93,7 +93,7 @@ enum gif_format choose_gif_format(const struct gif_media_sizes *m, enum gif_form
 struct gif {
     struct str id, title, url, src, gif_src, preview;
     int64_t width, height;
-    int64_t n; /* internal number; not sent */
+    int64_t n; /* number of the row; not sent */
 };
 struct gif_category {
     struct str name, src;
@@ -107,7 +107,7 @@ struct gif_query {
     struct opt_str locale;
     int64_t limit;
 };
-struct gif_choice {
+struct gif_select_body {
     struct str id, q;
 };
 
@@ -119,7 +119,7 @@ extern const struct type gifs_reply, gif_trends_reply, gif_terms_reply, gif_choi
 
 struct gif_request {
     struct call *call;
-    struct str q; /* normalised */
+    struct str q; /* normalised search text */
     struct str locale, language;
     enum gif_format format;
     size_t limit;
@@ -127,42 +127,41 @@ struct gif_request {
     double today; /* days since 1970 */
 };
 enum err read_gif_request(struct call *call, struct gif_request *ret);
-double days_since_epoch_now(void);
 double days_since_epoch(int64_t us);
 
-/* Returns the part of a locale before the first '-'. */
+/* Returns the language of a locale: the text before the first '-'. */
 struct str language_of_locale(struct str locale);
 
-/* Heat is a logarithmic popularity (gif_request.c). popularity_from_heat computes today's
- * popularity from it, heat_after_choice the heat after one more choice. */
+/* Heat is a logarithmic popularity that decays with time (gif_request.c). popularity_from_heat
+ * computes today's popularity; heat_after_choice computes the heat after one more choice. */
 double popularity_from_heat(double heat, double today);
 double heat_after_choice(double heat, double today);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* A search result: its number and sort keys. */
-struct gif_hit {
+/* A search result: the number of a GIF, and sort keys. */
+struct gif_search_hit {
     int64_t n;
     double score;
-    int tier; /* 0: any locale or the caller's, 1: the caller's language, 2: others */
-    int pass; /* search pass; later passes sort after earlier ones */
+    int tier; /* 0 for any locale or the caller's, 1 for the caller's language, 2 for others */
+    int pass; /* search pass; results of later passes sort after earlier ones */
 };
 
-/* Reads GIFs in the order of the hits; leaves out deleted ones. */
-enum err read_gif_objects(const struct gif_request *w, const struct gif_hit *hits, size_t count,
-                          struct list *ret);
+/* Reads the GIFs of search results, in their order. Skips deleted GIFs. */
+enum err read_gif_objects(const struct gif_request *w, const struct gif_search_hit *hits,
+                          size_t count, struct list *ret);
 
 /* --- full_text_index.c: full-text index of the engine --------------------------------- */
 
 enum search_match { MATCH_ALL, MATCH_ANY };
 
-/* Starts the full-text query; its rows have: number, text score, heat, weight, tier. */
+/* Starts the full-text query. Its columns are: number, text score, heat, weight, tier. */
 enum err gif_index_search(const struct gif_request *w, const struct list *words,
                           enum search_match match, struct rows *ret);
 enum err gif_index_write(struct tx *tx, const char *engine, int64_t n, struct str title,
                          struct str tags, struct str description);
-/* Reads rows of `gifs` by number: n, id, title, media. */
-enum err read_gif_rows(struct call *call, const struct gif_hit *hits, size_t count,
+/* Reads rows of `gifs` by number, with the columns n, id, title, media. */
+enum err read_gif_rows(struct call *call, const struct gif_search_hit *hits, size_t count,
                        struct rows *ret);
 
 /* --- search.c, trending.c, suggestions.c: lists --------------------------------------- */
@@ -170,22 +169,22 @@ enum err read_gif_rows(struct call *call, const struct gif_hit *hits, size_t cou
 enum err search_gif_catalogue(const struct gif_request *w, struct list *ret);
 enum err read_trending_gifs(const struct gif_request *w, size_t limit, struct list *ret);
 enum err read_gif_categories(const struct gif_request *w, struct list *ret);
-/* Read lists of struct str, at most w->limit. */
+/* Read lists of at most w->limit search terms (struct str). */
 enum err read_trending_terms(const struct gif_request *w, struct list *ret);
 enum err read_search_suggestions(const struct gif_request *w, struct list *ret);
-/* Adds a term, unless it is a duplicate, the query itself, or above the limit. */
-void add_search_term(const struct gif_request *w, struct list *terms, struct str term);
+/* Adds a search term, unless it is a duplicate or the query itself, or the list is full. */
+void add_suggested_search_term(const struct gif_request *w, struct list *terms, struct str term);
 
 /* --- provider_queries.c: the provider ------------------------------------------------- */
 
-/* Functions for .prepare: fail if GIFs are off, query the provider if there is one, and pass its
- * responses to the handler. */
+/* Functions for the prepare stage: fail if GIFs are disabled, send queries to the provider if one
+ * is configured, and pass its responses to the handler. */
 enum err prepare_provider_search(struct call *call);
 enum err prepare_provider_suggestions(struct call *call);
 enum err prepare_provider_trends(struct call *call);
 enum err prepare_provider_trending_gifs(struct call *call);
 enum err prepare_provider_trending_terms(struct call *call);
-/* Forwards a choice to the provider if the GIF is the provider's; does not wait for the
+/* Forwards a choice to the provider if the GIF is from the provider; does not wait for the
  * response. */
 void forward_choice_to_provider(struct call *call);
 
@@ -193,27 +192,27 @@ enum upstream_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UPSTREA
 
 struct provider_query_result {
     bool asked, failed;
-    struct str body; /* response of the provider, perhaps stale; p == NULL: none */
+    struct str body; /* response of the provider, perhaps stale; p is NULL if there is none */
 };
 struct provider_query {
-    struct str key; /* path and query, without our API key; p == NULL: no query */
+    struct str key; /* path and query, without our API key; p is NULL if nothing is queried */
     struct provider_query_result answer;
 };
-/* Provider queries of a call, passed between its stages. */
+/* Provider queries of a call, passed between the stages of the call. */
 struct provider_queries {
     struct provider_query of[UPSTREAM_KINDS];
-    int open; /* outstanding queries, plus one while they are started */
+    int open; /* outstanding queries, plus one while queries are being started */
 };
 
-/* Returns true if the local catalogue must be searched, too. */
+/* Returns whether the local catalogue must be searched in addition to the provider. */
 bool should_search_local_catalogue(const struct call *call);
 
 /* --- provider_responses.c ------------------------------------------------------------- */
 
-/* Returns true if the body is a valid response of this kind. */
+/* Returns whether the body is a valid response of this kind. */
 bool is_valid_provider_response(enum upstream_kind kind, struct str body);
-/* Append the provider's results, up to the limit. ERR_UNAVAILABLE if the provider failed and there
- * are no local results. */
+/* Append the provider's results to the list, up to the limit. ERR_UNAVAILABLE if the provider
+ * failed and there are no local results. */
 enum err add_provider_gifs(const struct gif_request *w, struct list *gifs);
 enum err add_provider_categories(const struct gif_request *w, struct list *categories);
 enum err add_provider_terms(const struct gif_request *w, struct list *terms);
@@ -222,38 +221,39 @@ enum err add_provider_terms(const struct gif_request *w, struct list *terms);
 
 enum cached_response_age { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
 
-/* Copies a cached response. *ret_refresh: this caller, and no other, must refresh it. */
+/* Copies a cached response. *ret_refresh is true if this caller, and no other, must refresh it. */
 enum cached_response_age provider_cache_find(struct str key, struct arena *a, struct str *ret,
                                              bool *ret_refresh);
 void provider_cache_store(struct str key, struct str body);
 void provider_cache_refresh_failed(struct str key);
-/* Circuit breaker: returns false for 30 seconds after five failures in a row. */
-bool circuit_breaker_allows(void);
-void circuit_breaker_record(bool success);
+/* Circuit breaker of the provider: returns false for 30 seconds after five failures in a row. */
+bool provider_circuit_breaker_allows(void);
+void provider_circuit_breaker_record(bool success);
 
 /* --- record_choice.c ------------------------------------------------------------------ */
 
-/* Resets the schedule of counts when a server starts. */
-void reset_choice_count_schedule(void);
-/* Record a choice: prepare_gif_choice on the loop, insert_gif_choice in the transaction. */
+/* Resets the schedule of the job that counts choices; call when a server starts. */
+void reset_gif_choice_count_schedule(void);
+/* Record that a user selected a GIF: prepare_gif_choice on the loop, insert_gif_choice in the
+ * transaction. */
 void prepare_gif_choice(struct call *call);
 enum err insert_gif_choice(struct call *call, struct str id, struct str locale);
 
 /* --- count_choices.c, statistics_cleanup.c -------------------------------------------- */
 
 extern const struct job_kind gif_count_job;
-/* Deletes a limited number of old rows. *more: rows are left. */
+/* Deletes a limited number of old statistics rows. *more is true if rows are left. */
 enum err delete_old_gif_statistics(struct call *call, bool *more);
 
 /* --- gif_file_routes.c ---------------------------------------------------------------- */
 
 void gif_blob_name(char out[64], int64_t n, enum gif_format format);
-/* Returns "{slug}-{id}", the last part of a page's URL. */
+/* Returns "{slug}-{id}", the end of the URL of a GIF's page. */
 struct str gif_page_name(struct arena *a, struct str title, struct str id);
 
 /* --- probe_file.c: file type and size ------------------------------------------------- */
 
-/* Returns true if the bytes have the format. *ret is 0 if the file does not state its size. */
+/* Returns whether the bytes have the format. *ret is 0 if the file does not state its size. */
 bool probe_gif_file(struct str bytes, enum gif_format format, struct gif_size *ret);
 
 /* --- import: a GIF before it is stored ------------------------------------------------ */
@@ -263,32 +263,32 @@ struct gif_file {
     struct str bytes;
     struct gif_size size;
 };
-struct gif_draft {
+struct imported_gif {
     struct str id, title, description, locale, url, rating;
     struct list tags;  /* struct str */
-    struct list media; /* struct string_pair: format, location of the file */
+    struct list media; /* struct string_pair: format, and path or URL of the file */
     struct opt_int width, height, created_at;
     double weight;
 };
 extern const struct type gif_draft_type;
 
-/* Reads the rows of an import file in any of its forms (import_reader.c). */
-struct import_reader {
+/* Reads the rows of an import file: JSON array, JSON lines or CSV (import_reader.c). */
+struct gif_import_reader {
     struct str rest;
     struct list columns; /* CSV: struct str */
     enum draft_form { FORM_ARRAY, FORM_LINES, FORM_CSV } form;
 };
-void import_reader_init(struct import_reader *r, struct str text, struct arena *a);
-/* Reads the next row. Returns false at the end. Problems of the row are in `form`. */
-bool import_reader_next(struct import_reader *r, struct arena *a, struct form *form,
-                        struct gif_draft **ret);
+void gif_import_reader_init(struct gif_import_reader *r, struct str text, struct arena *a);
+/* Reads the next row. Returns false at the end. Errors of the row are in `form`. */
+bool gif_import_reader_next(struct gif_import_reader *r, struct arena *a, struct form *form,
+                            struct imported_gif **ret);
 
-/* Writes a GIF and its files, in a transaction. *ret_new: the id is new. */
-enum err write_gif(struct tx *tx, struct store *store, const struct gif_draft *draft,
+/* Writes a GIF and its files, in a transaction. *ret_new is true if the id is new. */
+enum err write_gif(struct tx *tx, struct store *store, const struct imported_gif *draft,
                    const struct list *files, bool *ret_new);
-/* Marks the blobs of write_gif as committed; call after the commit. */
+/* Marks the blobs that write_gif stored as committed; call after the commit. */
 void mark_gif_blobs_committed(struct store *store);
-/* Recounts the tags; call after the last write_gif. */
+/* Counts the GIFs of all tags again; call after the last write_gif. */
 enum err recount_gif_tags(struct tx *tx);
 
 #endif

@@ -21,7 +21,7 @@ struct gif_lzw_encoder {
     unsigned bit_count, size, next;
     unsigned char block[255];
     size_t filled;
-    uint16_t (*child)[CLEAR]; /* the longer code for a code and a colour; 0: none yet */
+    uint16_t (*child)[CLEAR]; /* the LZW code for a code followed by a colour; 0 if none */
 };
 
 static void flush_gif_block(struct gif_lzw_encoder *c)
@@ -85,7 +85,7 @@ void gif_encode_begin(struct buf *out, uint16_t width, uint16_t height,
     buf_add_lit(out, "GIF89a");
     append_u16_little_endian(out, width);
     append_u16_little_endian(out, height);
-    buf_add(out, "\xf3\0\0", 3); /* a global table of sixteen colours follows */
+    buf_add(out, "\xf3\0\0", 3); /* a global colour table of sixteen colours follows */
     buf_add(out, p->rgb, sizeof p->rgb);
     buf_add(out, "\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", 19);
 }
@@ -158,7 +158,7 @@ void png_encode(struct buf *out, const struct picture_frame *f, const struct pic
     buf_init(&head, 64);
     append_u32_big_endian(&head, f->width);
     append_u32_big_endian(&head, f->height);
-    buf_add(&head, "\x08\x03\0\0\0", 5); /* eight bits per pixel, palette */
+    buf_add(&head, "\x08\x03\0\0\0", 5); /* eight bits per pixel, with a palette */
     buf_add_lit(out, "\x89PNG\r\n\x1a\n");
     append_png_chunk(out, "IHDR", buf_str(&head));
     append_png_chunk(out, "PLTE", str_slice((const char *)p->rgb, sizeof p->rgb));

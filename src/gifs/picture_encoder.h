@@ -15,7 +15,7 @@ struct picture_palette {
     unsigned char rgb[16][3];
 };
 
-/* Write an animation that loops forever: gif_encode_begin, gif_encode_frame for each frame,
+/* Write an animated GIF that loops forever: gif_encode_begin, gif_encode_frame for each frame,
  * gif_encode_end. */
 void gif_encode_begin(struct buf *out, uint16_t width, uint16_t height,
                       const struct picture_palette *p);

@@ -30,11 +30,11 @@ static bool read_next_mp4_box(struct str *rest, struct str *ret_name, struct str
         return false;
     *ret_name = str_slice(rest->p + 4, 4);
     *ret_body = str_slice(rest->p + head, size - head);
-    *rest = str_skip(*rest, size);
+    *rest = str_skip_bytes(*rest, size);
     return true;
 }
 
-/* Reads the size of a video from its track header, which ends with it as 16.16 fixed point. */
+/* Reads the size of a video from the end of its track header (16.16 fixed point). */
 static void read_mp4_track_size(struct str boxes, int depth, struct gif_size *ret)
 {
     struct str name, body;
@@ -60,7 +60,7 @@ static bool probe_mp4(struct str b, struct gif_size *ret)
 
 /* --- WebM: elements with id and length ------------------------------------------------ */
 
-/* Parses a variable-length integer of EBML; returns its length, or 0 if it is malformed. */
+/* Parses a variable-length integer of EBML. Returns its length, or 0 if it is malformed. */
 static size_t parse_ebml_integer(struct str b, bool keep_mark, uint64_t *ret)
 {
     unsigned char first = b.n ? (unsigned char)b.p[0] : 0;
@@ -84,8 +84,8 @@ static void read_webm_size(struct str b, int depth, struct gif_size *ret)
     size_t n, m;
 
     while (b.n && (n = parse_ebml_integer(b, true, &id)) &&
-           (m = parse_ebml_integer(str_skip(b, n), false, &size))) {
-        struct str body = str_skip(b, n + m);
+           (m = parse_ebml_integer(str_skip_bytes(b, n), false, &size))) {
+        struct str body = str_skip_bytes(b, n + m);
 
         if (size < body.n)
             body.n = size;
@@ -97,13 +97,13 @@ static void read_webm_size(struct str b, int depth, struct gif_size *ret)
             ret->height = (uint32_t)read_big_endian(body, 0, body.n);
         if (ret->width && ret->height)
             return;
-        b = str_skip(b, n + m + body.n);
+        b = str_skip_bytes(b, n + m + body.n);
     }
 }
 
 static bool probe_webm(struct str b, struct gif_size *ret)
 {
-    if (!str_starts(b, STR("\x1a\x45\xdf\xa3")))
+    if (!str_starts_with(b, STR("\x1a\x45\xdf\xa3")))
         return false;
     read_webm_size(b, 0, ret);
     return true;
@@ -112,14 +112,14 @@ static bool probe_webm(struct str b, struct gif_size *ret)
 bool probe_gif_file(struct str bytes, enum gif_format format, struct gif_size *ret)
 {
     struct str type = gif_formats[format].type;
-    struct picture picture;
+    struct picture_info picture;
 
     *ret = (struct gif_size){ 0 };
     if (str_is(type, "video/mp4"))
         return probe_mp4(bytes, ret);
     if (str_is(type, "video/webm"))
         return probe_webm(bytes, ret);
-    if (!picture_detect(bytes, &picture) || !str_is(type, picture.type))
+    if (!picture_detect_type(bytes, &picture) || !str_is(type, picture.type))
         return false;
     *ret = (struct gif_size){ picture.width, picture.height };
     return true;

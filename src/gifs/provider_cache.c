@@ -1,4 +1,4 @@
-/* provider_cache.c - caches answers of the GIF provider; circuit breaker. */
+/* provider_cache.c - caches responses of the GIF provider; circuit breaker. */
 #include "gifs/internal.h"
 
 #include <pthread.h>
@@ -86,7 +86,7 @@ void provider_cache_refresh_failed(struct str key)
     pthread_mutex_unlock(&provider_cache.lock);
 }
 
-bool circuit_breaker_allows(void)
+bool provider_circuit_breaker_allows(void)
 {
     pthread_mutex_lock(&provider_cache.lock);
     bool allows =
@@ -95,7 +95,7 @@ bool circuit_breaker_allows(void)
     return allows;
 }
 
-void circuit_breaker_record(bool success)
+void provider_circuit_breaker_record(bool success)
 {
     pthread_mutex_lock(&provider_cache.lock);
     provider_cache.failures = success ? 0 : provider_cache.failures + 1;

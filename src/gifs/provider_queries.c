@@ -1,8 +1,7 @@
-/* provider_queries.c - queries an external GIF provider.
- *
- * A call without a cached answer waits asynchronously on its loop. The number of waiting calls is
- * limited, so that a provider that hangs does not affect other requests. The provider learns the
- * search terms, but not the user. */
+/* provider_queries.c - sends queries to an external GIF provider. A call without a cached response
+ * waits asynchronously on its loop. The number of waiting calls is limited, so that a provider that
+ * hangs does not affect other requests. The provider gets the search terms, but nothing about the
+ * user. */
 #include "gifs/internal.h"
 
 #include <stdatomic.h>
@@ -13,7 +12,7 @@
 #include "net/client/fetcher.h"
 #include "platform/accounts/accounts.h"
 
-/* MOST_WAITING also limits memory: each waiting call may receive MOST_ANSWER bytes. */
+/* MOST_WAITING also limits the memory, because each waiting call may receive MOST_ANSWER bytes. */
 enum { TIMEOUT_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 
 /* --- one query ------------------------------------------------------------------------ */
@@ -23,8 +22,8 @@ struct provider_fetch {
     struct loop *loop;
     enum upstream_kind kind;
     char *key, *url;
-    bool again;        /* this is the second attempt of the request */
-    struct call *call; /* the waiting call; NULL: none */
+    bool again;        /* the request is sent for the second time */
+    struct call *call; /* the waiting call, or NULL */
 };
 
 static void on_provider_result(struct call *call, enum upstream_kind kind);
@@ -65,7 +64,7 @@ static void on_provider_response(void *arg, enum fetch_result result, int status
             (int)result, status);
         provider_cache_refresh_failed(str_of(q->key));
     }
-    circuit_breaker_record(good);
+    provider_circuit_breaker_record(good);
     finish_provider_fetch(q);
 }
 
@@ -80,12 +79,12 @@ static void send_provider_fetch(struct provider_fetch *q)
         .arg = q,
     };
 
-    fetcher_start(api_fetcher_of_loop(q->api, q->loop), &f);
+    fetcher_start_request(api_fetcher_of_loop(q->api, q->loop), &f);
 }
 
 /* --- URLs ----------------------------------------------------------------------------- */
 
-/* Returns the provider's URL for a path with its query. */
+/* Returns the provider's URL for a path and query. */
 static char *build_provider_url(struct arena *a, struct str path)
 {
     const struct gif_config *c = gif_get_config();
@@ -103,7 +102,7 @@ static char *build_provider_url(struct arena *a, struct str path)
 
 /* --- queries of a call ---------------------------------------------------------------- */
 
-static _Atomic int waiting_calls; /* number of waiting calls */
+static _Atomic int waiting_calls;
 
 static struct provider_fetch *provider_fetch_new(struct call *call, enum upstream_kind kind,
                                                  struct str key)
@@ -113,8 +112,8 @@ static struct provider_fetch *provider_fetch_new(struct call *call, enum upstrea
     q->api = call->api;
     q->loop = call->loop;
     q->kind = kind;
-    q->key = mem_dupz(str_dup_cstring(call->arena, key));
-    q->url = mem_dupz(build_provider_url(call->arena, key));
+    q->key = mem_dup_cstring(str_dup_cstring(call->arena, key));
+    q->url = mem_dup_cstring(build_provider_url(call->arena, key));
     return q;
 }
 
@@ -125,7 +124,7 @@ static void finish_one_query(struct call *call)
     if (--in->open)
         return;
     atomic_fetch_sub(&waiting_calls, 1);
-    call_resume(call, OK);
+    call_resume_after_await(call, OK);
 }
 
 static void on_provider_result(struct call *call, enum upstream_kind kind)
@@ -142,7 +141,7 @@ static void on_provider_result(struct call *call, enum upstream_kind kind)
     finish_one_query(call);
 }
 
-/* Sends all queries of a call. The call resumes when the last one has ended; each has a timeout. */
+/* Sends all queries of a call. The call resumes after the last response or timeout. */
 static void send_all_queries(struct call *call)
 {
     struct provider_queries *in = call_passed_data(call, "provider_queries");
@@ -152,7 +151,7 @@ static void send_all_queries(struct call *call)
     for (int kind = 0; kind < UPSTREAM_KINDS; kind++) {
         struct provider_query *a = &in->of[kind];
 
-        if (!a->answer.failed || !room || !circuit_breaker_allows())
+        if (!a->answer.failed || !room || !provider_circuit_breaker_allows())
             continue;
         struct provider_fetch *q = provider_fetch_new(call, (enum upstream_kind)kind, a->key);
         q->call = call;
@@ -175,7 +174,7 @@ static void add_provider_query(struct call *call, enum upstream_kind kind, struc
     enum cached_response_age found =
         provider_cache_find(key, call->arena, &a->answer.body, &refresh);
     a->answer.failed = found == CACHED_NOT || found == CACHED_TOO_OLD;
-    if (a->answer.failed && circuit_breaker_allows())
+    if (a->answer.failed && provider_circuit_breaker_allows())
         call->await = send_all_queries;
     if (refresh)
         send_provider_fetch(provider_fetch_new(call, kind, key));
@@ -195,8 +194,8 @@ bool should_search_local_catalogue(const struct call *call)
 
 /* --- query strings for the provider --------------------------------------------------- */
 
-/* Returns the locale from the request's query or headers only, because there is no transaction
- * yet. */
+/* Returns the locale from the query or the headers, because the user's settings need a
+ * transaction. */
 static struct str locale_without_transaction(const struct call *call, const struct opt_str *named)
 {
     struct str known = named && named->given == GIVEN && named->value.n
@@ -218,7 +217,8 @@ static struct str build_query_key(struct call *call, const char *path, bool with
         buf_printf(&out, "&limit=%lld", (long long)limit);
     if (with_q) {
         buf_add_lit(&out, "&q=");
-        buf_add_str(&out, str_percent_encode(call->arena, text_normalize(call->arena, in->q)));
+        buf_add_str(&out,
+                    str_percent_encode(call->arena, normalize_search_text(call->arena, in->q)));
     }
     return buf_move_to_arena(&out, call->arena);
 }
@@ -303,21 +303,21 @@ void forward_choice_to_provider(struct call *call)
     static const struct fetch_header json = { STR_INIT("Content-Type"),
                                               STR_INIT("application/json") };
     const struct gif_config *c = gif_get_config();
-    const struct gif_choice *in = call->body;
+    const struct gif_select_body *in = call->body;
     struct buf body;
-    struct json_writer j = json_writer_to(&body);
+    struct json_writer j = json_writer_to_buf(&body);
 
     if ((c->source != GIFS_UPSTREAM && c->source != GIFS_MERGED) ||
-        !str_starts(in->id, STR("u_")) || in->id.n > 512 || !circuit_breaker_allows())
+        !str_starts_with(in->id, STR("u_")) || in->id.n > 512 || !provider_circuit_breaker_allows())
         return;
     buf_init(&body, 4 * 1024);
     json_begin_object(&j);
-    json_name(&j, "id");
-    json_text(&j, str_skip(in->id, 2));
-    json_name(&j, "q");
-    json_text(&j, in->q);
-    json_name(&j, "locale");
-    json_text(&j, locale_without_transaction(call, NULL));
+    json_write_name(&j, "id");
+    json_write_text(&j, str_skip_bytes(in->id, 2));
+    json_write_name(&j, "q");
+    json_write_text(&j, in->q);
+    json_write_name(&j, "locale");
+    json_write_text(&j, locale_without_transaction(call, NULL));
     json_end_object(&j);
     struct fetch_request f = {
         .method = "POST",
@@ -329,8 +329,8 @@ void forward_choice_to_provider(struct call *call)
         .max_response = 64 * 1024,
         .done = on_choice_forwarded,
     };
-    /* Do not forward a choice whose search text is too long. */
-    if (!buf_full(&body))
-        fetcher_start(api_fetcher_of_loop(call->api, call->loop), &f);
+    /* A choice with a search text that is too long is not forwarded. */
+    if (!buf_is_full(&body))
+        fetcher_start_request(api_fetcher_of_loop(call->api, call->loop), &f);
     buf_clear(&body);
 }

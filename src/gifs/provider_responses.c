@@ -1,6 +1,5 @@
-/* provider_responses.c - validates answers of the GIF provider and converts them to our objects.
- *
- * Answers are untrusted: schemas check their structure, and file URLs must be on hosts that the
+/* provider_responses.c - validates responses of the GIF provider and converts them to our objects.
+ * Responses are untrusted: schemas check their structure, and file URLs must be on hosts that the
  * operator permits. */
 #include "gifs/internal.h"
 
@@ -111,23 +110,23 @@ bool is_valid_provider_response(enum upstream_kind kind, struct str body)
 
 /* --- URLs ----------------------------------------------------------------------------- */
 
-/* Matches a host with "media.example" or "*.example", which also matches example itself. */
+/* Returns whether a host matches "media.example", or "*.example" (also example itself). */
 static bool host_matches_pattern(struct str pattern, struct str host)
 {
-    if (!str_starts(pattern, STR("*.")))
+    if (!str_starts_with(pattern, STR("*.")))
         return str_eq_nocase(pattern, host);
-    struct str tail = str_skip(pattern, 1);
-    return str_eq_nocase(str_skip(pattern, 2), host) ||
-           (host.n > tail.n && str_eq_nocase(str_skip(host, host.n - tail.n), tail));
+    struct str tail = str_skip_bytes(pattern, 1);
+    return str_eq_nocase(str_skip_bytes(pattern, 2), host) ||
+           (host.n > tail.n && str_eq_nocase(str_skip_bytes(host, host.n - tail.n), tail));
 }
 
 static bool is_allowed_media_url(struct str url)
 {
     struct str hosts = gif_get_config()->media_hosts, host;
 
-    if (!str_starts(url, STR("https://")))
+    if (!str_starts_with(url, STR("https://")))
         return false;
-    url = str_skip(url, 8);
+    url = str_skip_bytes(url, 8);
     host = str_cut(&url, '/');
     for (size_t i = 0; i < host.n; i++) {
         char c = host.p[i];
@@ -165,7 +164,7 @@ static bool gif_from_provider_gif(const struct gif_request *w, const struct prov
     *out = (struct gif){
         .id = STR_CONCAT(w->call->arena, STR("u_"), in->id),
         .title = in->title,
-        .url = str_starts(in->url, STR("https://")) ? in->url : urls[f],
+        .url = str_starts_with(in->url, STR("https://")) ? in->url : urls[f],
         .src = urls[f],
         .gif_src = urls[choose_gif_format(&media, GIF_GIF)],
         .preview = urls[choose_gif_format(&media, GIF_PREVIEW)],
@@ -183,7 +182,7 @@ static struct provider_query_result provider_result_of_call(const struct call *c
     return in ? in->of[kind].answer : (struct provider_query_result){ 0 };
 }
 
-/* Returns the error if the provider has no response: only if the local list is empty, too. */
+/* Returns the error if the provider did not respond and the local list is empty, too. */
 static enum err error_without_provider_list(const struct provider_query_result *a,
                                             const struct list *local)
 {
@@ -192,7 +191,7 @@ static enum err error_without_provider_list(const struct provider_query_result *
     return a->asked && a->failed && alone ? ERR_UNAVAILABLE : OK;
 }
 
-/* Returns the provider's list; a stale one only if the local list is empty. */
+/* Returns the provider's list. A stale list is used only if the local list is empty. */
 static bool read_provider_list(const struct gif_request *w, enum upstream_kind kind,
                                const struct list *local, struct list *ret)
 {
@@ -210,7 +209,7 @@ enum err add_provider_gifs(const struct gif_request *w, struct list *gifs)
 
     if (!read_provider_list(w, UPSTREAM_GIFS, gifs, &list))
         return error_without_provider_list(&a, gifs);
-    /* The given list may be a fixed array, so copy it to one that can grow. */
+    /* The list may be a fixed array, so it is copied to a list that can grow. */
     struct list all = { 0 };
     for (size_t i = 0; i < gifs->count; i++)
         *(struct gif *)list_append(w->call->arena, &all, sizeof(struct gif)) =
@@ -251,7 +250,7 @@ enum err add_provider_terms(const struct gif_request *w, struct list *terms)
     if (!read_provider_list(w, UPSTREAM_TERMS, terms, &list))
         return error_without_provider_list(&a, terms);
     for (size_t i = 0; i < list.count; i++)
-        add_search_term(w, terms,
-                        text_normalize(w->call->arena, ((const struct str *)list.items)[i]));
+        add_suggested_search_term(
+            w, terms, normalize_search_text(w->call->arena, ((const struct str *)list.items)[i]));
     return OK;
 }

@@ -1,4 +1,4 @@
-/* record_choice.c - records that a user selected a GIF, in one small row (see count_choices.c). */
+/* record_choice.c - records that a user selected a GIF, as a row for count_choices.c. */
 #include "gifs/internal.h"
 
 #include <stdatomic.h>
@@ -14,7 +14,7 @@ static bool term_has_letter(struct str term)
     uint32_t c;
     size_t size;
 
-    for (; term.n && (size = utf8_decode(term, &c)); term = str_skip(term, size)) {
+    for (; term.n && (size = utf8_decode(term, &c)); term = str_skip_bytes(term, size)) {
         utf8proc_category_t kind = utf8proc_category((utf8proc_int32_t)c);
 
         if (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO)
@@ -23,7 +23,7 @@ static bool term_has_letter(struct str term)
     return false;
 }
 
-/* Returns true if the wanted words occur one after the other. */
+/* Returns whether the wanted words occur one after the other. */
 static bool has_consecutive_words(const struct list *words, const struct list *wanted)
 {
     const struct str *w = words->items, *v = wanted->items;
@@ -39,15 +39,15 @@ static bool has_consecutive_words(const struct list *words, const struct list *w
     return false;
 }
 
-/* Returns true if the term contains a blocked word. Accents are folded, so that they do not hide a
+/* Returns whether the term contains a blocked word. Accents are removed, so that they cannot hide a
  * word. */
 static bool is_blocked_term(struct arena *a, struct str term)
 {
-    struct list words = split_into_words(a, term, false);
+    struct list words = split_into_search_words(a, term, false);
 
     for (struct str rest = gif_get_config()->blocked_words; rest.n;) {
-        struct str blocked = text_normalize(a, str_cut(&rest, ','));
-        struct list wanted = split_into_words(a, blocked, true);
+        struct str blocked = normalize_search_text(a, str_cut(&rest, ','));
+        struct list wanted = split_into_search_words(a, blocked, true);
 
         if (str_eq(blocked, term) || has_consecutive_words(&words, &wanted))
             return true;
@@ -62,17 +62,17 @@ static bool is_countable_term(struct arena *a, struct str term)
     return n >= 2 && n <= GIFS_MAX_TERM && term_has_letter(term) && !is_blocked_term(a, term);
 }
 
-/* Time until which a choice only inserts its row, because this process has already scheduled a
- * count; a count schedules the next one while it finds rows (count_choices.c). */
+/* Time in microseconds until which a choice only inserts its row, because this process has
+ * scheduled the count job. The job schedules itself again while it finds rows (count_choices.c). */
 static _Atomic int64_t count_planned_until;
 
-void reset_choice_count_schedule(void)
+void reset_gif_choice_count_schedule(void)
 {
     count_planned_until = 0;
 }
 
-/* Returns true if this choice must schedule a count. The interval is shorter than that of counts,
- * so that a row of an open transaction is counted, too. */
+/* Returns whether this choice must schedule the count job. The interval is shorter than that of the
+ * job, so that a row of an open transaction is counted, too. */
 static bool plan_count(void)
 {
     int64_t now = clock_us(), until = count_planned_until;
@@ -81,23 +81,23 @@ static bool plan_count(void)
                                                           now + GIFS_COUNT_INTERVAL_US / 2);
 }
 
-/* Data that prepare passes to the handler. */
+/* Data that the prepare stage passes to the handler. */
 struct recorded_choice {
     struct str term;
-    bool asks; /* this choice schedules a count; unchanged if the transaction is retried */
+    bool asks; /* this choice schedules the count job; the same if the transaction is retried */
 };
 
 void prepare_gif_choice(struct call *call)
 {
-    const struct gif_choice *in = call->body;
+    const struct gif_select_body *in = call->body;
     struct recorded_choice *recorded = call_pass_data(call, "recorded_choice", sizeof *recorded);
 
-    recorded->term = text_normalize(call->arena, in->q);
+    recorded->term = normalize_search_text(call->arena, in->q);
     if (!is_countable_term(call->arena, recorded->term))
         recorded->term = STR("");
 }
 
-/* Inserts nothing if the GIF is unknown. */
+/* If the GIF is unknown, no row is inserted. */
 static const char INSERT_CHOICE[] =
     "insert into gif_choices (n, user_id, gif, locale, term, at) "
     "select cast($1 as bigint), cast($2 as bigint), g.n, cast($4 as text), "

@@ -1,4 +1,4 @@
-/* reindex.c - rebuilds the full-text index, for a catalogue that was moved to this engine. */
+/* reindex.c - rebuilds the full-text index of a catalogue that was moved from another database. */
 #include "gifs/internal.h"
 
 enum { PAGE = 200 };

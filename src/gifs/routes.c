@@ -11,7 +11,7 @@ static enum err reply_with_provider_gifs(struct gif_request *w, struct list *lis
 {
     enum err e = add_provider_gifs(w, list);
 
-    return e ? e : call_reply(w->call, list);
+    return e ? e : call_reply_object(w->call, list);
 }
 
 /* GET /gifs/search */
@@ -55,14 +55,14 @@ static enum err get_gif_trends(struct call *call)
         e = add_provider_categories(&w, &out.categories);
     if (!e)
         e = add_provider_gifs(&w, &out.gifs);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static enum err reply_with_provider_terms(struct gif_request *w, struct list *terms)
 {
     enum err e = add_provider_terms(w, terms);
 
-    return e ? e : call_reply(w->call, terms);
+    return e ? e : call_reply_object(w->call, terms);
 }
 
 /* GET /gifs/trending-search */
@@ -103,7 +103,7 @@ static enum err prepare_select_gif(struct call *call)
 /* POST /gifs/select */
 static enum err select_gif(struct call *call)
 {
-    const struct gif_choice *in = call->body;
+    const struct gif_select_body *in = call->body;
     struct str locale;
     enum err e = request_locale(call, &locale);
 

@@ -13,7 +13,7 @@ static struct str build_file_url(const struct gif_request *w, struct str base, s
 static void gif_from_row(const struct gif_request *w, struct str base, const struct rows *r,
                          struct gif *out)
 {
-    struct gif_media_sizes media = parse_gif_media(row_text(r, 3));
+    struct gif_media_sizes media = parse_gif_media_sizes(row_text(r, 3));
     enum gif_format src = choose_gif_format(&media, w->format);
     struct str id = row_text(r, 1), title = row_text(r, 2);
 
@@ -31,8 +31,8 @@ static void gif_from_row(const struct gif_request *w, struct str base, const str
     };
 }
 
-enum err read_gif_objects(const struct gif_request *w, const struct gif_hit *hits, size_t count,
-                          struct list *ret)
+enum err read_gif_objects(const struct gif_request *w, const struct gif_search_hit *hits,
+                          size_t count, struct list *ret)
 {
     struct gif *gifs = arena_array(w->call->arena, struct gif, count);
     struct str base = api_base_url(w->call, "http");

@@ -123,14 +123,14 @@ const struct schema gif_list_query = { .size = sizeof(struct gif_query), .fields
 
 static const struct type type_gif_id = { .kind = KIND_STRING };
 static const struct field choice_fields[] = {
-    { FIELD(struct gif_choice, id), .type = &type_gif_id, .doc = "The GIF" },
-    { FIELD(struct gif_choice, q), .type = &type_text,
+    { FIELD(struct gif_select_body, id), .type = &type_gif_id, .doc = "The GIF" },
+    { FIELD(struct gif_select_body, q), .type = &type_text,
       .doc = "Search text; empty if there was none" },
     { 0 },
 };
 static const struct schema choice_schema = {
     .name = "GifChoice",
-    .size = sizeof(struct gif_choice),
+    .size = sizeof(struct gif_select_body),
     .fields = choice_fields,
     .doc = "A GIF that somebody chose.",
 };

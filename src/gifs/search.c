@@ -1,8 +1,6 @@
-/* search.c - GIF search by words, best first.
- *
- * GIFs with all words come before those with some, the caller's language before others. Within
- * that, the text score is multiplied by popularity, by the choices after the same search, and by
- * the weight of the catalogue. */
+/* search.c - GIF search by words, best first. GIFs with all words come before those with some, the
+ * caller's language before others. Then the text score is multiplied by popularity, by the number
+ * of choices after the same search, and by the weight in the catalogue. */
 #include "gifs/internal.h"
 
 #include <math.h>
@@ -14,14 +12,14 @@ enum { MOST_CLICKED = 500 };
 
 /* --- the best n of many --------------------------------------------------------------- */
 
-/* The best results so far: a heap with the worst one on top, so that most candidates cost one
+/* The best results so far, as a heap with the worst one on top, so that most candidates cost one
  * comparison. */
 struct best_hits {
-    struct gif_hit *hits;
+    struct gif_search_hit *hits;
     size_t count, max;
 };
 
-static int compare_gif_hits(const struct gif_hit *a, const struct gif_hit *b)
+static int compare_gif_hits(const struct gif_search_hit *a, const struct gif_search_hit *b)
 {
     if (a->tier != b->tier)
         return a->tier > b->tier ? 1 : -1;
@@ -45,7 +43,7 @@ static void heap_sift_down(struct best_hits *b, size_t at)
                 worst = i;
         if (worst == at)
             return;
-        struct gif_hit moved = b->hits[at];
+        struct gif_search_hit moved = b->hits[at];
         b->hits[at] = b->hits[worst];
         b->hits[worst] = moved;
         at = worst;
@@ -55,7 +53,7 @@ static void heap_sift_down(struct best_hits *b, size_t at)
 static void heap_sift_up(struct best_hits *b, size_t at)
 {
     while (at && compare_gif_hits(&b->hits[at], &b->hits[(at - 1) / 2]) > 0) {
-        struct gif_hit moved = b->hits[at];
+        struct gif_search_hit moved = b->hits[at];
 
         b->hits[at] = b->hits[(at - 1) / 2];
         b->hits[(at - 1) / 2] = moved;
@@ -63,7 +61,7 @@ static void heap_sift_up(struct best_hits *b, size_t at)
     }
 }
 
-static void best_hits_add(struct best_hits *b, const struct gif_hit *hit)
+static void best_hits_add(struct best_hits *b, const struct gif_search_hit *hit)
 {
     if (b->count < b->max) {
         b->hits[b->count++] = *hit;
@@ -107,7 +105,7 @@ struct gif_search {
     const struct gif_request *request;
     struct list words;
     struct map clicks;
-    struct map seen; /* numbers that an earlier pass has found */
+    struct map seen; /* numbers of GIFs that an earlier pass has found */
 };
 
 static double compute_hit_score(struct gif_search *s, const struct rows *r)
@@ -120,10 +118,10 @@ static double compute_hit_score(struct gif_search *s, const struct rows *r)
     return c ? score * (1 + log1p((double)c->count)) : score;
 }
 
-/* Adds the results of one pass, best first. elsewhere: only GIFs of other languages, else none of
- * them. */
+/* Adds the results of one pass, best first. If elsewhere is set, only GIFs in other languages, else
+ * none of those. */
 static enum err run_search_pass(struct gif_search *s, enum search_match match, bool elsewhere,
-                                struct gif_hit *hits, size_t *count)
+                                struct gif_search_hit *hits, size_t *count)
 {
     struct best_hits best = { .hits = hits + *count, .max = s->request->limit - *count };
     struct rows rows;
@@ -132,9 +130,9 @@ static enum err run_search_pass(struct gif_search *s, enum search_match match, b
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct gif_hit hit = { .n = row_int(&rows, 0),
-                               .tier = (int)row_int(&rows, 4),
-                               .pass = match };
+        struct gif_search_hit hit = { .n = row_int(&rows, 0),
+                                      .tier = (int)row_int(&rows, 4),
+                                      .pass = match };
 
         if ((hit.tier == 2) != elsewhere || (s->seen.count && map_get(&s->seen, (uint64_t)hit.n)))
             continue;
@@ -154,10 +152,10 @@ static int compare_gif_id(const void *a, const void *b)
     return str_cmp(((const struct gif *)a)->id, ((const struct gif *)b)->id);
 }
 
-/* Sorts results with equal scores by id. Ids are known for returned results only: reading them for
- * all matches would cost more than the search. */
-static void sort_equal_scores_by_id(const struct gif_hit *hits, size_t count, struct gif *gifs,
-                                    size_t result_count)
+/* Sorts results with equal scores by id. Only the ids of returned results are known, because
+ * reading the ids of all matches would cost more than the search. */
+static void sort_equal_scores_by_id(const struct gif_search_hit *hits, size_t count,
+                                    struct gif *gifs, size_t result_count)
 {
     for (size_t h = 0, g = 0, first = 0; h < count && g < result_count; h++) {
         if (gifs[g].n == hits[h].n)
@@ -171,7 +169,7 @@ static void sort_equal_scores_by_id(const struct gif_hit *hits, size_t count, st
     }
 }
 
-static enum err run_search_passes(struct gif_search *s, bool elsewhere, struct gif_hit *hits,
+static enum err run_search_passes(struct gif_search *s, bool elsewhere, struct gif_search_hit *hits,
                                   size_t *count)
 {
     enum err e = run_search_pass(s, MATCH_ALL, elsewhere, hits, count);
@@ -183,8 +181,9 @@ static enum err run_search_passes(struct gif_search *s, bool elsewhere, struct g
 
 enum err search_gif_catalogue(const struct gif_request *w, struct list *ret)
 {
-    struct gif_search s = { .request = w, .words = split_into_words(w->call->arena, w->q, true) };
-    struct gif_hit *hits = arena_array(w->call->arena, struct gif_hit, w->limit);
+    struct gif_search s = { .request = w,
+                            .words = split_into_search_words(w->call->arena, w->q, true) };
+    struct gif_search_hit *hits = arena_array(w->call->arena, struct gif_search_hit, w->limit);
     size_t count = 0;
 
     *ret = (struct list){ 0 };

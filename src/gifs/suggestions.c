@@ -1,10 +1,10 @@
-/* suggestions.c - suggests completions of a search while it is typed. */
+/* suggestions.c - suggests completions of a search text while the user types. */
 #include "gifs/internal.h"
 
 #include "base/clock.h"
 #include "base/utf8.h"
 
-void add_search_term(const struct gif_request *w, struct list *terms, struct str term)
+void add_suggested_search_term(const struct gif_request *w, struct list *terms, struct str term)
 {
     const struct str *t = terms->items;
 
@@ -17,9 +17,9 @@ void add_search_term(const struct gif_request *w, struct list *terms, struct str
     *(struct str *)list_append(w->call->arena, terms, sizeof term) = term;
 }
 
-/* Terms with a prefix. A single character is the prefix of many terms: it has its own index, of
- * which only the first rows are read. Longer prefixes match few terms, which are sorted; "+" keeps
- * the engine from scanning all terms in the order of heat. */
+/* Selects search terms with a prefix. A single character is the prefix of many terms, so only the
+ * first rows of an index are read. Longer prefixes match few terms, which are sorted; "+" keeps the
+ * database from scanning all terms in the order of heat. */
 static const char TERMS_FROM[] =
     "select term from gif_terms where locale = $1 and term >= $2 and term < $3 "
     "and third_at > 0 and third_at > $4 order by +heat desc limit $5";
@@ -35,7 +35,7 @@ static enum err add_terms_from_rows(const struct gif_request *w, struct rows *ro
                                     struct list *terms)
 {
     while (rows_next(rows))
-        add_search_term(w, terms, row_text(rows, 0));
+        add_suggested_search_term(w, terms, row_text(rows, 0));
     return rows_end(rows);
 }
 
@@ -45,7 +45,7 @@ static struct str prefix_upper_bound(struct arena *a, struct str prefix)
     return STR_CONCAT(a, prefix, STR("\xf4\x8f\xbf\xbf"));
 }
 
-/* Returns the row limit: one more than requested, because the query itself is left out. */
+/* Returns the row limit: one more than requested, because the query itself is not suggested. */
 static struct value suggestion_row_limit(const struct gif_request *w)
 {
     return v_int((int64_t)w->limit + 1);

@@ -24,17 +24,17 @@ static const char GOOD_IN_LANGUAGE[] =
 static const char GOOD_ANYWHERE[] = "select n, weight from gif_scores where rating <= $1 "
                                     "order by weight desc, n desc limit $2";
 
-/* A list filled by several queries, each GIF once. */
+/* A list that several queries fill without duplicates. */
 struct trending_list {
     const struct gif_request *request;
-    struct gif_hit *hits;
+    struct gif_search_hit *hits;
     size_t count, max;
     struct map seen;
 };
 
 static int compare_hit_score(const void *a, const void *b)
 {
-    const struct gif_hit *x = a, *y = b;
+    const struct gif_search_hit *x = a, *y = b;
 
     if (x->score != y->score)
         return x->score < y->score ? 1 : -1;
@@ -44,7 +44,7 @@ static int compare_hit_score(const void *a, const void *b)
 static enum err add_hits_from_rows(struct trending_list *g, struct list *found, struct rows *rows)
 {
     while (rows_next(rows)) {
-        struct gif_hit *hit = list_append(g->request->call->arena, found, sizeof *hit);
+        struct gif_search_hit *hit = list_append(g->request->call->arena, found, sizeof *hit);
 
         hit->n = row_int(rows, 0);
         hit->score = row_real(rows, 1);
@@ -65,7 +65,7 @@ static enum err read_hits_in_locale(struct trending_list *g, struct sql sql, str
 
 static void append_best_hits(struct trending_list *g, struct list *found)
 {
-    struct gif_hit *hits = found->items;
+    struct gif_search_hit *hits = found->items;
 
     qsort(hits, found->count, sizeof *hits, compare_hit_score);
     for (size_t i = 0; i < found->count && g->count < g->max; i++) {
@@ -76,7 +76,7 @@ static void append_best_hits(struct trending_list *g, struct list *found)
     }
 }
 
-/* Adds GIFs of the locale `where` and, if given, of `too`, merged by score. */
+/* Adds GIFs of the locale `where` and, if set, of the locale `too`, merged by score. */
 static enum err collect_trending_hits(struct trending_list *g, struct sql sql, struct str where,
                                       struct str too)
 {
@@ -110,7 +110,7 @@ enum err read_trending_gifs(const struct gif_request *w, size_t limit, struct li
 {
     struct trending_list g = { .request = w, .max = limit };
 
-    g.hits = arena_array(w->call->arena, struct gif_hit, limit);
+    g.hits = arena_array(w->call->arena, struct gif_search_hit, limit);
     map_init(&g.seen);
     enum err e = collect_trending_hits(&g, SQL(HOT_IN_LOCALE), w->locale, STR("*"));
     if (!e)
@@ -127,7 +127,8 @@ enum err read_trending_gifs(const struct gif_request *w, size_t limit, struct li
 
 /* --- categories ----------------------------------------------------------------------- */
 
-/* Rarely chosen GIFs add almost nothing to a category, so only the hottest are read. */
+/* Maximum number of GIFs that are read for categories. Rarely chosen GIFs hardly affect the
+ * categories. */
 enum { HOTTEST = 300 };
 
 static const char HOT_TAGS[] =
@@ -167,7 +168,7 @@ static struct category_score *find_category(struct list *list, struct str name)
 static enum err read_hot_categories(const struct gif_request *w, struct list *ret)
 {
     struct list list = { 0 };
-    struct map index_by_tag; /* hash of a tag -> its index plus one */
+    struct map index_by_tag; /* maps the hash of a tag to its index plus one */
     struct rows rows;
     enum err e = tx_query(
         w->call->tx, HOT_TAGS,
@@ -212,7 +213,7 @@ static void add_category(const struct gif_request *w, struct list *list, struct 
     c->best = best;
 }
 
-/* Adds the categories that the operator has configured, if they have a GIF. */
+/* Adds the categories that the operator has configured and that have a GIF. */
 static enum err add_configured_categories(const struct gif_request *w, struct list *list)
 {
     struct str names = gif_get_config()->categories;
@@ -221,7 +222,7 @@ static enum err add_configured_categories(const struct gif_request *w, struct li
     bool found;
 
     while (names.n && !e) {
-        struct str name = text_normalize(w->call->arena, str_cut(&names, ','));
+        struct str name = normalize_search_text(w->call->arena, str_cut(&names, ','));
 
         e = tx_one(w->call->tx, ONE_TAG, BIND(v_int(w->cap), v_text(name)), &row, &found);
         if (!e && found)
@@ -256,14 +257,14 @@ static enum err collect_categories(const struct gif_request *w, struct list *ret
 
 enum err read_gif_categories(const struct gif_request *w, struct list *ret)
 {
-    struct gif_hit hits[GIFS_CATEGORIES];
+    struct gif_search_hit hits[GIFS_CATEGORIES];
     struct list found, gifs;
     enum err e = collect_categories(w, &found);
     const struct category_score *c = found.items;
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; !e && i < found.count; i++)
-        hits[i] = (struct gif_hit){ .n = c[i].best };
+        hits[i] = (struct gif_search_hit){ .n = c[i].best };
     if (!e)
         e = read_gif_objects(w, hits, found.count, &gifs);
     for (size_t i = 0; !e && i < found.count; i++) {
@@ -298,12 +299,13 @@ enum err read_trending_terms(const struct gif_request *w, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        add_search_term(w, ret, row_text(&rows, 0));
+        add_suggested_search_term(w, ret, row_text(&rows, 0));
     e = rows_end(&rows);
     if (!e && ret->count < w->limit) {
         e = collect_categories(w, &padding);
         for (size_t i = 0; !e && i < padding.count; i++)
-            add_search_term(w, ret, ((const struct category_score *)padding.items)[i].name);
+            add_suggested_search_term(w, ret,
+                                      ((const struct category_score *)padding.items)[i].name);
     }
     return e;
 }

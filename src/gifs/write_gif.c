@@ -1,9 +1,10 @@
-/* write_gif.c - stores one GIF in the catalogue, new or replaced. */
+/* write_gif.c - stores a new or replaced GIF in the catalogue. */
 #include "gifs/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "api/files/file_rows.h"
 #include "base/clock.h"
 
 static const char FIND[] = "select n, media from gifs where id = $1";
@@ -20,9 +21,6 @@ static const char PUT_TAG[] =
 
 /* --- files ---------------------------------------------------------------------------- */
 
-static const char PUT_FILE[] =
-    "insert into files (id, name, owner_id, size, created_at, digest) values ($1, $2, 0, $3, $4, $5) "
-    "on conflict (name) do update set size = excluded.size, digest = excluded.digest, gone = 0";
 static const char MARK_FILE_DELETED[] = "update files set gone = 1 where name = $1";
 
 static enum err write_gif_file(struct tx *tx, struct store *store, const char *name,
@@ -33,15 +31,15 @@ static enum err write_gif_file(struct tx *tx, struct store *store, const char *n
 
     blob_digest(bytes, digest);
     return e ? e
-             : tx_exec(tx, PUT_FILE,
-                       BIND(v_id(snowflake_new()), v_text(str_of(name)), v_int((int64_t)bytes.n),
-                            v_int(clock_us()), v_text(str_of(digest))),
-                       NULL);
+             : file_insert_row(tx, &(struct new_file){ .id = snowflake_new(),
+                                                       .name = name,
+                                                       .digest = digest,
+                                                       .size = (int64_t)bytes.n });
 }
 
 static void mark_blob_committed(void *store, const char *name)
 {
-    if (str_starts(str_of(name), STR("gifs/")))
+    if (str_starts_with(str_of(name), STR("gifs/")))
         blob_mark_row_committed(store, name);
 }
 
@@ -84,18 +82,18 @@ static struct gif_media_sizes media_sizes_of_files(const struct list *files)
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static struct str format_tags(struct arena *a, const struct gif_draft *d, bool json)
+static struct str format_tags(struct arena *a, const struct imported_gif *d, bool json)
 {
     const struct str *tags = d->tags.items;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 64 * 1024);
     if (json)
         json_begin_array(&j);
     for (size_t i = 0; i < d->tags.count; i++) {
         if (json)
-            json_text(&j, tags[i]);
+            json_write_text(&j, tags[i]);
         else
             buf_printf(&out, "%.*s ", STR_ARGS(tags[i]));
     }
@@ -104,13 +102,13 @@ static struct str format_tags(struct arena *a, const struct gif_draft *d, bool j
     return buf_move_to_arena(&out, a);
 }
 
-static enum err write_gif_tags(struct tx *tx, int64_t n, const struct gif_draft *d)
+static enum err write_gif_tags(struct tx *tx, int64_t n, const struct imported_gif *d)
 {
     const struct str *tags = d->tags.items;
     enum err e = tx_exec(tx, DELETE_TAGS, BIND(v_int(n)), NULL);
 
     for (size_t i = 0; i < d->tags.count && !e; i++) {
-        struct str tag = text_normalize(tx_arena(tx), tags[i]);
+        struct str tag = normalize_search_text(tx_arena(tx), tags[i]);
 
         if (tag.n)
             e = tx_exec(tx, PUT_TAG, BIND(v_text(tag), v_int(n)), NULL);
@@ -118,7 +116,7 @@ static enum err write_gif_tags(struct tx *tx, int64_t n, const struct gif_draft 
     return e;
 }
 
-static enum err write_gif_score(struct tx *tx, int64_t n, const struct gif_draft *d)
+static enum err write_gif_score(struct tx *tx, int64_t n, const struct imported_gif *d)
 {
     struct str known = locale_find_supported(d->locale);
     struct str locale = known.p ? known : d->locale;
@@ -130,7 +128,7 @@ static enum err write_gif_score(struct tx *tx, int64_t n, const struct gif_draft
                    NULL);
 }
 
-static enum err write_gif_row(struct tx *tx, int64_t n, struct str id, const struct gif_draft *d,
+static enum err write_gif_row(struct tx *tx, int64_t n, struct str id, const struct imported_gif *d,
                               const struct gif_media_sizes *media)
 {
     int64_t made = d->created_at.given == GIVEN ? d->created_at.value : clock_us();
@@ -138,11 +136,11 @@ static enum err write_gif_row(struct tx *tx, int64_t n, struct str id, const str
     return tx_exec(tx, PUT_GIF,
                    BIND(v_int(n), v_text(id), v_text(d->title), v_text(d->description),
                         v_text(format_tags(tx_arena(tx), d, true)), v_text(d->url),
-                        v_text(format_gif_media(tx_arena(tx), media)), v_int(made)),
+                        v_text(format_gif_media_sizes(tx_arena(tx), media)), v_int(made)),
                    NULL);
 }
 
-enum err write_gif(struct tx *tx, struct store *store, const struct gif_draft *d,
+enum err write_gif(struct tx *tx, struct store *store, const struct imported_gif *d,
                    const struct list *files, bool *ret_new)
 {
     struct gif_media_sizes media = media_sizes_of_files(files), before = { 0 };
@@ -153,7 +151,7 @@ enum err write_gif(struct tx *tx, struct store *store, const struct gif_draft *d
 
     if (!e && found) {
         n = row_int(&row, 0);
-        before = parse_gif_media(row_text(&row, 1));
+        before = parse_gif_media_sizes(row_text(&row, 1));
     }
     struct str id = d->id.n ? d->id : str_printf(tx_arena(tx), "%" PRId64, n);
     if (!e)

@@ -6,7 +6,7 @@ struct logged_integration {
     snowflake id;
     struct str name, type;
     const struct integration_account *account;
-    struct opt_id application_id; /* apps only */
+    struct opt_id application_id; /* set for apps only */
 };
 
 static const struct field logged_fields[] = {

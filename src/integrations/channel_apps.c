@@ -1,4 +1,4 @@
-/* channel_apps.c - apps in private channels: list and delete. */
+/* channel_apps.c - lists and deletes apps in private channels. */
 #include "integrations/internal.h"
 
 #include "api/hooks.h"
@@ -49,21 +49,21 @@ enum err list_channel_integrations(struct call *call)
 
         e = application_find(call->tx, app->application_id, a);
         if (e == ERR_UNKNOWN_APPLICATION) {
-            e = OK; /* the application is being deleted */
+            e = OK; /* skip an application that is being deleted */
             continue;
         }
         if (e)
             return e;
         struct integration *i = list_append(call->arena, &integrations, sizeof *i);
-        *i = integration_of_application(call->arena, a, 0, app->id);
+        *i = integration_from_application(call->arena, a, 0, app->id);
         i->scopes = (struct opt_list){ GIVEN, app->scopes };
         integration_set_displayed_type(i);
     }
-    return e ? e : call_reply(call, &integrations);
+    return e ? e : call_reply_object(call, &integrations);
 }
 
-/* Allows the owner of the group, the user who added the app, and the owner of the app that manages
- * the group. */
+/* Allows the owner of the group DM, the user who added the app, and the owner of the app that
+ * manages the group DM. */
 static enum err check_can_remove_app(struct call *call, const struct channel_app *app)
 {
     const struct channel *c = call->target.channel;
@@ -86,13 +86,12 @@ enum err delete_channel_integration(struct call *call)
     snowflake channel_id = call->target.channel->id;
     struct channel_app app;
     struct rows row;
-    bool found;
 
     enum err e =
-        tx_one(call->tx, ONE, BIND(v_id(channel_id), v_id(call_path_id(call, "integration.id"))),
-               &row, &found);
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_INTEGRATION;
+        tx_one_or(call->tx, ONE, BIND(v_id(channel_id), v_id(call_path_id(call, "integration.id"))),
+                  ERR_UNKNOWN_INTEGRATION, &row);
+    if (e)
+        return e;
     app = group_app_from_row(&row);
     e = check_can_remove_app(call, &app);
     if (!e)

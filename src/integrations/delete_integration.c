@@ -9,11 +9,11 @@ static enum err uninstall_guild_app(struct call *call, const struct integration_
     enum err e = hook_guild_app_removed(
         call, &(struct guild_app){ .guild_id = i->guild_id, .application_id = i->application_id });
 
-    return e ? e : application_uninstall_guild(call, i->application_id, i->guild_id);
+    return e ? e : application_uninstall_from_guild(call, i->application_id, i->guild_id);
 }
 
-/* Marks integrations as removed, except apps: the invalidation of command indexes still needs their
- * rows. */
+/* Marks integrations as removed, except those of apps, whose rows the invalidation of command
+ * indexes needs. */
 static const char MARK_OF_GUILD[] =
     "update integrations set type = 'removed', account_id = null, enabled = 0 "
     "where guild_id = $1 and type <> 'service'";

@@ -1,4 +1,5 @@
-/* guild_apps.c - apps in guilds: migrate-command-scope, and the app ids of the caller's guilds. */
+/* guild_apps.c - routes of apps in guilds: migrate-command-scope, and apps of the caller's
+ * guilds. */
 #include "integrations/internal.h"
 
 #include "api/hooks.h"
@@ -9,8 +10,8 @@ static bool lacks_commands_scope(const struct integration_row *i)
            !scope_list_contains(&i->scopes, "applications.commands");
 }
 
-/* Adds the scope to a copy of the list, because lists that were read from the store must not
- * grow. */
+/* Adds the scope applications.commands to a copy of the list, because lists read from the store
+ * must not grow. */
 static void add_commands_scope(struct arena *arena, struct integration_row *i)
 {
     struct list scopes = { 0 };
@@ -25,7 +26,7 @@ static void add_commands_scope(struct arena *arena, struct integration_row *i)
 static enum err emit_migrated_integration(struct call *call, const struct integration_row *i,
                                           bool first)
 {
-    struct guild_integrations_ref guild = { i->guild_id };
+    struct guild_integrations_event guild = { i->guild_id };
     struct audience managers = audience_with_permission(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
     struct integration object;
     enum err e = read_integration_object(call->tx, i, &object);
@@ -33,7 +34,7 @@ static enum err emit_migrated_integration(struct call *call, const struct integr
     if (e)
         return e;
     if (first)
-        call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_ref_schema,
+        call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_event_schema,
                   &guild);
     call_emit(call, EVENT_INTEGRATION_UPDATE, managers, &integration_event_schema, &object);
     return OK;
@@ -51,7 +52,7 @@ static bool list_has_integration(const struct list *rows, snowflake id)
 static enum err reply_migrated_integrations(struct call *call, const struct list *migrated)
 {
     snowflake guild_id = call->target.guild->id;
-    struct guild_integrations_ref guild = { guild_id };
+    struct guild_integrations_event guild = { guild_id };
     struct migrated_integrations reply = { 0 };
     struct list usable = { 0 };
     enum err e =
@@ -72,8 +73,8 @@ static enum err reply_migrated_integrations(struct call *call, const struct list
         return e;
     if (migrated->count)
         call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild_id),
-                  &guild_integrations_ref_schema, &guild);
-    return call_reply(call, &reply);
+                  &guild_integrations_event_schema, &guild);
+    return call_reply_object(call, &reply);
 }
 
 enum err migrate_command_scope(struct call *call)
@@ -121,12 +122,12 @@ enum err list_application_ids(struct call *call)
             g = list_append(call->arena, &guilds, sizeof *g);
             g->key = str_printf(call->arena, "%llu", (unsigned long long)guild_id);
         }
-        /* Skip duplicates; a guild without apps has an empty list. */
+        /* Duplicates are skipped. A guild without apps has an empty list. */
         if (row_id(&rows, 1) != last) {
             last = row_id(&rows, 1);
             *(snowflake *)list_append(call->arena, &g->applications, sizeof last) = last;
         }
     }
     e = rows_end(&rows);
-    return e ? e : call_reply(call, &guilds);
+    return e ? e : call_reply_object(call, &guilds);
 }

@@ -1,16 +1,16 @@
-/* integration_removal.c - deletes a platform integration, which may have very many subscribers, in
- * steps.
- *
- * The row is marked as removed first, which hides it. Its dependent rows are deleted in steps, so
- * that other writes do not wait long. The first step is part of the request and usually the only
- * one; a job runs the others. The remaining rows are the progress, so a crash loses nothing. */
+/* integration_removal.c - deletes a platform integration, which may have many subscribers, in
+ * steps. First the row is marked as removed, which hides the integration. Then dependent rows are
+ * deleted in steps, so that other writes do not wait long. The first step is part of the request
+ * and usually the only one; a job runs the others. The remaining rows are the progress, so a crash
+ * loses nothing. */
 #include "integrations/internal.h"
 
 #include "base/clock.h"
 
 enum { AT_ONCE = 500 }; /* rows per step, which takes a few milliseconds */
 
-/* Marks the integration. account_id is cleared, so that the account can be followed again. */
+/* Marks the integration as removed. account_id is cleared, so that the guild can add the account
+ * again. */
 static const char MARK[] =
     "update integrations set type = 'removed', account_id = null, enabled = 0 where id = $1";
 
@@ -24,7 +24,7 @@ static const char MEMBERS[] =
     "delete from integration_members where integration_id = $1 and user_id in "
     "(select user_id from integration_members where integration_id = $1 limit $2)";
 
-/* Deletes at most *room rows and subtracts them. If *room becomes 0, rows may remain. */
+/* Deletes at most *room rows and subtracts their number. If *room becomes 0, rows may remain. */
 static enum err delete_rows_limited(struct tx *tx, struct sql sql, snowflake id, int64_t *room)
 {
     int64_t gone = 0;
@@ -34,7 +34,7 @@ static enum err delete_rows_limited(struct tx *tx, struct sql sql, snowflake id,
     return e;
 }
 
-/* Deletes rows, then the role when no member has it, and last the integration. */
+/* Deletes rows of members, then the role when no member has it, and last the integration. */
 static enum err run_removal_step(struct call *call, snowflake id, snowflake guild_id,
                                  snowflake role_id)
 {
@@ -57,7 +57,7 @@ static enum err run_removal_step(struct call *call, snowflake id, snowflake guil
 enum err begin_integration_removal(struct call *call, const struct integration_row *i)
 {
     integration_emit_deleted(call, i->guild_id, i->id, 0);
-    enum err e = cancel_sync(call, i->id);
+    enum err e = cancel_integration_sync(call, i->id);
 
     if (!e)
         e = tx_exec(call->tx, MARK, BIND(v_id(i->id)), NULL);
@@ -73,7 +73,7 @@ static enum err run_removal_job(struct call *call, const struct job *job)
     bool found;
     enum err e = tx_one(call->tx, FIND, BIND(v_id(job->key)), &row, &found);
 
-    /* The integration may have been deleted together with its guild. */
+    /* The integration may have been deleted with its guild. */
     return e || !found ? e : run_removal_step(call, job->key, row_id(&row, 0), row_id(&row, 1));
 }
 

@@ -1,52 +1,53 @@
-/* integrations.h - integrations of guilds: apps, and accounts of other platforms.
- *
- * Owns the tables of subscribers, connections, role connections and local platforms; the table
- * integrations belongs to platform/applications. Uses api/, model/ and platform/. Invariants: a
- * provider is never asked inside a transaction; a platform account has at most one owner. Start
- * with routes.c; then platform_integrations.c, sync.c, connections/linking.c and
- * providers/provider.h. */
+/* integrations.h - integrations of guilds: apps, and accounts of other platforms. Owns the tables
+ * of subscribers, connections, role connections and local platforms; the table integrations belongs
+ * to platform/applications. Uses api/, model/ and platform/. Invariants: no request to a provider
+ * (the server of another platform) is sent inside a transaction; a platform account is linked to at
+ * most one user. Start with routes.c; then platform_integrations.c, sync.c, connections/linking.c
+ * and providers/provider.h. */
 #ifndef INTEGRATIONS_INTEGRATIONS_H
 #define INTEGRATIONS_INTEGRATIONS_H
 
 #include "api/api.h"
 #include "model/configured/platforms.h"
 
-extern const struct domain integrations_domain;     /* guilds and private channels */
-extern const struct domain connections_domain;      /* linked accounts of users */
+extern const struct domain integrations_domain;     /* routes of guilds and private channels */
+extern const struct domain connections_domain;      /* routes of linked accounts of users */
 extern const struct domain connection_pages_domain; /* HTML page to link an account */
 extern const struct domain role_connections_domain; /* role connection metadata and values */
-extern const struct domain platforms_domain;        /* routes to fill the local platforms */
-extern const struct world_parts integrations_world;
+extern const struct domain platforms_domain;        /* routes that fill the local platforms */
+extern const struct world_file_fields integrations_world;
 
 /* --- local platforms, for tools ------------------------------------------------------- */
 
-struct local_account {
+struct local_platform_account {
     enum platform platform;
     struct str id, name;
-    struct opt_bool has_programme, is_partner; /* absent: unchanged, or false if new */
+    struct opt_bool has_programme, is_partner; /* absent: unchanged; false for a new account */
 };
 /* Creates or updates an account of a local platform. */
-enum err upsert_local_account(struct tx *tx, const struct local_account *a);
+enum err upsert_local_account(struct tx *tx, const struct local_platform_account *a);
 
-struct local_subscription {
+struct local_platform_subscription {
     enum platform platform;
     struct str account_id, subscriber_id, name, tier;
-    int64_t since, until; /* microseconds; since 0: now; until 0: no end */
+    int64_t since, until; /* microseconds since 1970; since 0 means now; until 0 means no end */
 };
-/* Creates or updates a subscription. ERR_NOT_FOUND: the account does not exist. */
-enum err upsert_local_subscription(struct tx *tx, const struct local_subscription *s);
+/* Creates or updates a subscription. ERR_NOT_FOUND if the account does not exist. */
+enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s);
 enum err delete_local_subscription(struct tx *tx, enum platform p, struct str account_id,
                                    struct str subscriber_id);
-/* Makes two accounts friends of each other. ERR_NOT_FOUND: one of them does not exist. */
-enum err insert_local_friends(struct tx *tx, enum platform p, struct str one, struct str other);
+/* Makes two accounts friends of each other. ERR_NOT_FOUND if one of them does not exist. */
+enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one, struct str other);
+/* Adds a friend to the list of one account; neither has to exist. */
+enum err insert_local_friend(struct tx *tx, enum platform p, struct str of, struct str friend);
 
-/* Creates a code that proves ownership of an account once, within a day; *ret is in the
- * transaction's arena. ERR_NOT_FOUND: the account does not exist. */
+/* Creates a code with which a user proves ownership of an account, once and within a day. *ret is
+ * in the transaction's arena. ERR_NOT_FOUND if the account does not exist. */
 enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum platform p,
                                 struct str account_id, struct str *ret);
 
-/* Adds the subscription integration of a guild. *ret_new: false if the guild already has one.
+/* Adds the subscription integration of a guild. *ret_new is false if the guild already has one.
  * ERR_UNKNOWN_GUILD, ERR_MAX_INTEGRATIONS. */
-enum err insert_guild_subscription(struct tx *tx, snowflake guild_id, bool *ret_new);
+enum err insert_guild_subscription_integration(struct tx *tx, snowflake guild_id, bool *ret_new);
 
 #endif

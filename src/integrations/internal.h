@@ -22,7 +22,7 @@ enum { JOIN_SOURCE_INTEGRATION = 2 };
 struct integrations_query {
     bool has_commands, include_role_connections_metadata;
 };
-struct integration_create {
+struct integration_create_request {
     struct str type, id;
 };
 struct integration_patch {
@@ -44,13 +44,13 @@ extern const struct type integration_create_body, integration_patch_body, migrat
 /* --- rows.c --------------------------------------------------------------------------- */
 
 struct integration_row {
-    snowflake id, guild_id, application_id, user_id, role_id; /* 0: none */
+    snowflake id, guild_id, application_id, user_id, role_id; /* each id is 0 if there is none */
     struct str type, name, account_id;
-    enum platform platform; /* PLATFORM_NONE: app or guild subscription */
+    enum platform platform; /* PLATFORM_NONE for an app or guild subscription */
     struct list scopes;     /* struct str */
     bool enabled, enable_emoticons, syncing;
     int64_t expire_behavior, expire_grace_period, subscriber_count, round;
-    int64_t created_at, synced_at, asked_at, revoked_at; /* 0: never */
+    int64_t created_at, synced_at, asked_at, revoked_at; /* microseconds since 1970, or 0 */
 };
 
 /* SQL: integration i does not belong to an application that is being deleted. */
@@ -58,19 +58,18 @@ struct integration_row {
     "not exists (select 1 from applications a where a.id = i.application_id and " \
     "a.removed = 1) "
 
-/* ERR_UNKNOWN_INTEGRATION. */
 enum err read_integration(struct tx *tx, snowflake id, struct integration_row *ret);
 enum err read_integration_of_account(struct tx *tx, snowflake guild_id, struct str type,
                                      struct str account_id, struct integration_row *ret,
                                      bool *ret_found);
-/* Reads integrations sorted by id, at most 50. with_commands: only apps with usable commands in the
- * guild. */
+/* Reads at most 50 integrations, sorted by id. If with_commands is set, only those of apps with
+ * commands that can be used in the guild. */
 enum err read_integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_commands,
                                     struct list *ret);
-/* Reads the enabled, not revoked integrations of a platform in the guilds of a user. */
+/* Reads the enabled integrations of a platform in the guilds of a user, without revoked ones. */
 enum err read_integrations_of_user_guilds(struct tx *tx, snowflake user_id, struct str type,
                                           struct list *ret);
-/* Reads the integrations that follow a platform account. */
+/* Reads the integrations of all guilds with this platform account. */
 enum err read_integrations_of_account(struct tx *tx, struct str type, struct str account_id,
                                       struct list *ret);
 enum err read_integration_count(struct tx *tx, snowflake guild_id, int64_t *ret);
@@ -80,7 +79,7 @@ enum err update_integration_row(struct tx *tx, const struct integration_row *i);
 enum err update_integration_scopes(struct tx *tx, const struct integration_row *i);
 enum err delete_integration_row(struct tx *tx, snowflake id);
 
-/* Builds the object for events and replies; reads the application. */
+/* Builds the API object of an integration for events and replies; reads the application. */
 enum err read_integration_object(struct tx *tx, const struct integration_row *i,
                                  struct integration *ret);
 /* Updates the row and emits GUILD_INTEGRATIONS_UPDATE and INTEGRATION_UPDATE. */
@@ -89,8 +88,8 @@ enum err update_integration_and_emit(struct call *call, const struct integration
 /* --- handlers, by file ---------------------------------------------------------------- */
 
 /* audit.c */
-/* Writes the audit log entry of a platform integration. before: NULL if created; now: NULL if
- * deleted. */
+/* Writes the audit log entry of a platform integration. before is NULL if it was created, now is
+ * NULL if it was deleted. */
 enum err record_integration_audit_entry(struct call *call, const struct integration_row *before,
                                         const struct integration_row *now);
 enum err add_integrations_to_audit_log(struct call *call, struct audit_log_objects *log);
@@ -117,9 +116,9 @@ enum err join_integration(struct call *call);
 extern const struct job_kind sync_job, subscription_expiry_job, friend_sync_job,
     integration_removal_job;
 
-/* Schedules the sync, now and then every hour, and the expiry job. */
-enum err schedule_sync(struct call *call, snowflake integration_id);
-enum err cancel_sync(struct call *call, snowflake integration_id);
+/* Schedules the sync of an integration, now and then every hour, and the expiry job. */
+enum err schedule_integration_sync(struct call *call, snowflake integration_id);
+enum err cancel_integration_sync(struct call *call, snowflake integration_id);
 /* Deletes a platform integration with its role and subscribers, and emits the events. */
 enum err begin_integration_removal(struct call *call, const struct integration_row *i);
 /* Schedules the job that reads the friends of a user's connections. */
@@ -127,21 +126,21 @@ enum err schedule_friend_sync(struct call *call, snowflake user_id);
 
 /* --- subscriber_roles.c: a member and its subscriber role ----------------------------- */
 
-/* State of one member in a sync. */
+/* State of a guild member in a sync of subscribers. */
 struct subscriber_state {
     snowflake user_id;
     bool subscribes, has_role;
-    int64_t lapsed_at; /* 0: subscription is active */
+    int64_t lapsed_at; /* microseconds; 0 while the subscription is active */
 };
-/* Reads the members after an id that have a connection of the integration's platform, sorted by
- * id. */
-enum err read_subscribers_after(struct tx *tx, const struct integration_row *i, snowflake after,
+/* Reads up to limit members with ids in (after, up_to] that have a connection of the integration's
+ * platform, sorted by id. */
+enum err read_subscriber_states(struct tx *tx, const struct integration_row *i, snowflake after,
                                 snowflake up_to, int64_t limit, struct list *ret);
 bool subscriber_role_is_correct(const struct integration_row *i, const struct subscriber_state *s);
-/* Adds the member's role, or records that the subscription has lapsed. */
+/* Adds the subscriber role to the member, or records that the subscription has ended. */
 enum err apply_subscriber_role(struct call *call, const struct integration_row *i,
                                const struct subscriber_state *s);
-/* Does the same for one user in all guilds, from the stored subscribers. */
+/* Applies the subscriber roles of one user in all guilds, from the stored subscribers. */
 enum err apply_subscriber_roles_of_user(struct call *call, snowflake user_id, struct str type);
 enum err set_subscriber_role(struct call *call, const struct integration_row *i, snowflake user_id,
                              bool has);
@@ -150,18 +149,18 @@ enum err upsert_integration_member(struct tx *tx, const struct integration_row *
 
 /* --- secrets.c: encryption and digests ------------------------------------------------ */
 
-/* Encrypt a provider's secret for the database, and decrypt it; p == NULL: decryption failed. */
+/* Encrypt a provider's secret for the database, and decrypt it. p is NULL on failure. */
 struct str encrypt_connection_secret(struct arena *arena, const struct auth *auth,
                                      snowflake user_id, struct str secret);
 struct str decrypt_connection_secret(struct arena *arena, const struct auth *auth,
                                      snowflake user_id, struct str sealed);
-/* Returns the digest under which a code or state is stored. word: purpose, for key derivation. */
+/* Returns the digest under which a code or state is stored. word names the purpose of the key. */
 struct str digest_connection_secret(struct arena *arena, const struct auth *auth, const char *word,
                                     struct str secret);
 
 /* --- linking.c: linking an account of another platform -------------------------------- */
 
-/* A request to link an account and the provider's result, passed from prepare to the handler. */
+/* A request to link a platform account, with the response; passed from prepare to the handler. */
 struct link_request {
     enum platform platform;
     struct str code, state;
@@ -170,18 +169,17 @@ struct link_request {
     enum provider_result result;
     struct provider_account account;
 };
-/* Reads the user to whom the state was issued, in a transaction. ERR_INVALID_OAUTH2_STATE if there
- * is none. */
+/* Reads the user to whom the state was issued. ERR_INVALID_OAUTH2_STATE if there is none. */
 enum err read_link_state_user(struct call *call, const struct link_request *l, snowflake *ret_user);
-/* An await stage: asks the provider about the account of the struct link_request that prepare has
- * passed. */
-void request_linked_account(struct call *call);
-/* Deletes the state and stores the connection, with all effects. */
-enum err complete_link(struct call *call, struct link_request *l, struct linked_account *ret);
+/* Await stage: requests the account from the provider, for the struct link_request of this call. */
+void request_account_from_provider(struct call *call);
+/* Deletes the state, stores the connection, and applies its effects on roles and friends. */
+enum err complete_account_link(struct call *call, struct link_request *l,
+                               struct linked_account *ret);
 enum err delete_connection_and_effects(struct call *call, const struct linked_account *c);
 void emit_connections_update(struct call *call, snowflake user_id);
 
-/* Events of linking and unlinking, for .fires of routes. */
+/* Events that linking and unlinking fire, for .fires of routes. */
 #define LINK_EVENTS                                                                       \
     EVENT_GUILD_MEMBER_UPDATE, EVENT_GUILD_INTEGRATIONS_UPDATE, EVENT_INTEGRATION_UPDATE, \
         EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_USER_CONNECTIONS_UPDATE,     \
@@ -196,9 +194,12 @@ struct link_callback_body {
 };
 
 enum err authorize_connection(struct call *call);
-enum err prepare_link_callback(struct call *call);
+enum err prepare_connection_callback(struct call *call);
 enum err callback_connection(struct call *call);
 /* Returns the platform in {connection.type}. */
 enum platform platform_from_path(const struct call *call);
+
+/* Adds a subscriber of the integration's current round (sync_steps.c). */
+enum err integration_subscriber_save(struct tx *tx, const struct integration_row *i, struct str id);
 
 #endif

@@ -1,14 +1,14 @@
-/* join_guild.c - POST /integrations/{integration.any}/join: subscribers join the guild of an
- * integration. */
+/* join_guild.c - POST /integrations/{integration.any}/join: a subscriber joins the integration's
+ * guild. */
 #include "integrations/internal.h"
 
 #include "platform/members/members.h"
 
-/* Results that earlier stages pass to the handler. */
+/* Data that earlier stages pass to the handler. */
 struct join_attempt {
     bool partners;
     snowflake id;                     /* integration id */
-    struct linked_account connection; /* connection that the caller joins with */
+    struct linked_account connection; /* connection through which the caller joins */
     struct str account_id, secret;
     enum platform platform;
     bool asked;
@@ -30,8 +30,8 @@ static enum err connection_lists_integration(struct tx *tx, struct linked_accoun
     return e;
 }
 
-/* Finds a connection of the caller that lists the integration (*ret_listed), else one that the
- * provider can be asked about. */
+/* Finds a connection of the caller that lists the integration (*ret_listed), else a connection for
+ * a request to the provider. */
 static enum err choose_connection_of_caller(struct call *call, struct join_attempt *j,
                                             bool *ret_listed)
 {
@@ -99,8 +99,8 @@ static enum err read_owner_connection_secret(struct call *call, struct join_atte
     return e;
 }
 
-/* Refuses what can be refused without the provider. If a connection lists the integration, the
- * provider is not asked. */
+/* Returns all errors that need no request to the provider. If a connection lists the integration,
+ * no request is sent. */
 static enum err read_and_check_connections(struct call *call)
 {
     struct join_attempt *j = call_passed_data(call, "join_attempt");
@@ -129,7 +129,7 @@ static void on_provider_response(void *arg, const struct provider_response *a)
 
     j->result = a->result;
     j->is_partner = a->account.is_partner;
-    call_resume(call, OK);
+    call_resume_after_await(call, OK);
 }
 
 static void request_provider(struct call *call)
@@ -169,26 +169,19 @@ static enum err check_may_join(const struct join_attempt *j, bool listed)
     return OK;
 }
 
-static const char UPSERT_SUBSCRIBER[] =
-    "insert into integration_subscribers (integration_id, subscriber_id, round) "
-    "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "
-    "round = excluded.round";
 static const char SUBSCRIBES[] = "select 1 from integration_subscribers where integration_id = $1 "
                                  "and subscriber_id = $2";
 
-/* *ret: role of a subscriber. The owner of the platform account may join too, but gets no role. */
+/* Reads the role of a subscriber. The owner of the platform account may also join, but gets no
+ * role. */
 static enum err read_subscriber_role(struct call *call, const struct join_attempt *j,
                                      const struct integration_row *i, snowflake *ret)
 {
-    struct rows row;
     bool found;
-    enum err e = j->asked
-                     ? tx_exec(call->tx, UPSERT_SUBSCRIBER,
-                               BIND(v_id(i->id), v_text(j->connection.id), v_int(i->round)), NULL)
-                     : OK;
+    enum err e = j->asked ? integration_subscriber_save(call->tx, i, j->connection.id) : OK;
 
     if (!e)
-        e = tx_one(call->tx, SUBSCRIBES, BIND(v_id(i->id), v_text(j->connection.id)), &row, &found);
+        e = tx_exists(call->tx, SUBSCRIBES, BIND(v_id(i->id), v_text(j->connection.id)), &found);
     *ret = !e && found ? i->role_id : 0;
     return e;
 }

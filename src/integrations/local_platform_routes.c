@@ -1,7 +1,5 @@
 /* local_platform_routes.c - routes that change the accounts of a local platform while the server
- * runs.
- *
- * These routes are for programs of the operator, which send the platform's key. Platforms without a
+ * runs. They are for programs of the operator, which send the platform's key. Platforms without a
  * key, or with an external provider, do not have these routes. */
 #include "integrations/internal.h"
 
@@ -85,10 +83,10 @@ static enum err parse_account_id(struct call *call, const char *name, struct str
 static enum err put_platform_account(struct call *call)
 {
     const struct account_body *in = call->body;
-    struct local_account a = { .platform = platform_from_path(call),
-                               .name = in->name,
-                               .has_programme = in->has_programme,
-                               .is_partner = in->is_partner };
+    struct local_platform_account a = { .platform = platform_from_path(call),
+                                        .name = in->name,
+                                        .has_programme = in->has_programme,
+                                        .is_partner = in->is_partner };
     enum err e = parse_account_id(call, "connection.id", &a.id);
 
     return e ? e : upsert_local_account(call->tx, &a);
@@ -101,15 +99,16 @@ static enum err make_link_code(struct call *call)
         create_local_link_code(call->tx, api_options(call->api)->auth, platform_from_path(call),
                                call_path_text(call, "connection.id"), &out.code);
 
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static enum err put_platform_subscriber(struct call *call)
 {
     const struct subscription_body *in = call->body;
-    struct local_subscription s = { .platform = platform_from_path(call),
-                                    .account_id = call_path_text(call, "connection.id"),
-                                    .until = in->until.given == GIVEN ? in->until.value : 0 };
+    struct local_platform_subscription s = { .platform = platform_from_path(call),
+                                             .account_id = call_path_text(call, "connection.id"),
+                                             .until =
+                                                 in->until.given == GIVEN ? in->until.value : 0 };
     enum err e = parse_account_id(call, "subscriber.id", &s.subscriber_id);
 
     return e ? e : upsert_local_subscription(call->tx, &s);
@@ -122,7 +121,7 @@ static enum err delete_platform_subscriber(struct call *call)
                                      call_path_text(call, "subscriber.id"));
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "subscriber.id",
         .field = "subscriber_id",

@@ -10,7 +10,7 @@ enum { MOST_ROLES = 250, LONGEST_ROLE_NAME = 100, GRACE_DAYS = 7, SYNC_SECONDS =
 
 /* --- POST /guilds/{guild.id}/integrations --------------------------------------------- */
 
-/* Results that earlier stages pass to the handler. */
+/* Data that earlier stages pass to the handler. */
 struct integration_creation {
     enum platform platform;
     struct str secret;
@@ -19,11 +19,11 @@ struct integration_creation {
     struct str name;
 };
 
-/* Reads the caller's connection, which must be verified: knowing an account id is not enough. */
+/* Reads the caller's connection, which must be verified, because anyone can know an account id. */
 static enum err read_connection_of_caller(struct call *call, const struct integration_creation *c,
                                           struct linked_account *ret)
 {
-    const struct integration_create *in = call->body;
+    const struct integration_create_request *in = call->body;
 
     if (!platform_is_enabled(c->platform))
         return ERR_FEATURE_DISABLED;
@@ -56,12 +56,12 @@ static void on_provider_response(void *arg, const struct provider_response *a)
     c->result = a->result;
     c->has_programme = a->account.has_programme;
     c->name = str_dup(call->arena, a->account.name);
-    call_resume(call, OK);
+    call_resume_after_await(call, OK);
 }
 
 static void request_provider_account(struct call *call)
 {
-    const struct integration_create *in = call->body;
+    const struct integration_create_request *in = call->body;
     const struct integration_creation *c = call_passed_data(call, "integration_creation");
 
     provider_send_request(call->api, call->loop,
@@ -75,13 +75,13 @@ static void request_provider_account(struct call *call)
 
 enum err prepare_create_integration(struct call *call)
 {
-    const struct integration_create *in = call->body;
+    const struct integration_create_request *in = call->body;
     struct integration_creation *c = call_pass_data(call, "integration_creation", sizeof *c);
 
-    /* The body is invalid; its error is reported after the path was resolved. */
+    /* The body is invalid; its errors are returned after the path was resolved. */
     if (!in)
         return OK;
-    c->platform = platform_find(in->type);
+    c->platform = platform_find_by_name(in->type);
     call->read = read_connection_secret;
     call->await = request_provider_account;
     return OK;
@@ -101,7 +101,7 @@ static enum err check_account_eligible(const struct integration_creation *c)
     }
 }
 
-/* Truncates the account name so that the role name has at most 100 characters. */
+/* Returns the role name; truncates the account name, so that it has at most 100 characters. */
 static struct str subscriber_role_name(struct arena *arena, struct str account)
 {
     static const char suffix[] = " Subscriber";
@@ -109,7 +109,7 @@ static struct str subscriber_role_name(struct arena *arena, struct str account)
     uint32_t c;
 
     for (size_t left = LONGEST_ROLE_NAME - (sizeof suffix - 1); left && n < account.n; left--)
-        n += utf8_decode(str_skip(account, n), &c);
+        n += utf8_decode(str_skip_bytes(account, n), &c);
     return STR_CONCAT(arena, str_slice(account.p, n), str_of(suffix));
 }
 
@@ -146,7 +146,7 @@ static enum err create_subscriber_role(struct call *call, struct integration_row
 
 static enum err create_platform_integration(struct call *call, const struct integration_creation *c)
 {
-    const struct integration_create *in = call->body;
+    const struct integration_create_request *in = call->body;
     struct integration_row i = {
         .id = snowflake_new(),
         .guild_id = call->target.guild->id,
@@ -172,14 +172,14 @@ static enum err create_platform_integration(struct call *call, const struct inte
     if (!e)
         e = read_integration_object(call->tx, &i, &object);
     if (!e)
-        e = schedule_sync(call, i.id);
+        e = schedule_integration_sync(call, i.id);
     if (e)
         return e;
     integration_emit_change(call, EVENT_INTEGRATION_CREATE, &object);
     return record_integration_audit_entry(call, NULL, &i);
 }
 
-/* Enables an integration again that was disabled or revoked. */
+/* Enables an integration that was disabled or revoked. */
 static enum err enable_integration_again(struct call *call, const struct integration_creation *c,
                                          struct integration_row *i)
 {
@@ -193,13 +193,13 @@ static enum err enable_integration_again(struct call *call, const struct integra
     i->name = c->name;
     enum err e = update_integration_and_emit(call, i);
     if (!e)
-        e = schedule_sync(call, i->id);
+        e = schedule_integration_sync(call, i->id);
     return e ? e : record_integration_audit_entry(call, &before, i);
 }
 
 enum err create_integration(struct call *call)
 {
-    const struct integration_create *in = call->body;
+    const struct integration_create_request *in = call->body;
     const struct integration_creation *c = call_passed_data(call, "integration_creation");
     struct linked_account connection;
     struct integration_row i;
@@ -244,7 +244,7 @@ enum err sync_integration(struct call *call)
     i->asked_at = now;
     e = update_integration_row(call->tx, i);
     if (!e)
-        e = schedule_sync(call, i->id);
+        e = schedule_integration_sync(call, i->id);
     return e ? e : record_integration_audit_entry(call, i, i);
 }
 

@@ -1,4 +1,4 @@
-/* routes.c - routes of integrations, and the domain's tables. */
+/* routes.c - route table of integrations, and the other tables of the domain. */
 #include "integrations/internal.h"
 
 #include "api/deletion.h"
@@ -7,8 +7,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/channels/channels.h"
 
-/* Resolves {integration.id} in the path's guild. Handlers of private channels read their
- * integration themselves. */
+/* Resolves {integration.id} in the path's guild. In private channels the handlers read the
+ * integration. */
 static enum err resolve_integration(struct call *call)
 {
     if (!call->target.guild)
@@ -39,7 +39,7 @@ static enum err read_role_connection_metadata(struct tx *tx, snowflake applicati
     return e;
 }
 
-/* Reads the user who added the integration; none if nobody did, or if the account was deleted. */
+/* Reads the user who added the integration. There is none if the account was deleted. */
 static enum err read_adding_user(struct tx *tx, snowflake id, struct integration *ret)
 {
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
@@ -74,7 +74,7 @@ static enum err list_integrations(struct call *call)
         call, described ? &type_integrations_with_metadata : &type_integrations, &integrations);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "integration.id",
         .field = "integration_id",
@@ -226,8 +226,8 @@ const struct domain integrations_domain = {
     .world = &integrations_world,
     .resolvers = resolvers,
     .jobs = jobs,
-    .hooks = &(const struct hooks){ .audit_log_fill = add_integrations_to_audit_log,
-                                    .guild_deleted = mark_guild_integrations_removed },
+    .hooks = &(const struct hook_listeners){ .audit_log_fill = add_integrations_to_audit_log,
+                                             .guild_deleted = mark_guild_integrations_removed },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "integration_subscribers", "integration_id, subscriber_id",

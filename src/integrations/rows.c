@@ -1,4 +1,4 @@
-/* rows.c - integrations of guilds in the database. */
+/* rows.c - SQL of integrations of guilds. */
 #include "integrations/internal.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 static struct integration_row integration_from_row(const struct rows *r)
 {
     struct str type = row_text(r, 5);
-    enum platform p = platform_find(type);
+    enum platform p = platform_find_by_name(type);
 
     return (struct integration_row){
         .id = row_id(r, 0),
@@ -63,11 +63,10 @@ static const char FIND_ACCOUNT[] = "select " COLUMNS "from integrations i where 
 enum err read_integration(struct tx *tx, snowflake id, struct integration_row *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND, BIND(v_id(id)), ERR_UNKNOWN_INTEGRATION, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_INTEGRATION;
+    if (e)
+        return e;
     *ret = integration_from_row(&row);
     return OK;
 }
@@ -87,7 +86,7 @@ enum err read_integration_of_account(struct tx *tx, snowflake guild_id, struct s
 
 static const char OF_GUILD[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
                                "and " NOT_REMOVED "order by i.id limit $2";
-/* SQL: commands of the guild, or global commands that support installation in guilds. */
+/* SQL: guild commands, or global commands that can be installed in guilds. */
 #define USABLE_COMMANDS                                                        \
     "(select 1 from commands c where c.application_id = i.application_id and " \
     "(c.guild_id = i.guild_id or (c.guild_id = 0 and (c.integration_types & 1) <> 0)))"
@@ -135,20 +134,11 @@ static const char COUNT[] =
 
 enum err read_integration_count(struct tx *tx, snowflake guild_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT, BIND(v_id(guild_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT, BIND(v_id(guild_id)), ret);
 }
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static const char INSERT[] =
-    "insert into integrations (id, guild_id, type, name, account_id, role_id, user_id, enabled, "
-    "created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 static const char SAVE[] =
     "update integrations set name = $2, role_id = $3, user_id = $4, enabled = $5, "
     "enable_emoticons = $6, expire_behavior = $7, expire_grace_period = $8, syncing = $9, "
@@ -164,12 +154,15 @@ static struct value v_int_or_null(int64_t v)
 
 enum err insert_integration(struct tx *tx, const struct integration_row *i)
 {
-    return tx_exec(tx, INSERT,
-                   BIND(v_id(i->id), v_id(i->guild_id), v_text(i->type), v_text(i->name),
-                        i->account_id.p ? v_text(i->account_id) : v_null(),
-                        v_int_or_null((int64_t)i->role_id), v_int_or_null((int64_t)i->user_id),
-                        v_int(i->enabled), v_int(i->created_at)),
-                   NULL);
+    return integration_insert_row(tx, &(struct new_integration){ .id = i->id,
+                                                                 .guild_id = i->guild_id,
+                                                                 .type = i->type,
+                                                                 .name = i->name,
+                                                                 .account_id = i->account_id,
+                                                                 .role_id = i->role_id,
+                                                                 .user_id = i->user_id,
+                                                                 .disabled = !i->enabled,
+                                                                 .created_at = i->created_at });
 }
 
 enum err update_integration_row(struct tx *tx, const struct integration_row *i)
@@ -200,7 +193,7 @@ static const char FIND_GUILD[] = "select 1 from guilds where id = $1 and removed
 static const char FIND_SUBSCRIPTION[] =
     "select 1 from integrations where guild_id = $1 and type = 'guild_subscription'";
 
-enum err insert_guild_subscription(struct tx *tx, snowflake guild_id, bool *ret_new)
+enum err insert_guild_subscription_integration(struct tx *tx, snowflake guild_id, bool *ret_new)
 {
     struct integration_row i = {
         .id = snowflake_new(),
@@ -237,7 +230,7 @@ static enum err read_app_integration(struct tx *tx, const struct integration_row
 
     if (e)
         return e;
-    *ret = integration_of_application(tx_arena(tx), a, i->guild_id, i->id);
+    *ret = integration_from_application(tx_arena(tx), a, i->guild_id, i->id);
     ret->enabled = i->enabled;
     ret->scopes = (struct opt_list){ GIVEN, i->scopes };
     integration_set_displayed_type(ret);
@@ -247,20 +240,20 @@ static enum err read_app_integration(struct tx *tx, const struct integration_row
 static void set_platform_fields(const struct integration_row *i, struct integration *ret)
 {
     ret->enabled = i->enabled && platform_is_enabled(i->platform);
-    ret->syncing = opt_bool_of(i->syncing);
-    ret->enable_emoticons = opt_bool_of(i->enable_emoticons);
-    ret->revoked = opt_bool_of(i->revoked_at != 0);
+    ret->syncing = opt_bool_given(i->syncing);
+    ret->enable_emoticons = opt_bool_given(i->enable_emoticons);
+    ret->revoked = opt_bool_given(i->revoked_at != 0);
     ret->role_id = opt_id_or_null(i->role_id);
-    ret->expire_behavior = opt_int_of(i->expire_behavior);
-    ret->expire_grace_period = opt_int_of(i->expire_grace_period);
-    ret->subscriber_count = opt_int_of(i->subscriber_count);
-    /* Clients require a timestamp even before the first sync. */
-    ret->synced_at = opt_int_of(i->synced_at ? i->synced_at : i->created_at);
+    ret->expire_behavior = opt_int_given(i->expire_behavior);
+    ret->expire_grace_period = opt_int_given(i->expire_grace_period);
+    ret->subscriber_count = opt_int_given(i->subscriber_count);
+    /* Clients require a timestamp, even before the first sync. */
+    ret->synced_at = opt_int_given(i->synced_at ? i->synced_at : i->created_at);
 }
 
 static const char GUILD_NAME[] = "select name from guilds where id = $1";
 
-/* Reads the account of a guild subscription, which is the guild itself. */
+/* Reads the account of a guild subscription: id and name of the guild. */
 static enum err read_guild_account(struct tx *tx, const struct integration_row *i,
                                    struct integration_account *account)
 {

@@ -24,13 +24,13 @@ static const struct type type_account_id = { .kind = KIND_STRING,
                                              .max = LONGEST_ACCOUNT_ID,
                                              .doc = "Account of the platform" };
 static const struct field create_fields[] = {
-    { FIELD(struct integration_create, type), .type = &type_platform },
-    { FIELD(struct integration_create, id), .type = &type_account_id },
+    { FIELD(struct integration_create_request, type), .type = &type_platform },
+    { FIELD(struct integration_create_request, id), .type = &type_account_id },
     { 0 },
 };
 static const struct schema create_schema = {
     .name = "IntegrationDraft",
-    .size = sizeof(struct integration_create),
+    .size = sizeof(struct integration_create_request),
     .fields = create_fields,
     .doc = "The account to follow; the caller has connected it.",
 };

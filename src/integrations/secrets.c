@@ -1,4 +1,4 @@
-/* secrets.c - encrypts provider secrets, and digests codes and states, for the database. */
+/* secrets.c - encrypts provider secrets and computes digests of codes, for the database. */
 #include "integrations/internal.h"
 
 #include "api/auth/secret_encryption.h"

@@ -5,7 +5,8 @@
 #include "model/fields/ids.h"
 #include "platform/members/members.h"
 
-/* SQL: state of members. Of several connections of a user one that subscribes is enough. */
+/* SQL: the subscriber state of members. A member with several connections is a subscriber if one of
+ * them is. */
 #define MEMBERS                                                                            \
     "select m.user_id, max(case when s.subscriber_id is null then 0 else 1 end), "         \
     "max(case when r.role_id is null then 0 else 1 end), max(x.lapsed_at) from members m " \
@@ -18,7 +19,7 @@
     "order by m.user_id limit $8"
 static const char AFTER[] = MEMBERS;
 
-enum err read_subscribers_after(struct tx *tx, const struct integration_row *i, snowflake after,
+enum err read_subscriber_states(struct tx *tx, const struct integration_row *i, snowflake after,
                                 snowflake up_to, int64_t limit, struct list *ret)
 {
     struct rows rows;
@@ -55,7 +56,7 @@ static struct list remove_role_from_list(struct arena *arena, const struct list 
         snowflake id = ((const snowflake *)roles->items)[n];
 
         if (id != role_id)
-            ids_add(arena, &left, id);
+            id_list_add(arena, &left, id);
     }
     return left;
 }
@@ -73,7 +74,7 @@ enum err set_subscriber_role(struct call *call, const struct integration_row *i,
     if (has == (roles.count != before))
         return OK;
     if (has)
-        ids_add(call->arena, &roles, i->role_id);
+        id_list_add(call->arena, &roles, i->role_id);
     m.roles = roles;
     return member_update_and_emit(call, &m);
 }
@@ -109,8 +110,8 @@ enum err apply_subscriber_role(struct call *call, const struct integration_row *
     return e ? e : set_subscriber_role(call, i, s->user_id, true);
 }
 
-/* Reads the state of one member. Without a connection there is no subscription, so a member who has
- * the role lapses. */
+/* Reads the subscriber state of one member. A member without a connection does not subscribe, so if
+ * he has the role, his subscription has ended. */
 static enum err read_subscriber_state(struct tx *tx, const struct integration_row *i,
                                       snowflake user_id, struct subscriber_state *ret)
 {

@@ -1,19 +1,18 @@
-/* subscription_expiry.c - removes the role, or the member, when a subscription has ended.
- *
- * Every 15 minutes the job checks the members whose grace period is over. It asks the provider
- * about each once more; without an answer it changes nothing. */
+/* subscription_expiry.c - removes the role, or the member, when a subscription has ended. Every 15
+ * minutes the job checks the members whose grace period is over. It sends the provider one more
+ * request about each member; without a response nothing changes. */
 #include "integrations/internal.h"
 
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "integrations/step_chain.h"
+#include "integrations/call_chain.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
 enum { NODE_LEASE_MS = 120 * 1000, EVERY_S = 900, MOST_ACCOUNTS = 50 };
 
-/* State of the job: one member. Contains no pointers, because it is copied between calls. */
+/* State of the job for one member. Has no pointers, because it is copied between calls. */
 struct lapsed_member {
     snowflake id; /* integration id */
     snowflake user_id;
@@ -103,7 +102,7 @@ static const char CLEAR_LAPSE[] = "update integration_members set lapsed_at = nu
 static const char STILL_LAPSED[] = "select 1 from integration_members where integration_id = $1 "
                                    "and user_id = $2 and lapsed_at <= $3";
 
-/* *ret: the member may be kicked; never the owner, members who manage the guild, or bots. */
+/* Reads whether the member may be kicked: not the owner, managers of the guild, or bots. */
 static enum err read_may_kick(struct tx *tx, const struct integration_row *i, snowflake user_id,
                               bool *ret)
 {
@@ -131,7 +130,7 @@ static enum err expire_member(struct call *call, const struct integration_row *i
         return e;
     if (kick) {
         e = member_leave(call, i->guild_id, user_id);
-        return e ? e : audit_record(call, i->guild_id, AUDIT_MEMBER_KICK, user_id);
+        return e ? e : audit_record_action(call, i->guild_id, AUDIT_MEMBER_KICK, user_id);
     }
     e = tx_exec(call->tx, CLEAR_LAPSE, BIND(v_id(i->id), v_id(user_id)), NULL);
     if (!e)
@@ -141,20 +140,19 @@ static enum err expire_member(struct call *call, const struct integration_row *i
     return e ? e : audit_record_member_roles(call, i->guild_id, user_id, &lost, &none);
 }
 
-/* Removes the role or the member. Checks everything again, because the data may have changed since
- * it was read. */
+/* Removes the role or the member. Checks all conditions again, because the data may have changed
+ * since the read. */
 static enum err expire_lapsed_member(struct call *call)
 {
     const struct lapsed_member *l = call_passed_data(call, "lapsed_member");
     struct integration_row i;
-    struct rows row;
     bool found;
 
     enum err e = read_integration(call->tx, l->id, &i);
     if (e || !integration_is_active(&i))
         return e == ERR_UNKNOWN_INTEGRATION ? OK : e;
-    e = tx_one(call->tx, STILL_LAPSED,
-               BIND(v_id(l->id), v_id(l->user_id), v_int(lapse_deadline(&i))), &row, &found);
+    e = tx_exists(call->tx, STILL_LAPSED,
+                  BIND(v_id(l->id), v_id(l->user_id), v_int(lapse_deadline(&i))), &found);
     if (!e && found)
         e = l->subscribes
                 ? tx_exec(call->tx, CLEAR_LAPSE, BIND(v_id(l->id), v_id(l->user_id)), NULL)
@@ -170,7 +168,7 @@ static enum err schedule_next_expiry(struct call *call)
     struct integration_row i;
     enum err e = read_integration(call->tx, l->id, &i);
 
-    /* For a disabled integration sync_begin schedules the job again later. */
+    /* When the integration is enabled again, schedule_integration_sync schedules this job. */
     if (e == ERR_UNKNOWN_INTEGRATION || (!e && !i.enabled))
         return job_cancel(call, &subscription_expiry_job, l->id);
     return e ? e
@@ -180,9 +178,9 @@ static enum err schedule_next_expiry(struct call *call)
 
 /* --- iteration over members ----------------------------------------------------------- */
 
-static void finish_expiry_run(struct step_chain *c)
+static void finish_expiry_run(struct call_chain *c)
 {
-    step_chain_run(c, ROUTE_STORE_WRITE, schedule_next_expiry, step_chain_on_last_step);
+    call_chain_run(c, ROUTE_STORE_WRITE, schedule_next_expiry, call_chain_on_last_call);
 }
 
 static void on_member_expired(struct call *call, enum err e, void *arg)
@@ -191,14 +189,14 @@ static void on_member_expired(struct call *call, enum err e, void *arg)
     if (e)
         finish_expiry_run(arg);
     else
-        step_chain_continue(arg);
+        call_chain_continue(arg);
 }
 
-static void request_next_account(struct step_chain *c);
+static void request_next_account(struct call_chain *c);
 
 static void on_provider_response(void *arg, const struct provider_response *a)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     struct lapsed_member *l = c->state;
 
     if (a->result != PROVIDER_OK && a->result != PROVIDER_NOT_FOUND) {
@@ -210,12 +208,12 @@ static void on_provider_response(void *arg, const struct provider_response *a)
     request_next_account(c);
 }
 
-static void request_next_account(struct step_chain *c)
+static void request_next_account(struct call_chain *c)
 {
     const struct lapsed_member *l = c->state;
 
     if (l->subscribes || l->asked == l->count) {
-        step_chain_run(c, ROUTE_STORE_WRITE, expire_lapsed_member, on_member_expired);
+        call_chain_run(c, ROUTE_STORE_WRITE, expire_lapsed_member, on_member_expired);
         return;
     }
     provider_send_request(
@@ -232,7 +230,7 @@ static void request_next_account(struct step_chain *c)
 static void on_lapsed_member_read(struct call *call, enum err e, void *arg)
 {
     const struct lapsed_member *found = call_passed_data(call, "lapsed_member");
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
 
     if (e || !found->found) {
         finish_expiry_run(c);
@@ -242,17 +240,17 @@ static void on_lapsed_member_read(struct call *call, enum err e, void *arg)
     request_next_account(c);
 }
 
-static void start_next_member(struct step_chain *c)
+static void start_next_member(struct call_chain *c)
 {
-    step_chain_run(c, ROUTE_STORE_READ, read_next_lapsed_member, on_lapsed_member_read);
+    call_chain_run(c, ROUTE_STORE_READ, read_next_lapsed_member, on_lapsed_member_read);
 }
 
 static void start_expiry_job(struct api *api, struct loop *loop, const struct job *job)
 {
     struct lapsed_member first = { .id = job->key };
 
-    step_chain_continue(
-        step_chain_new(api, loop, start_next_member, "lapsed_member", &first, sizeof first));
+    call_chain_continue(
+        call_chain_new(api, loop, start_next_member, "lapsed_member", &first, sizeof first));
 }
 
 const struct job_kind subscription_expiry_job = {

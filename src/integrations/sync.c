@@ -1,7 +1,6 @@
-/* sync.c - hourly job that gives subscribers of a platform account their role and records lapses.
- *
- * A sync is a chain of small transactions, so that other writes do not wait long. After a crash the
- * lease expires, and the node that takes over the job continues where it stopped. */
+/* sync.c - hourly job that gives the role to subscribers of a platform account and records ended
+ * subscriptions. A sync is a chain of small transactions, so that other writes do not wait long.
+ * After a crash the job's lease expires, and the node that takes over the job continues it. */
 #include "integrations/sync.h"
 
 #include <stdio.h>
@@ -9,23 +8,23 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "integrations/step_chain.h"
+#include "integrations/call_chain.h"
 
-static struct sync_progress *sync_progress_of(const struct step_chain *c)
+static struct sync_progress *sync_progress_of(const struct call_chain *c)
 {
     return c->state;
 }
 
-/* Ends the chain on an error or if gone is set. The lease stays: when it expires, the job starts
+/* Ends the chain on an error or if gone is set. The lease stays; when it expires, the job starts
  * again. */
-static bool end_sync_on_error(struct step_chain *c, enum err e, bool gone)
+static bool end_sync_on_error(struct call_chain *c, enum err e, bool gone)
 {
     if (!e && !gone)
         return false;
     if (e)
         log_warn("integrations: sync of integration %llu failed, will retry: %s",
                  (unsigned long long)sync_progress_of(c)->job.key, error_info(e)->message);
-    step_chain_free(c);
+    call_chain_free(c);
     return true;
 }
 
@@ -35,17 +34,17 @@ static void on_sync_end_stored(struct call *call, enum err e, void *arg)
     end_sync_on_error(arg, e, true);
 }
 
-static void go_to_end_stage(struct step_chain *c)
+static void go_to_end_stage(struct call_chain *c)
 {
     sync_progress_of(c)->stage = SYNC_END;
-    step_chain_continue(c);
+    call_chain_continue(c);
 }
 
-static void store_page_part(struct step_chain *c, const struct subscriber_page *p);
+static void store_page_part(struct call_chain *c, const struct subscriber_page *p);
 
 static void on_page_part_stored(struct call *call, enum err e, void *arg)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     struct subscriber_page *p = call_passed_data(call, "subscriber_page");
 
     if (end_sync_on_error(c, e, p->sync.gone))
@@ -56,16 +55,16 @@ static void on_page_part_stored(struct call *call, enum err e, void *arg)
         return;
     }
     *sync_progress_of(c) = p->sync;
-    step_chain_continue(c);
+    call_chain_continue(c);
 }
 
-static void store_page_part(struct step_chain *c, const struct subscriber_page *p)
+static void store_page_part(struct call_chain *c, const struct subscriber_page *p)
 {
-    step_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_page, on_page_part_stored,
+    call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_store_page, on_page_part_stored,
                              "subscriber_page", p, sizeof *p + p->bytes);
 }
 
-static void store_page(struct step_chain *c, const struct provider_response *a)
+static void store_page(struct call_chain *c, const struct provider_response *a)
 {
     size_t bytes = 0;
 
@@ -92,7 +91,7 @@ static void store_page(struct step_chain *c, const struct provider_response *a)
 
 static void on_page_received(void *arg, const struct provider_response *a)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     struct sync_progress *s = sync_progress_of(c);
 
     if (a->result == PROVIDER_OK && a->next.n <= LONGEST_CURSOR) {
@@ -108,7 +107,7 @@ static void on_page_received(void *arg, const struct provider_response *a)
     go_to_end_stage(c);
 }
 
-static void request_page(struct step_chain *c)
+static void request_page(struct call_chain *c)
 {
     struct sync_progress *s = sync_progress_of(c);
 
@@ -136,7 +135,7 @@ static void request_page(struct step_chain *c)
 
 static void on_members_changed(struct call *call, enum err e, void *arg)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     struct sync_progress *s = sync_progress_of(c);
     const struct member_range *r = call_passed_data(call, "member_range");
 
@@ -145,33 +144,33 @@ static void on_members_changed(struct call *call, enum err e, void *arg)
     s->member = r->last;
     if (r->ended)
         s->stage = SYNC_CLEANUP;
-    step_chain_continue(c);
+    call_chain_continue(c);
 }
 
 static void on_members_scanned(struct call *call, enum err e, void *arg)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     const struct member_range *r = call_passed_data(call, "member_range");
 
     if (!e && r->count) {
-        step_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_change_members, on_members_changed,
+        call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_change_members, on_members_changed,
                                  "member_range", r, sizeof *r);
         return;
     }
     on_members_changed(call, e, arg);
 }
 
-static void start_member_scan(struct step_chain *c)
+static void start_member_scan(struct call_chain *c)
 {
     struct member_range r = { .sync = *sync_progress_of(c) };
 
-    step_chain_run_with_data(c, ROUTE_STORE_READ, sync_step_scan_members, on_members_scanned,
+    call_chain_run_with_data(c, ROUTE_STORE_READ, sync_step_scan_members, on_members_scanned,
                              "member_range", &r, sizeof r);
 }
 
 static void on_cleanup_step_done(struct call *call, enum err e, void *arg)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     const struct sync_cleanup *w = call_passed_data(call, "sync_cleanup");
 
     if (end_sync_on_error(c, e, w->sync.gone))
@@ -179,29 +178,29 @@ static void on_cleanup_step_done(struct call *call, enum err e, void *arg)
     if (w->swept < CLEANUP_ROWS_PER_STEP)
         go_to_end_stage(c);
     else
-        step_chain_continue(c);
+        call_chain_continue(c);
 }
 
-static void start_cleanup_step(struct step_chain *c)
+static void start_cleanup_step(struct call_chain *c)
 {
     struct sync_cleanup w = { .sync = *sync_progress_of(c) };
 
-    step_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_cleanup, on_cleanup_step_done,
+    call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_cleanup, on_cleanup_step_done,
                              "sync_cleanup", &w, sizeof w);
 }
 
 static void on_subscribers_counted(struct call *call, enum err e, void *arg)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     const struct sync_progress *s = call_passed_data(call, "sync_progress");
 
     if (end_sync_on_error(c, e, false))
         return;
     sync_progress_of(c)->subscribers = s->subscribers;
-    step_chain_run(c, ROUTE_STORE_WRITE, sync_step_end, on_sync_end_stored);
+    call_chain_run(c, ROUTE_STORE_WRITE, sync_step_end, on_sync_end_stored);
 }
 
-static void run_sync_stage(struct step_chain *c)
+static void run_sync_stage(struct call_chain *c)
 {
     switch (sync_progress_of(c)->stage) {
     case SYNC_PAGES:
@@ -214,19 +213,19 @@ static void run_sync_stage(struct step_chain *c)
         start_cleanup_step(c);
         break;
     default:
-        step_chain_run(c, ROUTE_STORE_READ, sync_step_count, on_subscribers_counted);
+        call_chain_run(c, ROUTE_STORE_READ, sync_step_count, on_subscribers_counted);
     }
 }
 
 static void on_sync_begun(struct call *call, enum err e, void *arg)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     const struct sync_progress *s = call_passed_data(call, "sync_progress");
 
     if (end_sync_on_error(c, e, s->gone))
         return;
     *sync_progress_of(c) = *s;
-    step_chain_continue(c);
+    call_chain_continue(c);
 }
 
 static void start_sync_job(struct api *api, struct loop *loop, const struct job *job)
@@ -235,7 +234,7 @@ static void start_sync_job(struct api *api, struct loop *loop, const struct job 
 
     parse_sync_progress(job->data, &first);
     first.job.data = (struct str){ 0 };
-    step_chain_run(step_chain_new(api, loop, run_sync_stage, "sync_progress", &first, sizeof first),
+    call_chain_run(call_chain_new(api, loop, run_sync_stage, "sync_progress", &first, sizeof first),
                    ROUTE_STORE_WRITE, sync_step_begin, on_sync_begun);
 }
 

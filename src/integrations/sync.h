@@ -1,55 +1,57 @@
-/* sync.h - state and steps of a sync; each step is one transaction. */
+/* sync.h - state and steps of a sync, which copies an integration's subscribers from the provider
+ * and updates the roles of members. Each step is one transaction. */
 #ifndef INTEGRATIONS_SYNC_H
 #define INTEGRATIONS_SYNC_H
 
 #include "integrations/internal.h"
 
 enum {
-    SYNC_LEASE_MS = 30 * 1000, /* longer than any step with its retries */
+    SYNC_LEASE_MS = 30 * 1000, /* longer than any step and its retries */
     LONGEST_CURSOR = 512,
     /* Limits of one step, which takes a few milliseconds. */
     MOST_IDS = 100,
-    MOST_CHANGES = 25, /* members */
+    MOST_CHANGES = 25, /* number of members */
     CLEANUP_ROWS_PER_STEP = 500,
 };
 
 enum sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_CLEANUP, SYNC_END };
 
-/* Progress of a sync. Contains no pointers, because it is copied between calls and stored as text
- * in the job. */
+/* Progress of a sync. Has no pointers, because it is copied between calls and stored as text in the
+ * job. */
 struct sync_progress {
     struct job job; /* without data; key: integration id */
     enum sync_stage stage;
     int64_t round, pages;
-    snowflake member; /* last member processed */
+    snowflake member; /* the member that was processed last */
     char cursor[LONGEST_CURSOR + 1];
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
     char secret[4 * LONGEST_SECRET + 1];
-    int64_t subscribers; /* number of subscribers, counted at the end */
+    int64_t subscribers; /* number of subscribers, counted in the last step */
     bool gone;           /* the integration was deleted, or a newer sync has started */
     bool failed;         /* the provider did not answer */
     bool refused;
 };
 
-/* Parses the text in the job's row. */
+/* Parses the progress from the text in the job's row. */
 void parse_sync_progress(struct str text, struct sync_progress *ret);
 
-/* Ids of a page that are left: number, and byte offset of the first. */
-struct remaining_ids {
+/* Ids of a page that are not stored yet: their number, and the byte offset of the first. */
+struct remaining_subscriber_ids {
     size_t count, at;
 };
 
-/* A page of subscribers; the ids follow the struct, each with its NUL. A page is stored in several
- * steps; the next page is requested when none are left. */
+/* A page of subscribers; the ids follow the struct, each NUL-terminated. The ids of a page are
+ * stored in several steps; then the next page is requested. */
 struct subscriber_page {
     struct sync_progress sync;
     size_t bytes;
-    struct remaining_ids before, after; /* ids that are left before and after the step */
+    struct remaining_subscriber_ids before,
+        after; /* ids that are not stored before and after the step */
 };
 
-/* A scanned range of members, and the members to change. The write step reads only these: another
- * scan would delay other writes in a large guild. */
+/* A range of members that was scanned, and the members whose role must change. The write step reads
+ * only these members, because a scan would delay other writes in a large guild. */
 struct member_range {
     struct sync_progress sync;
     snowflake last;
@@ -64,10 +66,10 @@ struct sync_cleanup {
 };
 
 /* Steps of a sync, which run as internal calls with the struct of their name as data;
- * sync_step_begin, sync_step_count and sync_step_end have a struct sync_progress. If .gone is set
- * afterwards, the sync must end. */
+ * sync_step_begin, sync_step_count and sync_step_end have a struct sync_progress. If a step sets
+ * .gone, the sync must end. */
 enum err sync_step_begin(struct call *call);
-enum err sync_step_page(struct call *call);
+enum err sync_step_store_page(struct call *call);
 enum err sync_step_scan_members(
     struct call *call); /* scans a range of members, in a read transaction */
 enum err sync_step_change_members(struct call *call);

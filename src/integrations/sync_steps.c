@@ -1,7 +1,5 @@
-/* sync_steps.c - the transactions of a sync.
- *
- * Each step stores its progress in the job's row. The integration's round number
- * distinguishes this sync from a later one. */
+/* sync_steps.c - the transactions of a sync. Each step stores its progress in the job's row. The
+ * integration's round number distinguishes this sync from a later one. */
 #include "integrations/sync.h"
 
 #include <stdio.h>
@@ -56,7 +54,7 @@ static enum err store_sync_progress(struct call *call, struct sync_progress *s)
 
 /* --- start and end -------------------------------------------------------------------- */
 
-enum err schedule_sync(struct call *call, snowflake integration_id)
+enum err schedule_integration_sync(struct call *call, snowflake integration_id)
 {
     enum err e = job_schedule(call, &sync_job, integration_id, clock_us(), STR(""));
 
@@ -65,21 +63,21 @@ enum err schedule_sync(struct call *call, snowflake integration_id)
                             clock_us() + 900 * SECOND, STR(""));
 }
 
-enum err cancel_sync(struct call *call, snowflake integration_id)
+enum err cancel_integration_sync(struct call *call, snowflake integration_id)
 {
     enum err e = job_cancel(call, &sync_job, integration_id);
 
     return e ? e : job_cancel(call, &subscription_expiry_job, integration_id);
 }
 
-/* Returns the time of the next sync. Syncs are spread over five minutes, so that they do not start
- * together. */
+/* Returns the time of the next sync. The times are spread over five minutes by id, so that syncs do
+ * not start together. */
 static int64_t next_sync_time(snowflake id)
 {
     return clock_us() + (HOUR + (int64_t)(id >> 12) % JITTER) * SECOND;
 }
 
-/* Reads the integration. Sets gone if it was deleted or a newer sync has started. */
+/* Reads the integration. Sets .gone if the integration was deleted or a newer sync has started. */
 static enum err read_synced_integration(struct call *call, struct sync_progress *s,
                                         struct integration_row *ret)
 {
@@ -99,23 +97,22 @@ static enum err disable_integration(struct call *call, struct sync_progress *s,
     s->gone = true;
     i->enabled = i->syncing = false;
     enum err e = emit ? update_integration_and_emit(call, i) : OK;
-    return e ? e : cancel_sync(call, s->job.key);
+    return e ? e : cancel_integration_sync(call, s->job.key);
 }
 
 static const char READ_ADDING_USER[] = "select 1 from users where id = $1 and deleting = 0";
 
-/* *ret: the sync must stop, because the platform or integration is disabled, its creator was
- * deleted, or it has been revoked for 30 days. */
+/* Reads whether the sync must stop, because the platform or integration is disabled, its creator
+ * was deleted, or it has been revoked for 30 days. */
 static enum err read_sync_is_over(struct tx *tx, const struct integration_row *i, bool *ret)
 {
-    struct rows row;
     bool found;
 
     *ret = !i->enabled || !platform_is_enabled(i->platform) ||
            (i->revoked_at && clock_us() - i->revoked_at > REVOKED_DAYS * DAY);
     if (*ret)
         return OK;
-    enum err e = tx_one(tx, READ_ADDING_USER, BIND(v_id(i->user_id)), &row, &found);
+    enum err e = tx_exists(tx, READ_ADDING_USER, BIND(v_id(i->user_id)), &found);
     *ret = !e && !found;
     return e;
 }
@@ -129,7 +126,7 @@ static enum err read_account_owner(struct call *call, struct sync_progress *s,
 
     if (e)
         return e;
-    /* If nobody has connected the account, the platform would reject the sync. */
+    /* If no user has connected the account, the platform would refuse the request. */
     s->refused = !found || c.revoked;
     struct str secret = found ? decrypt_connection_secret(call->arena, api_options(call->api)->auth,
                                                           c.user_id, c.secret)
@@ -140,7 +137,7 @@ static enum err read_account_owner(struct call *call, struct sync_progress *s,
     return OK;
 }
 
-/* Begins a new sync, or continues one that another process has left unfinished. */
+/* Begins a new sync, or continues a sync that another process did not finish. */
 enum err sync_step_begin(struct call *call)
 {
     struct sync_progress *s = call_passed_data(call, "sync_progress");
@@ -174,21 +171,21 @@ enum err sync_step_begin(struct call *call)
 static const char COUNT_SUBSCRIBERS[] =
     "select count(*) from integration_subscribers where integration_id = $1 and round = $2";
 
-/* Counts the subscribers in a read transaction: only this sync writes rows of its round. */
+/* Counts the subscribers in a read transaction, because only this sync writes rows of its round
+ * number. */
 enum err sync_step_count(struct call *call)
 {
     struct sync_progress *s = call_passed_data(call, "sync_progress");
-    struct rows row;
-    bool found;
+    int64_t n = 0;
     enum err e =
-        tx_one(call->tx, COUNT_SUBSCRIBERS, BIND(v_id(s->job.key), v_int(s->round)), &row, &found);
+        tx_read_int(call->tx, COUNT_SUBSCRIBERS, BIND(v_id(s->job.key), v_int(s->round)), &n);
 
     if (!e)
-        s->subscribers = row_int(&row, 0);
+        s->subscribers = n;
     return e;
 }
 
-/* Ends the sync, successful or not, and schedules the next one in an hour. */
+/* Ends the sync, also after a failure, and schedules the next sync in an hour. */
 enum err sync_step_end(struct call *call)
 {
     struct sync_progress *s = call_passed_data(call, "sync_progress");
@@ -207,8 +204,8 @@ enum err sync_step_end(struct call *call)
         i.revoked_at = 0;
     }
     e = update_integration_and_emit(call, &i);
-    /* If another sync was requested meanwhile, job_renew_lease has no effect and does not delay it.
-     */
+    /* If another sync was requested meanwhile, job_renew_lease has no effect, so that sync is not
+     * delayed. */
     return e ? e : job_renew_lease(call, &s->job, next_sync_time(s->job.key), STR(""), &found);
 }
 
@@ -219,11 +216,16 @@ static const char ADD_SUBSCRIBER[] =
     "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "
     "round = excluded.round";
 
-enum err sync_step_page(struct call *call)
+enum err integration_subscriber_save(struct tx *tx, const struct integration_row *i, struct str id)
+{
+    return tx_exec(tx, ADD_SUBSCRIBER, BIND(v_id(i->id), v_text(id), v_int(i->round)), NULL);
+}
+
+enum err sync_step_store_page(struct call *call)
 {
     struct subscriber_page *p = call_passed_data(call, "subscriber_page");
     const char *ids = (const char *)(p + 1);
-    struct remaining_ids left = p->before;
+    struct remaining_subscriber_ids left = p->before;
     struct sync_progress s = p->sync;
     struct integration_row i;
 
@@ -234,11 +236,11 @@ enum err sync_step_page(struct call *call)
     for (int n = 0; n < MOST_IDS && left.count && !e; n++, left.count--) {
         struct str id = str_of(ids + left.at);
 
-        e = tx_exec(call->tx, ADD_SUBSCRIBER, BIND(v_id(i.id), v_text(id), v_int(i.round)), NULL);
+        e = integration_subscriber_save(call->tx, &i, id);
         left.at += id.n + 1;
     }
     p->after = left;
-    /* Store the progress only when the page is complete: after a crash an incomplete page is
+    /* The progress is stored only when the page is complete: after a crash an incomplete page is
      * requested again. */
     if (!e && !left.count)
         e = store_sync_progress(call, &s);
@@ -257,7 +259,7 @@ enum err sync_step_scan_members(struct call *call)
     r->count = 0;
     enum err e = read_integration(call->tx, r->sync.job.key, &i);
     if (!e)
-        e = read_subscribers_after(call->tx, &i, r->sync.member, INT64_MAX, SCAN, &found);
+        e = read_subscriber_states(call->tx, &i, r->sync.member, INT64_MAX, SCAN, &found);
     if (e)
         return e;
     const struct subscriber_state *all = found.items;
@@ -276,12 +278,12 @@ enum err sync_step_scan_members(struct call *call)
     return OK;
 }
 
-/* Reads the member again, because it may have changed since the scan. */
+/* Reads the member's state again, because it may have changed since the scan. */
 static enum err apply_member_role(struct call *call, const struct integration_row *i,
                                   snowflake user_id)
 {
     struct list found = { 0 };
-    enum err e = read_subscribers_after(call->tx, i, user_id - 1, user_id, 1, &found);
+    enum err e = read_subscriber_states(call->tx, i, user_id - 1, user_id, 1, &found);
 
     return e || !found.count ? e : apply_subscriber_role(call, i, found.items);
 }

@@ -65,8 +65,6 @@ WORLD_OBJECT(followed, followed_fields, NULL);
 static const char ADD_SUBSCRIBER[] =
     "insert into platform_subscription (type, account_id, subscriber_id, since) "
     "values ($1, $2, $3, $4) on conflict do nothing";
-static const char ADD_FRIEND[] = "insert into platform_friend (type, account_id, friend_id) "
-                                 "values ($1, $2, $3) on conflict do nothing";
 static const char DELETE_OTHER_OWNERS[] =
     "delete from connections where type = $1 and id = $2 and user_id <> $3";
 static const char SAVE_CONNECTION[] =
@@ -76,7 +74,7 @@ static const char SAVE_CONNECTION[] =
     "on conflict (user_id, type, id) do update set name = excluded.name, "
     "is_partner = excluded.is_partner";
 
-static enum err set_account_owner(struct world_importer *im, const struct world_account *a,
+static enum err set_account_owner(struct world_file_importer *im, const struct world_account *a,
                                   snowflake owner)
 {
     struct value type = v_text(a->platform), id = v_text(a->id);
@@ -87,7 +85,7 @@ static enum err set_account_owner(struct world_importer *im, const struct world_
     return tx_exec(im->tx, SAVE_CONNECTION, BIND(type, id, v_id(owner), v_int(clock_us())), NULL);
 }
 
-static enum err import_account(struct world_importer *im, const void *entry,
+static enum err import_account(struct world_file_importer *im, const void *entry,
                                const struct json_path *at, snowflake unused)
 {
     const struct world_account *a = entry;
@@ -95,17 +93,17 @@ static enum err import_account(struct world_importer *im, const void *entry,
     struct value type = v_text(a->platform), id = v_text(a->id);
     snowflake owner = 0;
 
-    enum err e =
-        world_resolve_optional_reference(im, &user_naming, unused, &a->owner, at, "owner", &owner);
+    enum err e = world_file_resolve_optional_reference(im, &user_naming, unused, &a->owner, at,
+                                                       "owner", &owner);
     if (!e)
-        e = upsert_local_account(im->tx,
-                                 &(struct local_account){ platform_find(a->platform), a->id,
-                                                          a->name, a->programme, a->partner });
+        e = upsert_local_account(
+            im->tx, &(struct local_platform_account){ platform_find_by_name(a->platform), a->id,
+                                                      a->name, a->programme, a->partner });
     for (size_t i = 0; i < a->subscribers.value.count && !e; i++)
         e = tx_exec(im->tx, ADD_SUBSCRIBER,
                     BIND(type, id, v_text(subscribers[i]), v_int(clock_us())), NULL);
     for (size_t i = 0; i < a->friends.value.count && !e; i++)
-        e = tx_exec(im->tx, ADD_FRIEND, BIND(type, id, v_text(friends[i])), NULL);
+        e = insert_local_friend(im->tx, platform_find_by_name(a->platform), a->id, friends[i]);
     return e || !owner ? e : set_account_owner(im, a, owner);
 }
 
@@ -113,7 +111,8 @@ static enum err import_account(struct world_importer *im, const void *entry,
 
 static const char FIND_ACCOUNT[] = "select name from platform_account where type = $1 and id = $2";
 static const char MARK_ROLE[] = "update roles set integration_id = $2, managed = 1 where id = $1";
-static enum err insert_followed_account(struct world_importer *im, const struct world_followed *f,
+static enum err insert_followed_account(struct world_file_importer *im,
+                                        const struct world_followed *f,
                                         struct integration_row *made, const struct json_path *at)
 {
     struct json_path account_at = json_path_key(at, STR("account"));
@@ -131,13 +130,13 @@ static enum err insert_followed_account(struct world_importer *im, const struct 
     }
     made->name = row_text(&row, 0);
     e = insert_integration(im->tx, made);
-    /* Insert the jobs; a running server starts the sync when it next reads due jobs. */
+    /* The jobs are inserted here; a running server starts the sync when it next reads due jobs. */
     if (!e)
         e = insert_job_row(im->tx, "integration-sync", made->id, clock_us(), STR(""));
     return e ? e : insert_job_row(im->tx, "integration-expiry", made->id, clock_us(), STR(""));
 }
 
-static enum err import_integration(struct world_importer *im, const void *entry,
+static enum err import_integration(struct world_file_importer *im, const void *entry,
                                    const struct json_path *at, snowflake guild)
 {
     const struct world_followed *f = entry;
@@ -147,9 +146,10 @@ static enum err import_integration(struct world_importer *im, const void *entry,
     snowflake by = 0, role = 0;
     bool known;
 
-    enum err e = world_resolve_reference(im, &user_naming, 0, f->by, &by_at, &by);
+    enum err e = world_file_resolve_reference(im, &user_naming, 0, f->by, &by_at, &by);
     if (!e)
-        e = world_resolve_optional_reference(im, &role_naming, guild, &f->role, at, "role", &role);
+        e = world_file_resolve_optional_reference(im, &role_naming, guild, &f->role, at, "role",
+                                                  &role);
     if (!e)
         e = read_integration_of_account(im->tx, guild, f->platform, f->account, &row, &known);
     if (e || im->form->problems != before)
@@ -164,7 +164,7 @@ static enum err import_integration(struct world_importer *im, const void *entry,
                                         .account_id = f->account,
                                         .enabled = true,
                                         .expire_grace_period = USUAL_GRACE_DAYS,
-                                        .created_at = snowflake_ms(id) * 1000 };
+                                        .created_at = snowflake_to_ms(id) * 1000 };
         e = insert_followed_account(im, f, &row, at);
     }
     if (e || im->form->problems != before)
@@ -199,11 +199,11 @@ static enum err export_account_ids(struct tx *tx, struct sql sql, const struct w
     if (e)
         return e;
     while (rows_next(&r))
-        *(struct str *)world_export_list_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
+        *(struct str *)export_add_list_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
     return rows_end(&r);
 }
 
-static enum err export_accounts(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_accounts(struct world_file_exporter *ex, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, ALL_ACCOUNTS, NO_BIND, &r);
@@ -211,15 +211,15 @@ static enum err export_accounts(struct world_exporter *ex, struct opt_list *ret)
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_account *a = world_export_list_item(ex->tx, ret, sizeof *a);
+        struct world_account *a = export_add_list_item(ex->tx, ret, sizeof *a);
 
         *a = (struct world_account){
             .platform = row_text(&r, 0),
             .id = row_text(&r, 1),
             .name = row_text(&r, 2),
-            .programme = world_export_bool(&r, 3, false),
-            .partner = world_export_bool(&r, 4, false),
-            .owner = world_export_text(&r, 5, NULL),
+            .programme = export_nondefault_bool(&r, 3, false),
+            .partner = export_nondefault_bool(&r, 4, false),
+            .owner = export_nondefault_text(&r, 5, NULL),
         };
     }
     e = rows_end(&r);
@@ -238,7 +238,8 @@ static const char FOLLOWED_BY[] =
     "join users u on u.id = i.user_id join platform_account a on a.type = i.type "
     "and a.id = i.account_id where i.guild_id = $1 order by i.id";
 
-static bool integration_entry_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool integration_entry_from_row(struct world_file_exporter *ex, const struct rows *r,
+                                       void *entry)
 {
     struct world_followed *f = entry;
 
@@ -247,16 +248,16 @@ static bool integration_entry_from_row(struct world_exporter *ex, const struct r
         .platform = row_text(r, 1),
         .account = row_text(r, 2),
         .by = row_text(r, 3),
-        .expire_behavior = world_export_int(r, 5, 0),
-        .expire_grace_period = world_export_int(r, 6, USUAL_GRACE_DAYS),
-        .enable_emoticons = world_export_bool(r, 7, false),
+        .expire_behavior = export_nondefault_int(r, 5, 0),
+        .expire_grace_period = export_nondefault_int(r, 6, USUAL_GRACE_DAYS),
+        .enable_emoticons = export_nondefault_bool(r, 7, false),
     };
     if (!row_is_null(r, 4))
-        f->role = (struct opt_str){ GIVEN, world_format_id(ex->tx, row_id(r, 4)) };
+        f->role = (struct opt_str){ GIVEN, format_id_string(ex->tx, row_id(r, 4)) };
     return true;
 }
 
-const struct world_parts integrations_world = { (const struct world_part[]){
+const struct world_file_fields integrations_world = { (const struct world_file_field[]){
     { NULL, "platform_accounts", &world_account_list, .order = 30, .import = import_account,
       .export = export_accounts },
     { "guild", "integrations", &world_followed_list, .order = 110, .import = import_integration,

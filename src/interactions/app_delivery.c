@@ -27,12 +27,12 @@ static enum err run_interaction_failure(struct call *call)
     return fail_interaction(call, f->id, f->reason);
 }
 
-void start_interaction_failure(struct api *api, struct loop *loop, snowflake id,
-                               enum failure_reason reason)
+void fail_interaction_in_background(struct api *api, struct loop *loop, snowflake id,
+                                    enum failure_reason reason)
 {
     struct interaction_failure f = { id, reason };
 
-    /* While the process stops, no failure is written: the timeout job fails the interaction. */
+    /* While the process stops, no failure is written; the timeout job will fail the interaction. */
     if (api_is_draining(api))
         return;
     internal_call_start(api, loop,
@@ -44,7 +44,7 @@ void start_interaction_failure(struct api *api, struct loop *loop, snowflake id,
                                                  .size = sizeof f });
 }
 
-/* Records the result in the traffic log. */
+/* Records the result of the delivery in the traffic log. */
 static void record_delivery_traffic(const struct endpoint_delivery *d, enum fetch_result result,
                                     int status)
 {
@@ -81,10 +81,10 @@ static void on_endpoint_response(void *arg, enum fetch_result result, int status
 
     record_delivery_traffic(d, result, status);
     if (result == FETCH_OK && status == 200)
-        apply_http_callback(d->api, d->loop, d->id, content_type, body);
+        apply_http_response_as_callback(d->api, d->loop, d->id, content_type, body);
     else if (result != FETCH_OK || status != 202)
-        start_interaction_failure(d->api, d->loop, d->id,
-                                  result == FETCH_TIMEOUT ? FAILURE_TIMEOUT : FAILURE_UNKNOWN);
+        fail_interaction_in_background(d->api, d->loop, d->id,
+                                       result == FETCH_TIMEOUT ? FAILURE_TIMEOUT : FAILURE_UNKNOWN);
     mem_free(d);
 }
 
@@ -114,6 +114,6 @@ void deliver_interaction_to_app(struct call *call)
     if (a->interactions_endpoint_url.given == GIVEN)
         call->after = post_to_endpoint;
     else if (a->bot_id)
-        call_emit_json(call, EVENT_INTERACTION_CREATE, audience_of_user(a->bot_id),
-                       v->bot_is_member ? v->it.guild_id : 0, v->payload);
+        call_emit_json_event(call, EVENT_INTERACTION_CREATE, audience_of_user(a->bot_id),
+                             v->bot_is_member ? v->it.guild_id : 0, v->payload);
 }

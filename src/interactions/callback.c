@@ -1,16 +1,15 @@
-/* callback.c - the callback: an app's first response to an interaction.
- *
- * A callback is validated before the interaction is acknowledged, in the same transaction: a
- * rejected callback can be sent again, and of two valid ones the first succeeds. */
+/* callback.c - the callback: an app's first response to an interaction. A callback is validated
+ * before the interaction is acknowledged, in the same transaction. A rejected callback can
+ * therefore be sent again, and of two valid callbacks the first succeeds. */
 #include "interactions/responses.h"
 
 #include "base/clock.h"
 
-/* Result of a callback. */
+/* The result of a callback, for the reply. */
 struct callback_outcome {
     struct message message;
     bool has_message;
-    struct str instance; /* activity instance; p == NULL: none */
+    struct str instance; /* activity instance; p is NULL if none was launched */
 };
 
 /* --- permitted callback types --------------------------------------------------------- */
@@ -64,7 +63,7 @@ static enum err check_callback_type(struct call *call, const struct interaction 
 /* --- callback types ------------------------------------------------------------------- */
 
 static enum err acknowledge_and_emit_success(struct call *call, struct interaction *it,
-                                             const struct acknowledgement *a)
+                                             const struct interaction_acknowledgement *a)
 {
     enum err e = acknowledge_interaction(call, it, a);
 
@@ -73,23 +72,23 @@ static enum err acknowledge_and_emit_success(struct call *call, struct interacti
     return e;
 }
 
-/* Applies callback type 4 (a message) or 5 (a deferred, empty message). */
+/* Applies callback type 4 (a message) or 5 (a deferred message without content). */
 static enum err apply_message_callback(struct call *call, struct interaction *it,
                                        struct interaction_response *r,
                                        const struct interaction_callback *in,
                                        struct callback_outcome *out)
 {
     const struct callback_data *data = in->data.value;
-    struct message_draft draft = { 0 };
+    struct new_message draft = { 0 };
     enum err e = OK;
 
     if (in->type == CALLBACK_MESSAGE)
-        e = draft_response_message(call, r, &draft);
+        e = build_response_message(call, r, &draft);
     else
         draft.flags = MESSAGE_LOADING | (data ? data->message.flags.value & MESSAGE_EPHEMERAL : 0);
     if (!e)
-        e = complete_response_draft(call, r, &draft);
-    struct acknowledgement a = {
+        e = complete_response_message(call, r, &draft);
+    struct interaction_acknowledgement a = {
         .callback_type = in->type,
         .response_id = draft.id,
         .ephemeral = draft.ephemeral_for != 0,
@@ -102,18 +101,19 @@ static enum err apply_message_callback(struct call *call, struct interaction *it
     return e;
 }
 
-/* Applies callback types 6 and 7, which edit the component's message. */
+/* Applies callback types 6 and 7, which edit the message of the component. */
 static enum err apply_update_callback(struct call *call, struct interaction *it,
                                       struct interaction_response *r,
                                       const struct interaction_callback *in,
                                       struct callback_outcome *out)
 {
     struct message *m = &out->message;
-    struct acknowledgement a = { .callback_type = in->type, .response_id = it->message_id };
+    struct interaction_acknowledgement a = { .callback_type = in->type,
+                                             .response_id = it->message_id };
     enum err e = OK;
 
     if (in->type == CALLBACK_UPDATE) {
-        e = message_find_ephemeral(call, it->channel_id, it->message_id, m);
+        e = message_find_even_ephemeral(call, it->channel_id, it->message_id, m);
         a.ephemeral = m->ephemeral_for != 0;
         out->has_message = true;
     }
@@ -129,7 +129,7 @@ static enum err apply_choices_callback(struct call *call, struct interaction *it
                                        const struct interaction_callback *in)
 {
     const struct callback_data *data = in->data.value;
-    struct acknowledgement a = { .callback_type = in->type };
+    struct interaction_acknowledgement a = { .callback_type = in->type };
     enum err e = validate_autocomplete_choices(call, it, &data->choices.value);
 
     if (!e)
@@ -152,7 +152,7 @@ static enum err apply_modal_callback(struct call *call, struct interaction *it,
 
     if (e)
         return e;
-    struct acknowledgement a = {
+    struct interaction_acknowledgement a = {
         .callback_type = in->type,
         .modal = encode_modal(call->arena, data),
     };
@@ -167,7 +167,7 @@ static enum err apply_launch_callback(struct call *call, struct interaction *it,
                                       const struct interaction_callback *in,
                                       struct callback_outcome *out)
 {
-    struct acknowledgement a = { .callback_type = in->type };
+    struct interaction_acknowledgement a = { .callback_type = in->type };
     snowflake number = snowflake_new();
 
     out->instance = str_printf(call->arena, "i-%llu-%llu", (unsigned long long)number,
@@ -228,10 +228,14 @@ enum err resolve_callback_token(struct call *call)
 
     if (interaction_id_from_token(call, call_path_text(call, "interaction.callback.token")) != id)
         return ERR_UNKNOWN_INTERACTION;
-    return read_interaction(call->tx, id, it);
+    it->id = id;
+    enum err e = read_interaction(call->tx, id, it);
+    if (!e)
+        call_record_application(call, it->application_id);
+    return e;
 }
 
-enum err check_can_acknowledge(struct call *call)
+enum err check_can_acknowledge_interaction(struct call *call)
 {
     const struct interaction *it = call->target.interaction;
 
@@ -254,7 +258,7 @@ enum err prepare_callback(struct call *call)
     enum err e =
         prepare_nested_message(call, message_of_callback(in), &data_path, check_callback_uploads);
 
-    /* Files of other callback types are checked but not stored. */
+    /* Files of other callback types are validated but not stored. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)
         call->compute = NULL;
     return e;
@@ -264,7 +268,7 @@ static enum err reply_callback_result(struct call *call, const struct interactio
                                       const struct callback_outcome *out)
 {
     bool message_given = out->has_message;
-    struct callback_instance instance = { out->instance };
+    struct callback_activity_instance instance = { out->instance };
     struct callback_interaction done = {
         .id = it->id,
         .type = it->type,
@@ -284,7 +288,7 @@ static enum err reply_callback_result(struct call *call, const struct interactio
     };
     struct callback_reply_body a = { &done, message_given || out->instance.p ? &resource : NULL };
 
-    return call_reply(call, &a);
+    return call_reply_object(call, &a);
 }
 
 /* POST /interactions/{interaction.id}/{interaction.callback.token}/callback */

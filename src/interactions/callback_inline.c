@@ -6,22 +6,22 @@
 #include "net/http/http_parser.h"
 #include "net/http/multipart.h"
 
-enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* longer responses are parsed off the event loop */
+enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* bytes; longer responses are parsed on the thread pool */
 
-/* The HTTP response of the app's endpoint. The body may have 32 MiB and is never copied. */
+/* The HTTP response of the app's endpoint. The body may have 32 MiB and is not copied. */
 struct http_callback {
     snowflake id;
     struct buf type, body;
-    struct multipart *parts; /* NULL: not multipart */
+    struct multipart *parts; /* NULL if the response is not multipart */
 };
 
-/* Parses a multipart response; returns NULL if it is malformed. */
+/* Parses a multipart response. Returns NULL if it is malformed. */
 static struct multipart *parse_multipart_callback(struct str content_type, struct str body)
 {
     char boundary[MULTIPART_MAX_BOUNDARY];
     size_t n;
 
-    if (!http_copy_parameter(content_type, STR("boundary"), boundary, sizeof boundary, &n))
+    if (!http_copy_header_parameter(content_type, STR("boundary"), boundary, sizeof boundary, &n))
         return NULL;
     struct multipart *m = multipart_new(str_slice(boundary, n), MESSAGE_MAX_UPLOAD);
     if (m && (multipart_feed(m, body) || multipart_finish(m))) {
@@ -36,7 +36,7 @@ static bool is_multipart_type(struct str content_type)
     return http_media_type_is(content_type, STR("multipart/form-data"));
 }
 
-/* Prepares the internal call like the callback route: body, interaction and files. */
+/* Prepares the internal call as the callback route does: body, interaction and files. */
 static enum err decode_http_callback(struct call *call)
 {
     struct http_callback *r = call_passed_data(call, "http_callback");
@@ -64,22 +64,22 @@ static enum err run_http_callback(struct call *call)
     return e ? e : apply_callback(call, it, call->body);
 }
 
-/* Frees the response. An unusable callback fails the interaction; a second callback has no
+/* Frees the HTTP response. An invalid callback fails the interaction; a second callback has no
  * effect. */
 static void on_http_callback_done(struct call *call, enum err e, void *arg)
 {
     struct http_callback *r = arg;
 
     if (e)
-        start_interaction_failure(call->api, call->loop, r->id, FAILURE_UNKNOWN);
+        fail_interaction_in_background(call->api, call->loop, r->id, FAILURE_UNKNOWN);
     multipart_free_on_pool(r->parts, call->loop);
     buf_clear(&r->type);
     loop_free_buf(call->loop, &r->body);
     mem_free(r);
 }
 
-void apply_http_callback(struct api *api, struct loop *loop, snowflake id, struct str content_type,
-                         struct buf *body)
+void apply_http_response_as_callback(struct api *api, struct loop *loop, snowflake id,
+                                     struct str content_type, struct buf *body)
 {
     struct http_callback *r = mem_new(sizeof *r);
 

@@ -1,4 +1,4 @@
-/* callback_modal.c - modals: validation, stored form, and the event to the user. */
+/* callback_modal.c - modals in callbacks: validation, storage, and the event to the user. */
 #include "interactions/responses.h"
 
 #include "base/utf8.h"
@@ -47,7 +47,7 @@ static void validate_component_type(struct form *form, const struct json_path *h
         form_add_error(form, &at, FORM_CHOICES, "Value must be one of (%s).", types);
 }
 
-/* Checks an action row, which must contain one text input with its own label. */
+/* Checks an action row, which must contain one text input with a label. */
 static void validate_action_row(struct form *form, const struct json_path *here,
                                 const struct component *row)
 {
@@ -113,7 +113,7 @@ void validate_modal(struct form *form, const struct json_path *here, const struc
 
         validate_modal_component(form, &item, &c[i]);
     }
-    components_validate_tree(form, &list, &parts->value);
+    components_validate_limits(form, &list, &parts->value);
 }
 
 /* --- storage and event ---------------------------------------------------------------- */
@@ -153,7 +153,7 @@ static struct str encode_modal_components(struct arena *arena, const struct call
 {
     struct list parts = in->message.components.value;
 
-    return components_encode(arena, &parts);
+    return components_encode_json(arena, &parts);
 }
 
 struct str encode_modal(struct arena *arena, const struct callback_data *in)

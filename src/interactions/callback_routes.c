@@ -3,7 +3,7 @@
 #include "api/jobs/jobs.h"
 #include "interactions/responses.h"
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "interaction.id",
         .field = "interaction_id",
@@ -59,7 +59,7 @@ static const struct route routes[] = {
                                        EVENT_MESSAGE_CREATE, EVENT_MESSAGE_UPDATE,
                                        EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, 0 },
         .prepare = prepare_callback,
-        .admit = check_can_acknowledge,
+        .admit = check_can_acknowledge_interaction,
         .handle = create_interaction_response,
     },
     {
@@ -127,4 +127,5 @@ const struct domain callbacks_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = jobs,
+    .hooks = &(const struct hook_listeners){ .call_refused = explain_interaction_refusal },
 };

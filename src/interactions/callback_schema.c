@@ -66,8 +66,7 @@ static const struct field callback_fields[] = {
     { 0 },
 };
 
-/* Checks the data against the callback type; check_type in callback.c checks the type against the
- * interaction. */
+/* Checks the data against the callback type. callback.c checks the type against the interaction. */
 static void check_callback(struct form *form, const struct json_path *here, const void *object)
 {
     const struct interaction_callback *in = object;
@@ -134,12 +133,12 @@ static const struct schema interaction_schema = {
     .doc = "The interaction of the callback.",
 };
 static const struct field instance_fields[] = {
-    { FIELD(struct callback_instance, id), .type = &type_text },
+    { FIELD(struct callback_activity_instance, id), .type = &type_text },
     { 0 },
 };
 static const struct schema instance_schema = {
     .name = "ActivityInstance",
-    .size = sizeof(struct callback_instance),
+    .size = sizeof(struct callback_activity_instance),
     .fields = instance_fields,
     .doc = "An activity that was launched.",
 };

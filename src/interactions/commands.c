@@ -13,7 +13,8 @@ static enum err refuse_invalid_command(struct call *call)
 static enum err read_invoked_command(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
-    const struct invocation_data *in = ((const struct invocation *)call->body)->data;
+    const struct interaction_request_data *in =
+        ((const struct interaction_request_body *)call->body)->data;
     struct command *k = &v->command;
     enum err e = read_command(call->tx, v->application.id, in->id.value, k);
 
@@ -24,9 +25,11 @@ static enum err read_invoked_command(struct call *call)
     return OK;
 }
 
-/* Refuses an outdated command; clients fetch the command again on this error. */
+/* Refuses an outdated command. Clients request the command again on this error. */
 static enum err refuse_command_version(struct call *call)
 {
+    call_set_cause(call, "the app has changed or registered this command again since the client "
+                         "read it; fetch the command again and use its current version and name");
     return refuse_invocation_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION",
                                   "This command is outdated, please try again in a few minutes");
 }
@@ -34,7 +37,8 @@ static enum err refuse_command_version(struct call *call)
 static enum err check_command_version(struct call *call)
 {
     const struct command *k = &invocation_state_of(call)->command;
-    const struct invocation_data *in = ((const struct invocation *)call->body)->data;
+    const struct interaction_request_data *in =
+        ((const struct interaction_request_body *)call->body)->data;
     int64_t type = in->type.given == GIVEN ? in->type.value : COMMAND_CHAT_INPUT;
     bool same = in->version.value == k->version && str_eq(in->name.value, k->name);
 
@@ -46,10 +50,9 @@ static const char READ_COMMAND_VERSION[] = "select 1 from commands where id = $1
 enum err check_command_version_again(struct call *call)
 {
     const struct command *k = &invocation_state_of(call)->command;
-    struct rows row;
     bool found;
     enum err e =
-        tx_one(call->tx, READ_COMMAND_VERSION, BIND(v_id(k->id), v_id(k->version)), &row, &found);
+        tx_exists(call->tx, READ_COMMAND_VERSION, BIND(v_id(k->id), v_id(k->version)), &found);
 
     return e || found ? e : refuse_command_version(call);
 }
@@ -108,7 +111,8 @@ static enum err resolve_target_message(struct call *call, snowflake id)
 static enum err resolve_command_target(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
-    const struct opt_id *target = &((const struct invocation *)call->body)->data->target_id;
+    const struct opt_id *target =
+        &((const struct interaction_request_body *)call->body)->data->target_id;
     struct json_path data = json_path_key(NULL, STR("data")),
                      at = json_path_key(&data, STR("target_id"));
 

@@ -1,4 +1,4 @@
-/* components.c - use of a button or select menu of a message. */
+/* components.c - a user clicks a button or uses a select menu of a message. */
 #include "interactions/invoke.h"
 
 #include "model/fields/rows.h"
@@ -35,17 +35,18 @@ static enum err refuse_component(struct call *call, const char *field, const cha
     return ERR_INVALID_FORM_BODY;
 }
 
-/* Reads the message, which must be visible to the caller and sent by the app: by its bot or as a
- * response. */
+/* Reads the message. The caller must be able to see it, and the app's bot or a response of the app
+ * must have sent it. */
 static enum err read_component_message(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
-    const struct invocation *in = call->body;
+    const struct interaction_request_body *in = call->body;
     struct message *m = &v->message;
     const struct application *a = &v->application;
-    enum err e = message_find_ephemeral(call, call->target.channel->id, in->message_id.value, m);
+    enum err e =
+        message_find_even_ephemeral(call, call->target.channel->id, in->message_id.value, m);
 
-    m->reactions.given = ABSENT; /* reactions would have the user's "me" flags */
+    m->reactions.given = ABSENT; /* reactions would contain the user's "me" flags */
 
     if (e)
         return e;
@@ -64,13 +65,14 @@ static bool is_usable_component(const struct component *c)
 static enum err parse_component_values(struct call *call, const struct component *c,
                                        struct component_data *data)
 {
-    const struct invocation_data *in = ((const struct invocation *)call->body)->data;
+    const struct interaction_request_data *in =
+        ((const struct interaction_request_body *)call->body)->data;
     bool good;
 
     if (!component_is_select(c->type))
         return OK;
     data->values.given = GIVEN;
-    enum err e = parse_menu_values(call, c, &in->values.value, &data->values.value, &good);
+    enum err e = parse_select_menu_values(call, c, &in->values.value, &data->values.value, &good);
     if (!e && !good)
         e = refuse_component(call, "values", "One of the values cannot be selected in this menu.");
     return e;
@@ -79,10 +81,11 @@ static enum err parse_component_values(struct call *call, const struct component
 static enum err parse_used_component(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
-    const struct invocation_data *in = ((const struct invocation *)call->body)->data;
+    const struct interaction_request_data *in =
+        ((const struct interaction_request_body *)call->body)->data;
     const struct opt_int *type =
         in->component_type.given == GIVEN ? &in->component_type : &in->type;
-    struct list components = components_decode(call->arena, v->message.components);
+    struct list components = components_decode_json(call->arena, v->message.components);
     const struct component *c = find_component_by_custom_id(&components, in->custom_id.value);
 
     if (!c || !is_usable_component(c))

@@ -13,7 +13,7 @@ static enum err run_ephemeral_deletion(struct call *call, const struct job *job)
 
     if (!snowflake_parse(job->data, &channel_id))
         return OK;
-    enum err e = message_find_ephemeral(call, channel_id, job->key, &m);
+    enum err e = message_find_even_ephemeral(call, channel_id, job->key, &m);
     if (e)
         return e == ERR_UNKNOWN_MESSAGE ? OK : e;
     return message_delete_without_event(call, &m);

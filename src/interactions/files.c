@@ -1,16 +1,16 @@
-/* files.c - files that are uploaded with an option or a modal. */
+/* files.c - files that users upload with a command option or a modal. */
 #include "interactions/invoke.h"
 
 #include "model/fields/rows.h"
 #include "platform/messages/uploads.h"
 
-/* File type groups that a command option can require. */
+/* Groups of file types that a command option can require. */
 static const struct {
     const char *name, *endings[8];
 } file_type_groups[] = {
     { "image", { "png", "gif", "jpg", "jpeg", "jfif", "webp", "avif" } },
     { "video", { "mp4", "mov", "qt", "webm" } },
-    { "audio", { "mp3", "m4a", "wav", "ogg", "opus", "flac" } },
+    { "audio", { "mp3", "m4a", "wav", "ogg", "opus", "flac", "weba" } },
 };
 
 static bool extension_is_in_group(struct str group, struct str ending)
@@ -30,7 +30,7 @@ static struct str file_extension(struct arena *arena, struct str name)
 
     while (at > 0 && name.p[at - 1] != '.')
         at--;
-    return at ? str_lower(arena, str_skip(name, at)) : STR("");
+    return at ? str_lower(arena, str_skip_bytes(name, at)) : STR("");
 }
 
 static bool is_allowed_file_type(struct arena *arena, const struct list *file_types,
@@ -41,16 +41,18 @@ static bool is_allowed_file_type(struct arena *arena, const struct list *file_ty
 
     for (size_t i = 0; i < file_types->count; i++)
         if (extension_is_in_group(wanted[i], ending) ||
-            (wanted[i].n && wanted[i].p[0] == '.' && str_eq_nocase(str_skip(wanted[i], 1), ending)))
+            (wanted[i].n && wanted[i].p[0] == '.' &&
+             str_eq_nocase(str_skip_bytes(wanted[i], 1), ending)))
             return true;
     return file_types->count == 0;
 }
 
-static const struct attachment_draft *find_attachment_fields(const struct call *call,
-                                                             uint64_t number)
+static const struct attachment_in_body *find_attachment_fields(const struct call *call,
+                                                               uint64_t number)
 {
-    const struct opt_list *list = &((const struct invocation *)call->body)->data->attachments;
-    const struct attachment_draft *in = list->value.items;
+    const struct opt_list *list =
+        &((const struct interaction_request_body *)call->body)->data->attachments;
+    const struct attachment_in_body *in = list->value.items;
 
     for (size_t i = 0; i < list->value.count; i++)
         if (in[i].id == number)
@@ -62,8 +64,8 @@ bool accept_uploaded_file(struct call *call, uint64_t number, const struct list 
                           struct submitted_file **ret)
 {
     struct invocation_state *v = invocation_state_of(call);
-    const struct attachment_draft *in = find_attachment_fields(call, number);
-    const struct multipart_part *part = upload_find(call, number);
+    const struct attachment_in_body *in = find_attachment_fields(call, number);
+    const struct multipart_part *part = uploaded_part_find(call, number);
 
     if (!in || !part)
         return false;
@@ -83,7 +85,7 @@ enum err store_interaction_files(struct call *call)
     enum err e = OK;
 
     for (size_t i = 0; !e && i < v->files.count; i++) {
-        e = upload_store(call, f[i].stored.id, f[i].part, &f[i].description, &f[i].stored);
+        e = uploaded_part_store(call, f[i].stored.id, f[i].part, &f[i].description, &f[i].stored);
         if (e)
             break;
         attachment_sign_url(call, v->it.channel_id, &f[i].stored);

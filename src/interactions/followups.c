@@ -1,6 +1,5 @@
-/* followups.c - follow-up messages of an app: /webhooks/{application.id}/{token}.
- *
- * The token is the only credential and is valid for 15 minutes. */
+/* followups.c - follow-up messages of an app: /webhooks/{application.id}/{token}. The interaction
+ * token is the only credential and is valid for 15 minutes. */
 #include "interactions/responses.h"
 
 #include "base/clock.h"
@@ -9,7 +8,8 @@ enum { MOST_BY_USER = 5 };
 
 /* --- path ----------------------------------------------------------------------------- */
 
-/* Resolves {interaction.token}, which must belong to this app, be acknowledged and not expired. */
+/* Resolves {interaction.token}. The interaction must belong to this app and be acknowledged, and
+ * the token must not have expired. */
 enum err resolve_follow_up_token(struct call *call)
 {
     snowflake id = interaction_id_from_token(call, call_path_text(call, "interaction.token"));
@@ -18,6 +18,7 @@ enum err resolve_follow_up_token(struct call *call)
     if (!id)
         return ERR_UNKNOWN_WEBHOOK;
     it->id = id;
+    call_record_application(call, call_path_id(call, "interaction.application.id"));
     /* The row may already be deleted, so the creation time comes from the id in the token. */
     if (clock_us() > interaction_creation_time(it) + INTERACTION_TOKEN_LIFE_US)
         return ERR_INVALID_WEBHOOK_TOKEN;
@@ -38,7 +39,7 @@ static enum err parse_message_parameter(struct call *call, snowflake *ret)
     return call_parse_path_id(call, "response.message.id", ret);
 }
 
-/* Resolves {response.message.id}, a message that this interaction created, or its @original. */
+/* Resolves {response.message.id}: a message that this interaction created, or @original. */
 enum err resolve_response_message(struct call *call)
 {
     const struct interaction *it = call->target.interaction;
@@ -47,7 +48,7 @@ enum err resolve_response_message(struct call *call)
     enum err e = parse_message_parameter(call, &id);
 
     if (!e)
-        e = message_find_ephemeral(call, it->channel_id, id, m);
+        e = message_find_even_ephemeral(call, it->channel_id, id, m);
     if (!e && id != it->response_id && !message_is_of_interaction(call->arena, m, it->id))
         e = ERR_UNKNOWN_MESSAGE;
     return e;
@@ -65,21 +66,21 @@ enum err prepare_follow_up(struct call *call)
     return prepare_message(call, check_follow_up_uploads);
 }
 
-/* Reads the deferred message (callback type 5) that has no content yet; *ret_found: there is
- * one. */
+/* Reads the deferred message (callback type 5) if it has no content yet. *ret_found is true in that
+ * case. */
 static enum err read_deferred_message(struct call *call, const struct interaction *it,
                                       struct message *ret, bool *ret_found)
 {
     enum err e = ERR_UNKNOWN_MESSAGE;
 
     if (it->callback_type == CALLBACK_DEFERRED_MESSAGE)
-        e = message_find_ephemeral(call, it->channel_id, it->response_id, ret);
+        e = message_find_even_ephemeral(call, it->channel_id, it->response_id, ret);
     *ret_found = !e && ret->flags & MESSAGE_LOADING;
     return e == ERR_UNKNOWN_MESSAGE ? OK : e;
 }
 
-/* Counts a follow-up. An app that is installed only on the user's account may send MOST_BY_USER of
- * them. */
+/* Counts a follow-up. An app that is installed only on the user's account may send MOST_BY_USER
+ * follow-ups. */
 static enum err count_and_limit_follow_up(struct call *call, struct interaction *it,
                                           const struct interaction_response *r)
 {
@@ -93,12 +94,12 @@ static enum err count_and_limit_follow_up(struct call *call, struct interaction 
 enum err create_follow_up(struct call *call)
 {
     struct interaction *it = call->target.interaction;
-    struct message_draft draft;
+    struct new_message draft;
     struct interaction_response r;
     struct message m;
     bool is_deferred;
 
-    /* An autocomplete interaction has no message responses. */
+    /* An autocomplete interaction cannot have messages as responses. */
     if (it->type == INTERACTION_AUTOCOMPLETE)
         return ERR_UNKNOWN_WEBHOOK;
     enum err e = read_response_context(call, it, call->body, &r);
@@ -108,21 +109,21 @@ enum err create_follow_up(struct call *call)
         return e;
     if (is_deferred) {
         e = update_response_message(call, &r, &m);
-        /* If the message is still loading after the edit, it got no content. */
+        /* If the message has the flag LOADING after the edit, it got no content. */
         if (!e && m.flags & MESSAGE_LOADING)
             e = ERR_EMPTY_MESSAGE;
-        return e ? e : call_reply(call, &m);
+        return e ? e : call_reply_object(call, &m);
     }
 
     r.follow_up_to = it->response_id;
     e = count_and_limit_follow_up(call, it, &r);
     if (!e)
-        e = draft_response_message(call, &r, &draft);
+        e = build_response_message(call, &r, &draft);
     if (!e)
-        e = complete_response_draft(call, &r, &draft);
+        e = complete_response_message(call, &r, &draft);
     if (!e)
         e = create_response_message(call, &draft, &m);
-    return e ? e : call_reply(call, &m);
+    return e ? e : call_reply_object(call, &m);
 }
 
 /* --- existing responses --------------------------------------------------------------- */
@@ -130,7 +131,7 @@ enum err create_follow_up(struct call *call)
 /* GET …/messages/{response.message.id} */
 enum err get_response_message(struct call *call)
 {
-    return call_reply(call, call->target.message);
+    return call_reply_object(call, call->target.message);
 }
 
 static enum err check_edit_uploads(struct call *call)
@@ -152,7 +153,7 @@ enum err edit_response_message(struct call *call)
 
     if (!e)
         e = update_response_message(call, &r, m);
-    return e ? e : call_reply(call, m);
+    return e ? e : call_reply_object(call, m);
 }
 
 /* DELETE …/messages/{response.message.id} */

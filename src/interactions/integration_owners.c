@@ -27,17 +27,17 @@ struct str encode_integration_owners(struct arena *arena, unsigned install_types
 {
     bool guild = install_types >> INSTALL_GUILD & 1, user = install_types >> INSTALL_USER & 1;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 128);
     json_begin_object(&j);
     if (guild) {
-        json_name(&j, "0");
-        json_id(&j, guild_id);
+        json_write_name(&j, "0");
+        json_write_id(&j, guild_id);
     }
     if (user) {
-        json_name(&j, "1");
-        json_id(&j, user_id);
+        json_write_name(&j, "1");
+        json_write_id(&j, user_id);
     }
     json_end_object(&j);
     return buf_move_to_arena(&out, arena);
@@ -45,7 +45,7 @@ struct str encode_integration_owners(struct arena *arena, unsigned install_types
 
 bool is_installed_only_on_user(struct str owners)
 {
-    return str_starts(owners, STR("{\"1\""));
+    return str_starts_with(owners, STR("{\"1\""));
 }
 
 struct message_metadata {
@@ -72,6 +72,6 @@ struct str integration_owners_of_message(struct call *call, const struct message
         stored = json_column_decode(call->arena, &type_metadata, m->interaction_metadata.value);
     if (stored && stored->authorizing_integration_owners.given == GIVEN)
         return stored->authorizing_integration_owners.value;
-    /* The message is an ordinary one of the bot. */
+    /* The message has no interaction metadata: the bot sent it as an ordinary message. */
     return encode_integration_owners(call->arena, 1u << INSTALL_GUILD, v->it.guild_id, 0);
 }

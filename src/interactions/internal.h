@@ -1,4 +1,4 @@
-/* internal.h - struct interaction, its rows, tokens and events. */
+/* internal.h - struct interaction; its SQL, tokens and events. */
 #ifndef INTERACTIONS_INTERNAL_H
 #define INTERACTIONS_INTERNAL_H
 
@@ -34,7 +34,7 @@ enum interaction_state {
     INTERACTION_FAILED = 2
 };
 
-/* Times in microseconds, from the interaction's creation. */
+/* Time limits in microseconds since the interaction's creation. */
 #define INTERACTION_TIMEOUT_US    INT64_C(3000000)   /* time limit of the first callback */
 #define INTERACTION_TOKEN_LIFE_US INT64_C(900000000) /* life of the token and of an open modal */
 #define INTERACTION_ROW_LIFE_US   INT64_C(3600000000)
@@ -42,59 +42,62 @@ enum interaction_state {
 
 struct interaction {
     snowflake id, application_id, user_id, channel_id;
-    snowflake guild_id; /* 0: outside guilds */
+    snowflake guild_id; /* 0 outside guilds */
     int64_t type;       /* enum interaction_type */
     int64_t context;    /* enum command_context */
-    struct str owners;  /* JSON: authorizing_integration_owners */
+    struct str owners;  /* JSON of authorizing_integration_owners */
     struct str locale;
-    struct opt_str nonce;   /* JSON: text or number; GIVEN_NULL: none */
+    struct opt_str nonce;   /* JSON string or number; GIVEN_NULL if absent */
     struct opt_str session; /* gateway session id */
 
     /* Fields of commands and autocomplete; a modal inherits them from the interaction that opened
      * it. */
-    snowflake command_id, target_id; /* 0: none */
-    int64_t command_type;            /* 0: not a command */
-    int64_t handler;                 /* handler of an entry point; else 0 */
+    snowflake command_id, target_id; /* 0 if there is none */
+    int64_t command_type;            /* 0 if it is not a command */
+    int64_t handler;                 /* handler of an entry point command, or 0 */
     struct str name;                 /* "command group subcommand" */
-    int64_t focused_type;            /* autocomplete: type of the focused option */
+    int64_t focused_type;            /* for autocomplete: type of the focused option */
 
-    snowflake message_id; /* message of the component, or of the component that opened the modal; 0:
-                             none */
-    snowflake opener_id;  /* for a modal: id of the interaction that opened it; 0: none */
+    snowflake message_id; /* message of the component, also if it opened the modal; or 0 */
+    snowflake opener_id;  /* for a modal: id of the interaction that opened it; or 0 */
 
     int64_t state;         /* enum interaction_state */
-    int64_t callback_type; /* 0: not acknowledged */
-    snowflake response_id; /* the @original message; 0: none */
-    bool ephemeral;        /* the response is ephemeral, as the callback requested */
+    int64_t callback_type; /* 0 if not acknowledged */
+    snowflake response_id; /* id of the @original message, or 0 */
+    bool ephemeral;        /* the callback requested an ephemeral response */
     int64_t follow_ups;
-    /* The callback's {"custom_id", "title", "components"}; null once it is submitted. The
-     * components are of type_components_in, each with its id. */
+    /* The modal of the callback: {"custom_id", "title", "components"}; null after the user has
+     * submitted it. The components are of type_components_in, each with its id. */
     struct opt_str modal;
 };
+
+/* --- refusal_causes.c ----------------------------------------------------------------- */
+
+/* Listener of call_refused: why a response to an interaction is refused. */
+enum err explain_interaction_refusal(struct call *call, const struct refusal *refusal);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
 /* Returns the creation time in microseconds since 1970, from the id. */
 int64_t interaction_creation_time(const struct interaction *it);
 
-/* ERR_UNKNOWN_INTERACTION. */
 enum err read_interaction(struct tx *tx, snowflake id, struct interaction *ret);
 enum err insert_interaction(struct tx *tx, const struct interaction *it);
 
-/* Columns that an acknowledgement sets. */
-struct acknowledgement {
+/* Columns that the acknowledgement of an interaction sets. */
+struct interaction_acknowledgement {
     int64_t callback_type;
-    snowflake response_id; /* the @original message; 0: none */
+    snowflake response_id; /* id of the @original message, or 0 */
     bool ephemeral;
-    struct str modal; /* JSON: {custom_id, components}, with ids; p == NULL: none */
+    struct str modal; /* JSON {custom_id, components}, with ids; p is NULL without a modal */
 };
-/* Acknowledges an interaction. Only the first call succeeds: ERR_ALREADY_ACKNOWLEDGED for all
- * others; ERR_UNKNOWN_INTERACTION if the interaction has failed or timed out. Updates *it; emits no
- * event. */
+/* Acknowledges an interaction. Only the first call succeeds; others return
+ * ERR_ALREADY_ACKNOWLEDGED, or ERR_UNKNOWN_INTERACTION if the interaction has failed or timed out.
+ * Updates *it; emits no event. */
 enum err acknowledge_interaction(struct call *call, struct interaction *it,
-                                 const struct acknowledgement *a);
+                                 const struct interaction_acknowledgement *a);
 
-/* Counts a follow-up; *ret: their new number. */
+/* Counts a follow-up message; *ret is the new number of follow-ups. */
 enum err count_follow_up(struct tx *tx, struct interaction *it, int64_t *ret);
 
 /* --- token.c -------------------------------------------------------------------------- */
@@ -112,41 +115,40 @@ bool is_installed_only_on_user(struct str owners);
 
 /* --- user_events.c: events to the user ------------------------------------------------ */
 
-/* Emits an event to the gateway session of the interaction if it is known, else to all sessions of
- * the user. */
+/* Emits an event to the gateway session that sent the interaction if it is known, else to all
+ * sessions of the user. */
 void emit_to_invoking_user(struct call *call, const struct interaction *it, enum event event,
                            const struct schema *schema, const void *object);
 /* Emits INTERACTION_CREATE to the user. */
 void emit_interaction_created(struct call *call, const struct interaction *it);
-/* INTERACTION_SUCCESS */
 void emit_interaction_success(struct call *call, const struct interaction *it);
 
 enum failure_reason { FAILURE_UNKNOWN = 1, FAILURE_TIMEOUT = 2 };
-/* Fails an interaction and emits INTERACTION_FAILURE; no effect if it was acknowledged or has
- * failed before. */
+/* Fails an interaction and emits INTERACTION_FAILURE. No effect if the interaction was acknowledged
+ * or has failed already. */
 enum err fail_interaction(struct call *call, snowflake id, enum failure_reason reason);
 
 /* --- ephemeral.c ---------------------------------------------------------------------- */
 
-/* Schedules the deletion of an ephemeral message in 15 minutes. Call when it is created, changed or
- * used. */
+/* Schedules the deletion of an ephemeral message in 15 minutes. Call when the message is created,
+ * changed or used. */
 enum err schedule_ephemeral_deletion(struct call *call, const struct message *m);
 extern const struct job_kind ephemeral_deletion_job; /* in callbacks_domain */
 
 /* --- launch.c ------------------------------------------------------------------------- */
 
-/* Answers an entry point that the server handles itself (COMMAND_LAUNCH_ACTIVITY): acknowledges the
+/* Handles an entry point command with the handler COMMAND_LAUNCH_ACTIVITY: acknowledges the
  * interaction and posts a message of the app, in the transaction that inserted the interaction. */
 enum err launch_activity(struct call *call, struct interaction *it);
 
 /* --- callback_inline.c, app_delivery.c: HTTP answers of the app's endpoint ------------ */
 
-/* Applies an HTTP response of the app's endpoint as a callback; takes over the body's buffer.
- * content_type: application/json, or multipart/form-data with payload_json and files[n]. */
-void apply_http_callback(struct api *api, struct loop *loop, snowflake id, struct str content_type,
-                         struct buf *body);
+/* Applies the HTTP response of the app's endpoint as a callback. Frees the buffer of the body.
+ * content_type is application/json, or multipart/form-data with payload_json and files[n]. */
+void apply_http_response_as_callback(struct api *api, struct loop *loop, snowflake id,
+                                     struct str content_type, struct buf *body);
 /* Starts an internal call that fails the interaction. */
-void start_interaction_failure(struct api *api, struct loop *loop, snowflake id,
-                               enum failure_reason reason);
+void fail_interaction_in_background(struct api *api, struct loop *loop, snowflake id,
+                                    enum failure_reason reason);
 
 #endif

@@ -1,4 +1,4 @@
-/* invoke.h - shared by the files that handle POST /interactions. */
+/* invoke.h - declarations shared by the files that handle POST /interactions. */
 #ifndef INTERACTIONS_INVOKE_H
 #define INTERACTIONS_INVOKE_H
 
@@ -13,7 +13,7 @@ enum { INVOKE_MAX_FILES = 25 };
 struct submitted_option {
     int64_t type;
     struct str name;
-    struct opt_str value;    /* JSON */
+    struct opt_str value;    /* JSON value */
     struct opt_list options; /* struct submitted_option */
     struct opt_bool focused;
 };
@@ -22,36 +22,36 @@ struct submitted_option {
 struct submitted_component {
     int64_t type;
     struct opt_str custom_id;
-    struct opt_str value;       /* JSON: text or a boolean */
+    struct opt_str value;       /* JSON string or boolean */
     struct opt_list values;     /* struct str */
     struct opt_list components; /* struct submitted_component */
     struct opt_object component;
 };
 
-/* The data of an invocation; the interaction's type decides which members are set. */
-struct invocation_data {
+/* The `data` of a request; the interaction's type decides which members are set. */
+struct interaction_request_data {
     struct opt_id id, version, target_id;
     struct opt_str name, custom_id;
     struct opt_int type, component_type;
     struct opt_list options;     /* struct submitted_option */
-    struct opt_list attachments; /* struct attachment_draft */
+    struct opt_list attachments; /* struct attachment_in_body */
     struct opt_list values;      /* struct str */
     struct opt_list components;  /* struct submitted_component */
 };
 
-struct invocation {
+struct interaction_request_body {
     int64_t type;
     snowflake application_id, channel_id;
     struct opt_id guild_id, message_id;
-    struct opt_str session_id, nonce; /* nonce: JSON */
-    const struct invocation_data *data;
+    struct opt_str session_id, nonce; /* nonce is JSON */
+    const struct interaction_request_data *data;
 };
 
 extern const struct type invocation_body;
 
 /* --- state of the call ---------------------------------------------------------------- */
 
-/* Objects that the payload refers to, keyed by their ids. */
+/* Objects to which the payload refers, by id. */
 struct resolved_objects {
     struct opt_list users, members, roles, channels, messages, attachments;
 };
@@ -60,7 +60,7 @@ struct resolved_objects {
 struct payload_option {
     int64_t type;
     struct str name;
-    struct opt_str value;    /* JSON */
+    struct opt_str value;    /* JSON value */
     struct opt_list options; /* struct payload_option */
     struct opt_bool focused; /* true or absent */
 };
@@ -68,30 +68,30 @@ struct payload_option {
 /* An uploaded file of an option or a modal. */
 struct submitted_file {
     const struct multipart_part *part;
-    struct attachment_draft description;
-    struct attachment stored; /* its id is set at once, the rest when the file is stored */
+    struct attachment_in_body description;
+    struct attachment stored; /* only the id is set until the file is stored */
 };
 
-/* State of an invocation, which the stages of the call share. */
+/* State of the call, which the stages of POST /interactions share. */
 struct invocation_state {
-    bool again; /* the client repeats an accepted request; nothing else is set */
+    bool again; /* the client repeats an accepted request; no other member is set */
     struct interaction it;
     struct application application;
     struct command command;
-    struct user user; /* who invokes */
+    struct user user; /* the user who invokes the interaction */
     struct resolved_objects resolved;
     struct list options;    /* struct payload_option */
     struct list files;      /* struct submitted_file */
-    struct message message; /* message of the component; id 0: none */
-    struct str data;        /* JSON: data of the payload, without `resolved` */
-    bool embedded_launch;   /* the server itself answers the entry point */
+    struct message message; /* message of the component; its id is 0 if there is none */
+    struct str data;        /* JSON of the payload's data, without `resolved` */
+    bool embedded_launch;   /* the server answers the entry point command itself */
 
-    /* In a guild: the member data of the app's bot, if it is a member. */
+    /* In a guild: the permissions of the app's bot, if it is a member. */
     bool bot_is_member;
     struct member_access bot;
 
     struct payload_context *payload_context; /* private to payload.c */
-    struct str payload;                      /* JSON: INTERACTION_CREATE for the app */
+    struct str payload;                      /* JSON of INTERACTION_CREATE for the app */
 };
 
 static inline struct invocation_state *invocation_state_of(const struct call *call)
@@ -108,78 +108,80 @@ static inline enum err refuse_invocation_data(struct call *call, const char *cod
 
 /* --- commands.c, options.c: commands and autocomplete --------------------------------- */
 
-/* Reads the command; checks its version, permissions, target and options. */
+/* Reads the command and checks its version, permissions, target and options. */
 enum err read_and_check_command(struct call *call);
-/* Checks in the handler that the command still has the version that was checked before. */
+/* Checks in the handler that the command's version has not changed since the check. */
 enum err check_command_version_again(struct call *call);
-/* Checks the submitted options against the command; sets options, files, resolved and the rest of
- * the name. */
+/* Checks the submitted options against the command. Sets options, files and resolved objects, and
+ * adds group and subcommand to the name. */
 enum err parse_command_options(struct call *call);
 
 /* --- integration_owners.c: context and installation of the app ------------------------ */
 
-/* Sets it.context: guild, DM with the app's bot, or another private channel. */
+/* Sets it.context: guild, DM with the app's bot, or private channel. */
 enum err read_interaction_context(struct call *call);
-/* Encodes authorizing_integration_owners of a command; ways: bits of check_command_permission.
- * Outside guilds (DM with the bot, group with the app) the guild is 0. */
+/* Encodes authorizing_integration_owners of a command as JSON. install_types are the bits from
+ * check_command_permission. Outside guilds (DM with the bot, group with the app) the guild is 0. */
 struct str encode_integration_owners(struct arena *arena, unsigned install_types,
                                      snowflake guild_id, snowflake user_id);
-/* Returns authorizing_integration_owners of a component: from the message's metadata, else the
+/* Returns authorizing_integration_owners of a component, from the message's metadata or else the
  * guild. */
 struct str integration_owners_of_message(struct call *call, const struct message *m);
 
 /* --- select_menus.c ------------------------------------------------------------------- */
 
-/* Finds a component by custom_id in a tree (list of struct component); NULL: none. */
+/* Finds a component by custom_id in a tree (list of struct component); NULL if there is none. */
 const struct component *find_component_by_custom_id(const struct list *components,
                                                     struct str custom_id);
-/* Checks selected values (struct str) and resolves the ids among them. *ret_values: values for the
- * app; *ret_good: false if a value cannot be selected. */
-enum err parse_menu_values(struct call *call, const struct component *menu,
-                           const struct list *values, struct list *ret_values, bool *ret_good);
+/* Checks the selected values (struct str) and resolves ids among them. *ret_values are the values
+ * for the app; *ret_good is false if a value cannot be selected. */
+enum err parse_select_menu_values(struct call *call, const struct component *menu,
+                                  const struct list *values, struct list *ret_values,
+                                  bool *ret_good);
 
 /* --- components.c, modals.c ----------------------------------------------------------- */
 
 enum err read_and_check_component(struct call *call);
 enum err read_and_check_modal(struct call *call);
-/* Marks the modal as submitted, in the handler. ERR_UNKNOWN_INTERACTION if it already was. */
+/* Marks the modal as submitted. ERR_UNKNOWN_INTERACTION if it was submitted before. */
 enum err mark_modal_submitted(struct call *call);
 
 /* --- resolved.c ----------------------------------------------------------------------- */
 
-/* Add the object with this id to `resolved`, once. *ret_found: false if there is none that the user
- * may refer to. */
+/* Add the object with this id to `resolved`, once. *ret_found is false if the user may not refer to
+ * such an object. */
 enum err resolve_user_option(struct call *call, snowflake id, bool *ret_found);
 enum err resolve_role_option(struct call *call, snowflake id, bool *ret_found);
 enum err resolve_mentionable_option(struct call *call, snowflake id, bool *ret_found);
-/* Adds a channel. types: permitted channel types (int64_t); empty: all. */
+/* Adds a channel to `resolved`. types are the permitted channel types (int64_t); all if empty. */
 enum err resolve_channel_option(struct call *call, snowflake id, const struct list *types,
                                 bool *ret_found);
 void add_resolved_message(struct call *call, const struct message *m);
 void add_resolved_attachment(struct call *call, const struct attachment *a);
-/* Encodes an object as JSON without the size limit of stored columns. */
-struct str encode_object_json(struct call *call, const struct type *type, const void *object);
-/* Encodes the resolved objects as JSON; p == NULL: none. */
+/* Encodes an object as JSON, without the size limit of database columns. */
+struct str encode_payload_object_json(struct call *call, const struct type *type,
+                                      const void *object);
+/* Encodes the resolved objects as JSON. p is NULL if there are none. */
 struct str encode_resolved_json(struct call *call);
 
 /* --- files.c -------------------------------------------------------------------------- */
 
-/* Accepts the uploaded file with this number if its extension is allowed (file_types: struct str).
- * Returns false if there is no such file, or if it is not allowed. */
+/* Accepts the uploaded file with this number if its extension is in file_types (struct str).
+ * Returns false if there is no such file or it is not allowed. */
 bool accept_uploaded_file(struct call *call, uint64_t number, const struct list *file_types,
                           struct submitted_file **ret);
-/* Stores the files and adds them to `resolved`, in the COMPUTE stage. */
+/* Stores the uploaded files and adds them to `resolved`, in the COMPUTE stage. */
 enum err store_interaction_files(struct call *call);
-/* Insert the rows of the files, or delete the files, in the handler. */
+/* Insert the rows of the uploaded files, or delete the files; both in the handler. */
 enum err insert_interaction_files(struct call *call);
 enum err delete_interaction_files(struct call *call);
 
 /* --- payload.c, app_delivery.c -------------------------------------------------------- */
 
-/* Build the payload for the app: read_payload_objects reads its objects in the transaction,
- * encode_payload encodes it when the files are stored. */
-enum err read_payload_objects(struct call *call);
-void encode_payload(struct call *call);
+/* Build the payload for the app: read_interaction_payload_objects reads objects in the transaction,
+ * encode_interaction_payload encodes the payload after the files are stored. */
+enum err read_interaction_payload_objects(struct call *call);
+void encode_interaction_payload(struct call *call);
 
 /* Sends the interaction to the app after the commit; call in the handler. */
 void deliver_interaction_to_app(struct call *call);

@@ -1,9 +1,9 @@
-/* launch.c - launches an activity without asking the app. */
+/* launch.c - launches an activity without sending the interaction to the app. */
 #include "interactions/responses.h"
 
 enum err launch_activity(struct call *call, struct interaction *it)
 {
-    struct message_draft draft = { 0 };
+    struct new_message draft = { 0 };
     struct interaction_response r;
     struct message m;
     enum err e = read_response_context(call, it, NULL, &r);
@@ -11,8 +11,8 @@ enum err launch_activity(struct call *call, struct interaction *it)
     if (e)
         return e;
     draft.content = str_printf(call->arena, "%.*s was started.", STR_ARGS(r.application.name));
-    e = complete_response_draft(call, &r, &draft);
-    struct acknowledgement a = {
+    e = complete_response_message(call, &r, &draft);
+    struct interaction_acknowledgement a = {
         .callback_type = CALLBACK_LAUNCH,
         .response_id = draft.id,
         .ephemeral = draft.ephemeral_for != 0,

@@ -1,4 +1,4 @@
-/* modals.c - submission of a modal. */
+/* modals.c - a user submits a modal. */
 #include "interactions/invoke.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 /* --- stored modal --------------------------------------------------------------------- */
 
 struct stored_modal {
-    struct str custom_id, components; /* components: JSON */
+    struct str custom_id, components; /* components is JSON */
 };
 static const struct field stored_modal_fields[] = {
     { FIELD(struct stored_modal, custom_id), .type = &type_text },
@@ -25,12 +25,13 @@ static const struct schema stored_modal_schema = {
 static const struct type type_stored_modal = { .kind = KIND_OBJECT,
                                                .schema = &stored_modal_schema };
 
-/* Reads the interaction that opened the modal; it must be the caller's, and not submitted or
- * expired. */
+/* Reads the interaction that opened the modal. It must belong to the caller, and the modal must not
+ * be submitted or expired. */
 static enum err read_opening_interaction(struct call *call, struct interaction *ret)
 {
     const struct invocation_state *v = invocation_state_of(call);
-    const struct invocation_data *in = ((const struct invocation *)call->body)->data;
+    const struct interaction_request_data *in =
+        ((const struct interaction_request_body *)call->body)->data;
     enum err e = read_interaction(call->tx, in->id.value, ret);
 
     if (e)
@@ -110,8 +111,8 @@ static enum err parse_text_input(struct modal_writer *f, const struct component 
         form_add_error(&f->call->form, &f->at, FORM_BAD_LENGTH, (long long)least, (long long)most);
         return ERR_INVALID_FORM_BODY;
     }
-    json_name(f->out, "value");
-    json_text(f->out, text);
+    json_write_name(f->out, "value");
+    json_write_text(f->out, text);
     return OK;
 }
 
@@ -125,12 +126,12 @@ static enum err parse_checkbox(struct modal_writer *f, const struct submitted_co
         if (json_peek_kind(&r) != JSON_BOOL || !json_read_bool(&r, &on))
             return refuse_modal_value(f, FORM_NOT_BOOL);
     }
-    json_name(f->out, "value");
-    json_bool(f->out, on);
+    json_write_name(f->out, "value");
+    json_write_bool(f->out, on);
     return OK;
 }
 
-/* Writes the selected value as text; null if nothing is selected and the component is not
+/* Writes the selected value as a string, or null if nothing is selected and the component is not
  * required. */
 static enum err parse_radio_group(struct modal_writer *f, const struct component *c,
                                   const struct submitted_component *in)
@@ -146,16 +147,16 @@ static enum err parse_radio_group(struct modal_writer *f, const struct component
             return refuse_modal_value(f, "STRING_TYPE_CONVERT", "The value is not text.");
         values.count = 1;
     }
-    enum err e = parse_menu_values(f->call, c, &values, &parsed_values, &good);
+    enum err e = parse_select_menu_values(f->call, c, &values, &parsed_values, &good);
     if (e || !good)
         return e ? e
                  : refuse_modal_value(f, "COMPONENT_VALIDATION_FAILED",
                                       "This cannot be chosen here.");
-    json_name(f->out, "value");
+    json_write_name(f->out, "value");
     if (parsed_values.count)
-        json_text(f->out, text);
+        json_write_text(f->out, text);
     else
-        json_null(f->out);
+        json_write_null(f->out);
     return OK;
 }
 
@@ -165,20 +166,21 @@ static enum err parse_select_menu(struct modal_writer *f, const struct component
     struct list none = { 0 }, parsed_values = { 0 };
     bool good;
     enum err e =
-        parse_menu_values(f->call, c, in ? &in->values.value : &none, &parsed_values, &good);
+        parse_select_menu_values(f->call, c, in ? &in->values.value : &none, &parsed_values, &good);
 
     if (e || !good)
         return e ? e
                  : refuse_modal_value(f, "COMPONENT_VALIDATION_FAILED",
                                       "This cannot be chosen here.");
-    json_name(f->out, "values");
+    json_write_name(f->out, "values");
     schema_encode(f->out, &type_texts, &parsed_values);
     return OK;
 }
 
 static enum err parse_modal_field(struct modal_writer *f, const struct component *c)
 {
-    const struct invocation_data *data = ((const struct invocation *)f->call->body)->data;
+    const struct interaction_request_data *data =
+        ((const struct interaction_request_body *)f->call->body)->data;
     const struct submitted_component *in =
         find_submitted_component(&data->components.value, c->custom_id.value);
     enum err e;
@@ -186,8 +188,8 @@ static enum err parse_modal_field(struct modal_writer *f, const struct component
     if (in && in->type != c->type)
         return refuse_modal_value(f, "COMPONENT_VALIDATION_FAILED",
                                   "The component is of another type.");
-    json_name(f->out, "custom_id");
-    json_text(f->out, c->custom_id.value);
+    json_write_name(f->out, "custom_id");
+    json_write_text(f->out, c->custom_id.value);
     switch ((enum component_type)c->type) {
     case TEXT_INPUT:
         e = parse_text_input(f, c, in);
@@ -212,18 +214,18 @@ static enum err write_component_json(struct modal_writer *f, const struct compon
     enum err e = OK;
 
     json_begin_object(f->out);
-    json_name(f->out, "type");
-    json_int(f->out, c->type);
-    json_name(f->out, "id");
-    json_int(f->out, c->id.value);
+    json_write_name(f->out, "type");
+    json_write_int(f->out, c->type);
+    json_write_name(f->out, "id");
+    json_write_int(f->out, c->id.value);
     if (c->type == ACTION_ROW) {
-        json_name(f->out, "components");
+        json_write_name(f->out, "components");
         json_begin_array(f->out);
         for (size_t i = 0; !e && i < c->components.value.count; i++)
             e = write_component_json(f, &inside[i]);
         json_end_array(f->out);
     } else if (c->type == LABEL && c->component.value) {
-        json_name(f->out, "component");
+        json_write_name(f->out, "component");
         e = write_component_json(f, c->component.value);
     } else if (c->custom_id.given == GIVEN) {
         e = parse_modal_field(f, c);
@@ -250,7 +252,7 @@ static enum err write_components_json(struct call *call, const struct list *part
     return e;
 }
 
-/* Returns true if each submitted component is in the modal. */
+/* Returns whether the modal has all submitted components. */
 static bool all_components_are_in_modal(const struct list *parts, const struct list *entries)
 {
     const struct submitted_component *in = entries->items;
@@ -270,10 +272,11 @@ static bool all_components_are_in_modal(const struct list *parts, const struct l
 static enum err write_modal_data(struct call *call, const struct stored_modal *modal)
 {
     struct invocation_state *v = invocation_state_of(call);
-    const struct invocation_data *in = ((const struct invocation *)call->body)->data;
-    struct list parts = components_decode(call->arena, modal->components);
+    const struct interaction_request_data *in =
+        ((const struct interaction_request_body *)call->body)->data;
+    struct list parts = components_decode_json(call->arena, modal->components);
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     if (!str_eq(modal->custom_id, in->custom_id.value) ||
         !all_components_are_in_modal(&parts, &in->components.value))
@@ -281,9 +284,9 @@ static enum err write_modal_data(struct call *call, const struct stored_modal *m
                                       "The submission does not match the modal that was sent.");
     buf_init(&out, CALL_MAX_REPLY);
     json_begin_object(&j);
-    json_name(&j, "custom_id");
-    json_text(&j, modal->custom_id);
-    json_name(&j, "components");
+    json_write_name(&j, "custom_id");
+    json_write_text(&j, modal->custom_id);
+    json_write_name(&j, "components");
     enum err e = write_components_json(call, &parts, &j);
     json_end_object(&j);
     v->data = buf_move_to_arena(&out, call->arena);
@@ -320,7 +323,7 @@ enum err read_and_check_modal(struct call *call)
     inherit_from_opener(v, &opener);
     e = write_modal_data(call, modal);
     if (!e && opener.message_id) {
-        e = message_find_ephemeral(call, opener.channel_id, opener.message_id, &v->message);
+        e = message_find_even_ephemeral(call, opener.channel_id, opener.message_id, &v->message);
         v->message.reactions.given = ABSENT;
         if (e == ERR_UNKNOWN_MESSAGE) {
             v->message.id = 0;

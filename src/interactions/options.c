@@ -8,7 +8,7 @@
 #include "json/read.h"
 #include "model/fields/rows.h"
 
-/* Refuses an option. Clients read option errors at data.options, whichever option is wrong. */
+/* Refuses an option. Clients expect option errors at data.options, independent of the option. */
 static enum err refuse_option_with_code(struct call *call, const char *code, const char *message,
                                         struct str name)
 {
@@ -41,7 +41,7 @@ static enum err refuse_option_value(struct call *call, struct str name)
         name);
 }
 
-/* An option while it is parsed: its definition, the submitted value, and the value for the app. */
+/* An option that is being parsed: definition, submitted value, and value for the app. */
 struct option_parser {
     struct call *call;
     const struct command_option *def;
@@ -51,7 +51,7 @@ struct option_parser {
 
 static bool is_autocomplete_call(const struct call *call)
 {
-    return ((const struct invocation *)call->body)->type == INTERACTION_AUTOCOMPLETE;
+    return ((const struct interaction_request_body *)call->body)->type == INTERACTION_AUTOCOMPLETE;
 }
 
 static bool is_focused_option(const struct submitted_option *in)
@@ -116,7 +116,7 @@ static enum err parse_number_option(struct option_parser *t, struct json_reader 
     if (json_peek_kind(r) != JSON_NUMBER || !json_read_number(r, &n) ||
         (whole && n.kind == NUMBER_REAL))
         return refuse_option_value(t->call, def->name);
-    /* Compare integers without conversion to double, which would round them. */
+    /* Integers are compared without conversion to double, which would round them. */
     bool small = n.kind == NUMBER_INT ? n.i <= most && n.i >= -most
                                       : isfinite(n.d) && fabs(n.d) <= (double)most;
     if (!small)
@@ -158,7 +158,7 @@ static bool parse_json_id(struct json_reader *r, snowflake *ret)
 static enum err resolve_option_id(struct call *call, const struct command_option *def, snowflake id,
                                   bool *ret_found)
 {
-    switch ((enum option_type)def->type) {
+    switch ((enum command_option_type)def->type) {
     case OPTION_USER:
         return resolve_user_option(call, id, ret_found);
     case OPTION_ROLE:
@@ -184,7 +184,7 @@ static enum err parse_id_option(struct option_parser *t, struct json_reader *r)
     return e;
 }
 
-/* Accepts an uploaded file: the value is the number of the file; the app gets its attachment id. */
+/* Accepts an uploaded file. The value is the file's number; the app gets the attachment id. */
 static enum err parse_attachment_option(struct option_parser *t, struct json_reader *r)
 {
     struct submitted_file *file;
@@ -205,7 +205,7 @@ static enum err parse_option_value(struct option_parser *t)
     if (t->in->value.given != GIVEN || t->in->options.value.count)
         return refuse_option_value(t->call, t->def->name);
     json_reader_init(&r, t->in->value.value, t->call->arena);
-    switch ((enum option_type)t->def->type) {
+    switch ((enum command_option_type)t->def->type) {
     case OPTION_STRING:
         return parse_string_option(t, &r);
     case OPTION_INTEGER:
@@ -220,7 +220,8 @@ static enum err parse_option_value(struct option_parser *t)
     }
 }
 
-/* Accepts the focused option as text, whatever its type is, because it is incomplete. */
+/* Accepts the focused option as a string, independent of its type, because the user is still
+ * typing. */
 static enum err parse_focused_option(struct option_parser *t)
 {
     struct invocation_state *v = invocation_state_of(t->call);
@@ -231,7 +232,7 @@ static enum err parse_focused_option(struct option_parser *t)
     if (v->it.focused_type || t->def->autocomplete.given != GIVEN || !t->def->autocomplete.value)
         return refuse_invalid_option(t->call, t->def->name);
     v->it.focused_type = t->def->type;
-    t->out->focused = opt_bool_of(true);
+    t->out->focused = opt_bool_given(true);
     if (t->in->value.given == GIVEN) {
         json_reader_init(&r, t->in->value.value, t->call->arena);
         if (json_peek_kind(&r) == JSON_NUMBER && json_read_number(&r, &n))
@@ -298,7 +299,8 @@ static bool is_duplicate_option(const struct submitted_option *in, size_t i)
     return false;
 }
 
-/* Returns true for attachment options of an autocomplete call, which are left out. */
+/* Returns whether the option is an attachment in an autocomplete request, which the payload does
+ * not contain. */
 static bool is_skipped_option(const struct call *call, const struct command_option *def)
 {
     return is_autocomplete_call(call) && def->type == OPTION_ATTACHMENT;
@@ -328,7 +330,7 @@ static enum err parse_option_list(struct call *call, const struct opt_list *defs
     const struct command_option *first = defs->value.items;
     size_t count = given->value.count;
 
-    /* Exactly one sub-command must be given. */
+    /* Exactly one sub-command must be submitted. */
     if (defs->value.count && is_subcommand_option(first) && count != 1)
         return count ? refuse_invalid_option(call, in[1].name)
                      : refuse_missing_option(call, first->name);
@@ -351,7 +353,8 @@ static enum err parse_option_list(struct call *call, const struct opt_list *defs
 enum err parse_command_options(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
-    const struct invocation_data *in = ((const struct invocation *)call->body)->data;
+    const struct interaction_request_data *in =
+        ((const struct interaction_request_body *)call->body)->data;
     enum err e = parse_option_list(call, &v->command.options, &in->options, &v->options);
 
     if (!e && is_autocomplete_call(call) && !v->it.focused_type)

@@ -23,10 +23,10 @@ struct payload_context {
     struct list entitlements; /* struct entitlement */
 };
 
-/* Maximum permissions of an app whose bot is not in the channel; it has @everyone's among them. */
+/* Maximum permissions of an app whose bot is not in the channel; those that @everyone has apply. */
 enum {
     APP_PERMISSIONS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
-    APP_PERMISSIONS = 442368,         /* and USE_EXTERNAL_EMOJIS */
+    APP_PERMISSIONS = 442368,         /* the permissions above and USE_EXTERNAL_EMOJIS */
 };
 
 static const char READ_PAYLOAD_GUILD[] =
@@ -35,11 +35,8 @@ static const char READ_PAYLOAD_GUILD[] =
 static enum err read_payload_guild(struct tx *tx, snowflake id, struct payload_guild *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, READ_PAYLOAD_GUILD, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, READ_PAYLOAD_GUILD, BIND(v_id(id)), ERR_UNKNOWN_GUILD, &row);
 
-    if (!e && !found)
-        e = ERR_UNKNOWN_GUILD;
     if (!e)
         *ret = (struct payload_guild){ id, row_text(&row, 0), row_text(&row, 1) };
     return e;
@@ -89,7 +86,7 @@ static enum err read_guild_objects(struct call *call)
     return e;
 }
 
-enum err read_payload_objects(struct call *call)
+enum err read_interaction_payload_objects(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
     struct payload_context *a = v->payload_context = arena_alloc(call->arena, sizeof *a);
@@ -167,10 +164,10 @@ static struct str encode_command_data(struct call *call)
         data.version = opt_id_or_null(k->version);
     if (v->options.count)
         data.options = (struct opt_list){ GIVEN, v->options };
-    return encode_object_json(call, &type_command_data, &data);
+    return encode_payload_object_json(call, &type_command_data, &data);
 }
 
-/* Appends `resolved` as the last member of data. */
+/* Appends `resolved` as the last field of `data`. */
 static struct str append_resolved_json(struct call *call, struct str data)
 {
     struct str resolved = encode_resolved_json(call);
@@ -247,7 +244,7 @@ static const struct schema payload_schema = {
 };
 static const struct type type_payload = { .kind = KIND_OBJECT, .schema = &payload_schema };
 
-void encode_payload(struct call *call)
+void encode_interaction_payload(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
     const struct payload_context *a = v->payload_context;
@@ -271,8 +268,8 @@ void encode_payload(struct call *call)
     };
 
     for (size_t i = 0; i < a->entitlements.count; i++)
-        ids_add(call->arena, &p.entitlement_sku_ids,
-                ((const struct entitlement *)a->entitlements.items)[i].sku_id);
+        id_list_add(call->arena, &p.entitlement_sku_ids,
+                    ((const struct entitlement *)a->entitlements.items)[i].sku_id);
 
     if (it->guild_id) {
         p.guild = &a->guild;
@@ -282,5 +279,5 @@ void encode_payload(struct call *call)
     } else {
         p.user = &v->user;
     }
-    v->payload = encode_object_json(call, &type_payload, &p);
+    v->payload = encode_payload_object_json(call, &type_payload, &p);
 }

@@ -1,4 +1,4 @@
-/* resolved.c - `resolved`: users, roles, channels, messages and files that a payload refers to. */
+/* resolved.c - `resolved`: users, roles, channels, messages and files of the payload. */
 #include "interactions/invoke.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ struct resolved_message {
     struct message message;
 };
 struct payload_attachment {
-    struct attachment attachment; /* must be first: shares the field table */
+    struct attachment attachment; /* must be first: uses the field table of attachments */
     bool ephemeral;
 };
 struct resolved_attachment_entry {
@@ -42,7 +42,8 @@ static struct str format_id_key(struct arena *arena, snowflake id)
     return str_printf(arena, "%" PRIu64, id);
 }
 
-/* Returns true if the map has this key, which is the first member of each entry type. */
+/* Returns whether the list has an entry with this key. The key is the first member of each entry
+ * type. */
 static bool map_has_key(const struct opt_list *map, size_t size, struct str key)
 {
     for (size_t i = 0; i < map->value.count; i++)
@@ -62,7 +63,7 @@ static void *map_add_entry(struct arena *arena, struct opt_list *map, size_t siz
 
 /* --- users, members and roles --------------------------------------------------------- */
 
-/* Adds the member with its permissions in the interaction's channel. */
+/* Adds the member with his permissions in the interaction's channel. */
 static enum err add_resolved_member(struct call *call, struct str key, snowflake id)
 {
     struct invocation_state *v = invocation_state_of(call);
@@ -282,10 +283,11 @@ static const struct schema resolved_schema = {
 };
 static const struct type type_resolved = { .kind = KIND_OBJECT, .schema = &resolved_schema };
 
-struct str encode_object_json(struct call *call, const struct type *type, const void *object)
+struct str encode_payload_object_json(struct call *call, const struct type *type,
+                                      const void *object)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, CALL_MAX_REPLY);
     schema_encode(&j, type, object);
@@ -298,5 +300,5 @@ struct str encode_resolved_json(struct call *call)
     bool any = r->users.given || r->members.given || r->roles.given || r->channels.given ||
                r->messages.given || r->attachments.given;
 
-    return any ? encode_object_json(call, &type_resolved, r) : (struct str){ 0 };
+    return any ? encode_payload_object_json(call, &type_resolved, r) : (struct str){ 0 };
 }

@@ -12,7 +12,7 @@ enum err encode_message_interaction(struct call *call, const struct interaction_
     const struct interaction *it = r->it;
     struct member member;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     enum err e = it->guild_id ? member_find(call->tx, it->guild_id, it->user_id, &member)
                               : ERR_UNKNOWN_MEMBER;
 
@@ -20,16 +20,16 @@ enum err encode_message_interaction(struct call *call, const struct interaction_
         return e;
     buf_init(&out, CALL_MAX_REPLY);
     json_begin_object(&j);
-    json_name(&j, "id");
-    json_id(&j, it->id);
-    json_name(&j, "type");
-    json_int(&j, it->type);
-    json_name(&j, "name");
-    json_text(&j, it->name);
-    json_name(&j, "user");
-    json_raw(&j, r->user_text);
+    json_write_name(&j, "id");
+    json_write_id(&j, it->id);
+    json_write_name(&j, "type");
+    json_write_int(&j, it->type);
+    json_write_name(&j, "name");
+    json_write_text(&j, it->name);
+    json_write_name(&j, "user");
+    json_write_raw(&j, r->user_text);
     if (!e) {
-        json_name(&j, "member");
+        json_write_name(&j, "member");
         schema_encode(&j, &type_member, &member);
     }
     json_end_object(&j);
@@ -43,8 +43,8 @@ static void write_optional_id_json(struct json_writer *j, struct str name, snowf
 {
     if (!id)
         return;
-    json_key(j, name);
-    json_id(j, id);
+    json_write_key(j, name);
+    json_write_id(j, id);
 }
 
 static enum err write_command_metadata_json(struct call *call, struct json_writer *j,
@@ -53,37 +53,37 @@ static enum err write_command_metadata_json(struct call *call, struct json_write
     struct user target;
     enum err e = OK;
 
-    json_name(j, "name");
-    json_text(j, it->name);
-    json_name(j, "command_type");
-    json_int(j, it->command_type);
+    json_write_name(j, "name");
+    json_write_text(j, it->name);
+    json_write_name(j, "command_type");
+    json_write_int(j, it->command_type);
     if (it->command_type == COMMAND_MESSAGE)
         write_optional_id_json(j, STR("target_message_id"), it->target_id);
     if (it->command_type != COMMAND_USER)
         return OK;
     e = user_find(call->tx, it->target_id, &target);
     if (!e) {
-        json_name(j, "target_user");
+        json_write_name(j, "target_user");
         schema_encode(j, &type_partial_user, &target);
     }
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-/* Writes the members that all types have; the caller closes the object. */
+/* Writes the fields that all interaction types have. The caller closes the JSON object. */
 static enum err write_common_metadata_json(struct call *call, struct json_writer *j,
                                            const struct interaction *it, struct str user)
 {
     enum err e = OK;
 
     json_begin_object(j);
-    json_name(j, "id");
-    json_id(j, it->id);
-    json_name(j, "type");
-    json_int(j, it->type);
-    json_name(j, "user");
-    json_raw(j, user);
-    json_name(j, "authorizing_integration_owners");
-    json_raw(j, it->owners);
+    json_write_name(j, "id");
+    json_write_id(j, it->id);
+    json_write_name(j, "type");
+    json_write_int(j, it->type);
+    json_write_name(j, "user");
+    json_write_raw(j, user);
+    json_write_name(j, "authorizing_integration_owners");
+    json_write_raw(j, it->owners);
     if (it->type == INTERACTION_COMMAND)
         e = write_command_metadata_json(call, j, it);
     if (it->type == INTERACTION_COMPONENT)
@@ -101,7 +101,7 @@ static enum err write_opener_metadata_json(struct call *call, struct json_writer
 
     if (e)
         return e == ERR_UNKNOWN_INTERACTION ? OK : e;
-    json_name(j, "triggering_interaction_metadata");
+    json_write_name(j, "triggering_interaction_metadata");
     e = write_common_metadata_json(call, j, &opener, r->user_text);
     json_end_object(j);
     return e;
@@ -111,7 +111,7 @@ enum err encode_interaction_metadata(struct call *call, const struct interaction
                                      struct str *ret)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, CALL_MAX_REPLY);
     enum err e = write_common_metadata_json(call, &j, r->it, r->user_text);
@@ -119,8 +119,8 @@ enum err encode_interaction_metadata(struct call *call, const struct interaction
     if (!e)
         e = write_opener_metadata_json(call, &j, r);
     if (r->forced.given == GIVEN) {
-        json_name(&j, "ephemerality_reason");
-        json_int(&j, r->forced.value);
+        json_write_name(&j, "ephemerality_reason");
+        json_write_int(&j, r->forced.value);
     }
     json_end_object(&j);
     *ret = buf_move_to_arena(&out, call->arena);

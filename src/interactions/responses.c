@@ -1,6 +1,5 @@
-/* responses.c - messages that answer interactions.
- *
- * A response is sent like a webhook's with the app's id; the app needs no permission to send it. */
+/* responses.c - messages with which apps respond to interactions. A response is sent like a webhook
+ * message with the app's id; the app needs no permission to send it. */
 #include "interactions/responses.h"
 
 #include "base/clock.h"
@@ -17,7 +16,7 @@ static const struct allowed_mentions default_allowed_mentions = {
     .parse = { GIVEN, { mention_users_only, 1 } },
 };
 
-/* Reads @everyone's permissions, for an app whose bot is not a member. */
+/* Reads the permissions of @everyone, for an app whose bot is not a member. */
 static enum err read_everyone_permissions(struct call *call, const struct channel *c, uint64_t *ret)
 {
     snowflake guild_id = c->guild_id.value;
@@ -49,7 +48,7 @@ static enum err read_app_permissions(struct call *call, const struct interaction
     return e == ERR_UNKNOWN_MEMBER ? read_everyone_permissions(call, c, ret) : e;
 }
 
-/* Returns true if the message has mentions or TTS: only these need permissions. */
+/* Returns whether the message has mentions or TTS, because only these need permissions. */
 static bool permissions_are_needed(const struct message_body *in)
 {
     return in && ((in->content.value.n && memchr(in->content.value.p, '@', in->content.value.n)) ||
@@ -73,7 +72,7 @@ enum err read_response_context(struct call *call, const struct interaction *it,
     if (e)
         return e;
     ret->by_user_only = is_installed_only_on_user(it->owners);
-    /* An app may use any emoji of its bot in a response. */
+    /* In a response an app may use all emoji that its bot can use. */
     ret->from = (struct message_sender){ .channel = &ret->channel,
                                          .perms = permission_bits | PERMISSION(USE_EXTERNAL_EMOJIS),
                                          .may_use_embeds = true,
@@ -98,21 +97,22 @@ static bool is_nonempty_json_array(struct str json)
     return json.p && !str_is(json, "[]");
 }
 
-/* Makes the response ephemeral if one side has blocked the other since the command. */
+/* Makes the response ephemeral if the user or the bot has blocked the other since the command was
+ * sent. */
 static enum err force_ephemeral_if_blocked(struct call *call, struct interaction_response *r)
 {
     bool barred;
-    enum err e = direct_channel_is_barred(call->tx, &r->channel, r->user.id, &barred);
+    enum err e = direct_channel_write_is_refused(call->tx, &r->channel, r->user.id, &barred);
 
     if (!e && barred)
-        r->forced = opt_int_of(EPHEMERAL_NO_SENDING);
+        r->forced = opt_int_given(EPHEMERAL_NO_SENDING);
     return e;
 }
 
 /* Decides whether the response must be ephemeral. An app that is installed only on the user's
- * account has no more permissions than the user. */
+ * account does not have more permissions than the user. */
 static enum err check_forced_ephemeral(struct call *call, struct interaction_response *r,
-                                       const struct message_draft *draft)
+                                       const struct new_message *draft)
 {
     struct member_access s;
     uint64_t permission_bits = 0;
@@ -130,27 +130,27 @@ static enum err check_forced_ephemeral(struct call *call, struct interaction_res
         e = OK; /* the user is not a member and has no permissions */
     if (!e)
         e = slow_mode_remaining_ms(
-            call->tx, &(struct slow_writer){ &r->channel, r->user.id, permission_bits },
+            call->tx, &(struct slow_mode_writer){ &r->channel, r->user.id, permission_bits },
             SLOW_MESSAGE, &wait);
     if (e)
         return e;
     if (!(permission_bits & PERMISSION(USE_EXTERNAL_APPS)))
-        r->forced = opt_int_of(EPHEMERAL_NO_EXTERNAL_APPS);
+        r->forced = opt_int_given(EPHEMERAL_NO_EXTERNAL_APPS);
     else if (!(permission_bits & PERMISSION(SEND_MESSAGES)))
-        r->forced = opt_int_of(EPHEMERAL_NO_SENDING);
+        r->forced = opt_int_given(EPHEMERAL_NO_SENDING);
     else if (draft->attachments.count && !(permission_bits & PERMISSION(ATTACH_FILES)))
-        r->forced = opt_int_of(EPHEMERAL_NO_FILES);
+        r->forced = opt_int_given(EPHEMERAL_NO_FILES);
     else if (is_nonempty_json_array(draft->embeds) && !(permission_bits & PERMISSION(EMBED_LINKS)))
-        r->forced = opt_int_of(EPHEMERAL_NO_EMBEDS);
+        r->forced = opt_int_given(EPHEMERAL_NO_EMBEDS);
     else if (wait)
-        r->forced = opt_int_of(EPHEMERAL_SLOWMODE);
+        r->forced = opt_int_given(EPHEMERAL_SLOWMODE);
     return OK;
 }
 
 /* --- message type, author, references ------------------------------------------------- */
 
 static void set_message_reference(struct call *call, const struct interaction_response *r,
-                                  struct message_draft *d, snowflake message_id)
+                                  struct new_message *d, snowflake message_id)
 {
     struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
 
@@ -164,9 +164,10 @@ static void set_message_reference(struct call *call, const struct interaction_re
 }
 
 /* Sets the message type. The first response to a command has the command's type; follow-ups and
- * responses to components are replies. A modal is answered like the interaction that opened it. */
+ * responses to components are replies. A response to a modal has the type that a response to the
+ * opening interaction would have. */
 static void set_message_type(struct call *call, const struct interaction_response *r,
-                             struct message_draft *d)
+                             struct new_message *d)
 {
     const struct interaction *it = r->it;
 
@@ -186,7 +187,7 @@ static void set_message_type(struct call *call, const struct interaction_respons
 }
 
 static void set_message_author(struct call *call, const struct interaction_response *r,
-                               struct message_draft *d)
+                               struct new_message *d)
 {
     const struct application *a = &r->application;
     struct user *author_user = arena_alloc(call->arena, sizeof *author_user);
@@ -201,23 +202,23 @@ static void set_message_author(struct call *call, const struct interaction_respo
     d->webhook_avatar = a->icon;
 }
 
-enum err draft_response_message(struct call *call, const struct interaction_response *r,
-                                struct message_draft *ret)
+enum err build_response_message(struct call *call, const struct interaction_response *r,
+                                struct new_message *ret)
 {
     const struct message_body *in = message_send_state_of(call)->in;
     struct message_sender from = r->from;
 
-    /* Missing permissions do not refuse a response: files and polls are always allowed, and
-     * complete_response_draft drops tts. */
+    /* A response is not refused for missing permissions: files and polls are always allowed, and
+     * complete_response_message removes tts. */
     from.perms |= PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(SEND_POLLS);
-    enum err e = message_draft_from_body(call, &from, ret);
+    enum err e = new_message_from_body(call, &from, ret);
     if (!e && in->flags.given == GIVEN)
         ret->flags |= in->flags.value & MESSAGE_EPHEMERAL;
     return e;
 }
 
-enum err complete_response_draft(struct call *call, struct interaction_response *r,
-                                 struct message_draft *draft)
+enum err complete_response_message(struct call *call, struct interaction_response *r,
+                                   struct new_message *draft)
 {
     bool command = r->it->type == INTERACTION_COMMAND && !r->follow_up_to;
     struct str encoded;
@@ -249,7 +250,7 @@ enum err complete_response_draft(struct call *call, struct interaction_response 
     return OK;
 }
 
-enum err create_response_message(struct call *call, const struct message_draft *draft,
+enum err create_response_message(struct call *call, const struct new_message *draft,
                                  struct message *ret)
 {
     enum err e = message_create(call, draft, ret);
@@ -259,7 +260,7 @@ enum err create_response_message(struct call *call, const struct message_draft *
 
 static bool names_earlier_upload(const struct list *attachments)
 {
-    const struct attachment_draft *a = attachments->items;
+    const struct attachment_in_body *a = attachments->items;
 
     for (size_t i = 0; i < attachments->count; i++)
         if (a[i].uploaded_filename.given == GIVEN)
@@ -267,8 +268,8 @@ static bool names_earlier_upload(const struct list *attachments)
     return false;
 }
 
-/* Checks that an edit adds only what the user may post: a deferred message is already public when
- * its content arrives, and cannot become ephemeral. */
+/* Checks that an edit adds only content that the user may post, because a deferred message is
+ * already public when its content arrives and cannot become ephemeral. */
 static enum err check_edit_permissions(struct call *call, const struct interaction_response *r,
                                        const struct message *m)
 {
@@ -287,7 +288,16 @@ static enum err check_edit_permissions(struct call *call, const struct interacti
     enum err e = member_access_find(call->tx, r->it->guild_id, r->user.id, &member_access);
     if (!e)
         e = member_permissions_in_channel(call->tx, &member_access, &r->channel, &permission_bits);
-    return e || (permission_bits & needs) == needs ? e : ERR_MISSING_PERMISSIONS;
+    if (e || (permission_bits & needs) == needs)
+        return e;
+    call_set_cause(call,
+                   "the app is installed by the user only, so its public responses need the user's "
+                   "permissions, and %.*s lacks %s here; leave this part out, or answer "
+                   "ephemerally",
+                   STR_ARGS(r->user.username),
+                   needs & ~permission_bits & PERMISSION(ATTACH_FILES) ? "ATTACH_FILES"
+                                                                       : "EMBED_LINKS");
+    return ERR_MISSING_PERMISSIONS;
 }
 
 enum err update_response_message(struct call *call, const struct interaction_response *r,
@@ -297,9 +307,9 @@ enum err update_response_message(struct call *call, const struct interaction_res
     bool barred = false;
     enum err e = OK;
 
-    /* After one side has blocked the other, a deferred message is not filled in. */
+    /* If the user or the bot has blocked the other, a deferred message gets no content. */
     if (!r->it->guild_id && !m->ephemeral_for && m->flags & MESSAGE_LOADING)
-        e = direct_channel_is_barred(call->tx, &r->channel, r->user.id, &barred);
+        e = direct_channel_write_is_refused(call->tx, &r->channel, r->user.id, &barred);
     if (e || barred)
         return e ? e : ERR_CANNOT_MESSAGE;
     from.perms |= PERMISSION(SEND_POLLS);

@@ -1,8 +1,6 @@
-/* routes.c - POST /interactions: a user invokes a command, component or modal.
- *
- * All checks run in a read transaction on one snapshot, before the write transaction. Only what
- * must happen once (nonce, modal submission) and the command's version are checked again in the
- * write transaction. */
+/* routes.c - POST /interactions: a user invokes a command, component or modal. All checks run in a
+ * read transaction before the write transaction. The write transaction checks again only the
+ * command's version and what must happen once (nonce, submission of a modal). */
 #include "api/hooks.h"
 #include "interactions/invoke.h"
 
@@ -13,10 +11,10 @@
 
 /* --- read transaction ----------------------------------------------------------------- */
 
-/* Checks that the caller can view the channel, and that guild_id is the channel's. */
+/* Checks that the caller can view the channel, and that guild_id is the guild of the channel. */
 static enum err check_interaction_channel(struct call *call)
 {
-    const struct invocation *in = call->body;
+    const struct interaction_request_body *in = call->body;
     struct interaction *it = &invocation_state_of(call)->it;
     enum err e = resolve_channel_by_id(call, in->channel_id);
 
@@ -32,14 +30,14 @@ static enum err check_interaction_channel(struct call *call)
     it->guild_id = guild_id;
     if (guild_id && (in->type == INTERACTION_COMPONENT || in->type == INTERACTION_MODAL))
         e = check_member_may_write(
-            &call->target.member_access->input); /* commands: see check_command_permission */
+            &call->target.member_access->input); /* for commands, see check_command_permission */
     if (e)
         return e;
-    return channel_accepts_messages(c->type) ? require_direct_channel_open(call)
+    return channel_accepts_messages(c->type) ? require_direct_channel_writable(call)
                                              : ERR_NOT_TEXT_CHANNEL;
 }
 
-/* Reads the member data of the app's bot, if it is in the guild. */
+/* Reads the permissions of the app's bot, if it is in the guild. */
 static enum err read_bot_member(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
@@ -55,7 +53,7 @@ static enum err read_bot_member(struct call *call)
 
 static enum err read_app_and_user(struct call *call)
 {
-    const struct invocation *in = call->body;
+    const struct interaction_request_body *in = call->body;
     struct invocation_state *v = invocation_state_of(call);
     enum err e = application_find(call->tx, in->application_id, &v->application);
 
@@ -74,7 +72,7 @@ static enum err read_app_and_user(struct call *call)
 
 static enum err read_and_check_request(struct call *call)
 {
-    switch (((const struct invocation *)call->body)->type) {
+    switch (((const struct interaction_request_body *)call->body)->type) {
     case INTERACTION_COMPONENT:
         return read_and_check_component(call);
     case INTERACTION_MODAL:
@@ -99,27 +97,26 @@ static enum err store_files_and_encode_payload(struct call *call)
     enum err e = store_interaction_files(call);
 
     if (!e)
-        encode_payload(call);
+        encode_interaction_payload(call);
     return e;
 }
 
 static const char SAME_NONCE[] =
     "select 1 from interactions where user_id = $1 and nonce = $2 and id > $3";
 
-/* *ret: the client repeats an earlier request with the same nonce. */
+/* Reads whether the client repeats an earlier request with the same nonce. */
 static enum err is_repeated_request(struct call *call, bool *ret)
 {
     enum { NONCE_LIFE_MS = 60 * 1000 };
-    const struct opt_str *nonce = &((const struct invocation *)call->body)->nonce;
-    struct rows row;
+    const struct opt_str *nonce = &((const struct interaction_request_body *)call->body)->nonce;
 
     *ret = false;
     if (nonce->given != GIVEN)
         return OK;
-    return tx_one(call->tx, SAME_NONCE,
-                  BIND(v_id(call->caller->id), v_text(nonce->value),
-                       v_id(snowflake_from_ms(clock_ms() - NONCE_LIFE_MS))),
-                  &row, ret);
+    return tx_exists(call->tx, SAME_NONCE,
+                     BIND(v_id(call->caller->id), v_text(nonce->value),
+                          v_id(snowflake_from_ms(clock_ms() - NONCE_LIFE_MS))),
+                     ret);
 }
 
 static enum err read_and_check_invocation(struct call *call)
@@ -134,19 +131,19 @@ static enum err read_and_check_invocation(struct call *call)
     if (!e)
         e = check_file_sizes(call);
     if (!e)
-        e = read_payload_objects(call);
+        e = read_interaction_payload_objects(call);
     if (e)
         return e;
     if (v->files.count)
         call->compute = store_files_and_encode_payload;
     else
-        encode_payload(call);
+        encode_interaction_payload(call);
     return OK;
 }
 
 static enum err read_interaction_request(struct call *call)
 {
-    const struct invocation *in = call->body;
+    const struct interaction_request_body *in = call->body;
     struct invocation_state *v = invocation_state_of(call);
 
     *v = (struct invocation_state){ .it = { .id = snowflake_new(),
@@ -155,9 +152,9 @@ static enum err read_interaction_request(struct call *call)
                                             .session = in->session_id } };
     enum err e = read_and_check_invocation(call);
     if (!e)
-        return OK; /* the write transaction checks for repetitions */
-    /* A repeated request may fail only because the first one succeeded, as with a modal; then the
-     * response is success. */
+        return OK; /* the write transaction checks whether the request is repeated */
+    /* A repeated request may fail only because the first one succeeded, for example a submitted
+     * modal; the reply is then success. */
     if (is_repeated_request(call, &v->again) || !v->again)
         return e;
     return OK;
@@ -215,7 +212,7 @@ static enum err create_interaction(struct call *call)
     return OK;
 }
 
-/* High enough for autocomplete, which sends requests while the user types. */
+/* The limit is high enough for autocomplete, which sends requests while the user types. */
 static const struct rate_limit interactions_limit = { .name = "interactions",
                                                       .count = 50,
                                                       .window_s = 10 };

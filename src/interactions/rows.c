@@ -1,4 +1,4 @@
-/* rows.c - SQL for interactions. */
+/* rows.c - SQL of interactions. */
 #include "interactions/internal.h"
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 
 int64_t interaction_creation_time(const struct interaction *it)
 {
-    return snowflake_ms(it->id) * 1000;
+    return snowflake_to_ms(it->id) * 1000;
 }
 
 static void interaction_from_row(const struct rows *r, void *ret)
@@ -90,7 +90,7 @@ static const char ACKNOWLEDGE[] =
     "modal = $5 where id = $1 and state = 0";
 
 enum err acknowledge_interaction(struct call *call, struct interaction *it,
-                                 const struct acknowledgement *a)
+                                 const struct interaction_acknowledgement *a)
 {
     int64_t changed;
 
@@ -119,13 +119,10 @@ static const char FOLLOW_UP[] = "update interactions set follow_ups = follow_ups
 enum err count_follow_up(struct tx *tx, struct interaction *it, int64_t *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FOLLOW_UP, BIND(v_id(it->id)), &row, &found);
+    enum err e = tx_one_or(tx, FOLLOW_UP, BIND(v_id(it->id)), ERR_UNKNOWN_INTERACTION, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_INTERACTION;
     *ret = it->follow_ups = row_int(&row, 0);
     return OK;
 }

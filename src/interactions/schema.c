@@ -42,16 +42,16 @@ static const struct schema option_in_schema = {
 static const struct type type_filename = { .kind = KIND_STRING, .min = 1, .max = 1024 };
 static const struct type type_description = { .kind = KIND_STRING, .max = 1024 };
 static const struct field file_fields[] = {
-    { FIELD(struct attachment_draft, id), .type = &type_id, .doc = "The n of files[n]" },
-    { FIELD(struct attachment_draft, filename), .type = &type_filename,
+    { FIELD(struct attachment_in_body, id), .type = &type_id, .doc = "The n of files[n]" },
+    { FIELD(struct attachment_in_body, filename), .type = &type_filename,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_draft, description), .type = &type_description,
+    { FIELD(struct attachment_in_body, description), .type = &type_description,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema file_schema = {
     .name = "InteractionFile",
-    .size = sizeof(struct attachment_draft),
+    .size = sizeof(struct attachment_in_body),
     .fields = file_fields,
     .doc = "Description of an uploaded file.",
 };
@@ -92,7 +92,7 @@ static const struct schema entry_schema = {
 
 /* clang-format off */
 #define MAYBE(member_, type_)                                                                      \
-    { FIELD(struct invocation_data, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+    { FIELD(struct interaction_request_data, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
 
 static const struct field data_fields[] = {
@@ -111,7 +111,7 @@ static const struct field data_fields[] = {
 };
 static const struct schema data_schema = {
     .name = "InvocationData",
-    .size = sizeof(struct invocation_data),
+    .size = sizeof(struct interaction_request_data),
     .fields = data_fields,
     .doc = "The command, component or modal; which fields it has depends on the type.",
 };
@@ -120,22 +120,24 @@ static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_sche
 /* --- whole body ----------------------------------------------------------------------- */
 
 static const struct field fields[] = {
-    { FIELD(struct invocation, type), .type = &type_interaction },
-    { FIELD(struct invocation, application_id), .type = &type_id },
-    { FIELD(struct invocation, channel_id), .type = &type_id },
-    { FIELD(struct invocation, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "Guild of the channel, if it has one" },
-    { FIELD(struct invocation, session_id), .type = &type_session, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct interaction_request_body, type), .type = &type_interaction },
+    { FIELD(struct interaction_request_body, application_id), .type = &type_id },
+    { FIELD(struct interaction_request_body, channel_id), .type = &type_id },
+    { FIELD(struct interaction_request_body, guild_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE, .doc = "Guild of the channel, if it has one" },
+    { FIELD(struct interaction_request_body, session_id), .type = &type_session,
+      .flags = OPTIONAL | NULLABLE,
       .doc = "Gateway session that receives the result; default: all of the user's" },
-    { FIELD(struct invocation, nonce), .type = &type_nonce, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct invocation, message_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "Message of the component" },
-    { FIELD(struct invocation, data), .type = &type_data },
+    { FIELD(struct interaction_request_body, nonce), .type = &type_nonce,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct interaction_request_body, message_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE, .doc = "Message of the component" },
+    { FIELD(struct interaction_request_body, data), .type = &type_data },
     { 0 },
 };
 
 static void check_invocation_data(struct form *form, const struct json_path *here, int64_t type,
-                                  const struct invocation_data *d)
+                                  const struct interaction_request_data *d)
 {
     switch (type) {
     case INTERACTION_COMPONENT:
@@ -157,7 +159,7 @@ static void check_invocation_data(struct form *form, const struct json_path *her
 
 static void check_invocation(struct form *form, const struct json_path *here, const void *object)
 {
-    const struct invocation *in = object;
+    const struct interaction_request_body *in = object;
     struct json_path data = json_path_key(here, STR("data")),
                      type = json_path_key(here, STR("type"));
 
@@ -165,12 +167,12 @@ static void check_invocation(struct form *form, const struct json_path *here, co
         check_invocation_data(form, &data, in->type, in->data);
     if (in->type == INTERACTION_COMPONENT)
         form_require_field(form, here, "message_id", in->message_id.given == GIVEN);
-    nonce_validate(form, here, &in->nonce);
+    message_nonce_validate(form, here, &in->nonce);
 }
 
 static const struct schema schema = {
     .name = "Invocation",
-    .size = sizeof(struct invocation),
+    .size = sizeof(struct interaction_request_body),
     .fields = fields,
     .check = check_invocation,
     .doc = "An invocation of a command, component or modal.",

@@ -1,4 +1,4 @@
-/* select_menus.c - parses the selected values of a menu, in a message or a modal. */
+/* select_menus.c - parses the selected values of a select menu, in a message or a modal. */
 #include "interactions/invoke.h"
 
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static enum err resolve_selected_id(struct call *call, const struct component *m
     }
 }
 
-/* Replaces the number of an uploaded file by its attachment id. */
+/* Replaces the number of an uploaded file by the attachment id. */
 static bool accept_selected_file(struct call *call, struct str *value)
 {
     struct submitted_file *file;
@@ -82,11 +82,11 @@ static enum err parse_menu_value(struct call *call, const struct component *menu
     }
 }
 
-/* Checks the number of values. In a modal, a component with required = false may have none. */
+/* Checks the number of values. In a modal, a component with required = false may have no value. */
 static bool is_value_count_allowed(const struct call *call, const struct component *menu,
                                    size_t count)
 {
-    bool modal = ((const struct invocation *)call->body)->type == INTERACTION_MODAL;
+    bool modal = ((const struct interaction_request_body *)call->body)->type == INTERACTION_MODAL;
     int64_t n = (int64_t)count, options = (int64_t)menu->options.value.count;
     bool box = menu->type == CHECKBOX_GROUP;
     int64_t least = menu->min_values.given == GIVEN ? menu->min_values.value : 1;
@@ -104,8 +104,9 @@ static bool is_duplicate_value(const struct str *values, size_t i)
     return false;
 }
 
-enum err parse_menu_values(struct call *call, const struct component *menu,
-                           const struct list *values, struct list *ret_values, bool *ret_good)
+enum err parse_select_menu_values(struct call *call, const struct component *menu,
+                                  const struct list *values, struct list *ret_values,
+                                  bool *ret_good)
 {
     const struct str *in = values->items;
     enum err e = OK;

@@ -1,7 +1,7 @@
-/* timeouts.c - timeouts of interactions, and deletion of old rows and files, as stored jobs.
- *
- * A job per 250 ms fails all unanswered interactions of that slice; it finds them by id, because
- * ids contain the creation time. Acknowledging an interaction therefore changes no job. */
+/* timeouts.c - timeouts of interactions, and deletion of old rows and files, as stored jobs. One
+ * job per interval of 250 ms fails all unanswered interactions that were created in that interval;
+ * it finds them by id, because ids contain the creation time. Acknowledging an interaction
+ * therefore changes no job. */
 #include "interactions/invoke.h"
 
 #include "api/jobs/jobs.h"
@@ -21,8 +21,8 @@ static const char READ_UNANSWERED[] =
 
 static enum err schedule_cleanup(struct call *call, int64_t created_ms);
 
-/* Fails the unanswered interactions of one slice of time; the job's key is the number of the
- * slice. */
+/* Fails the unanswered interactions that were created in one interval; the job's key is the number
+ * of the interval. */
 static enum err run_timeout_job(struct call *call, const struct job *job)
 {
     int64_t from = (int64_t)job->key * SLICE_MS;
@@ -35,7 +35,7 @@ static enum err run_timeout_job(struct call *call, const struct job *job)
     if (e)
         return e;
     while (rows_next(&rows))
-        ids_add(call->arena, &ids, row_id(&rows, 0));
+        id_list_add(call->arena, &ids, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < ids.count; i++)
         e = fail_interaction(call, ((snowflake *)ids.items)[i], FAILURE_TIMEOUT);
@@ -50,13 +50,13 @@ static const struct job_kind interaction_timeout_job = {
 
 enum err schedule_interaction_timeout(struct call *call, const struct interaction *it)
 {
-    int64_t slice = snowflake_ms(it->id) / SLICE_MS;
+    int64_t slice = snowflake_to_ms(it->id) / SLICE_MS;
     int64_t due_ms = (slice + 1) * SLICE_MS + callback_timeout_ms();
 
     return job_schedule_if_changed(call, &interaction_timeout_job, (snowflake)slice, due_ms * 1000);
 }
 
-enum { CLEANUP_ROWS = 500 }; /* rows per step, which takes a few milliseconds of the writer */
+enum { CLEANUP_ROWS = 500 }; /* rows per step, which takes a few milliseconds */
 
 static const char MARK_FILES[] =
     "update files set gone = 1 where id in (select id from interaction_files where "
@@ -68,8 +68,8 @@ static const char DELETE_OLD_ROWS[] =
     "delete from interactions where id in "
     "(select id from interactions where id < $1 order by id limit $2)";
 
-/* Deletes files when the token has expired; the interactions' rows stay longer, because modals
- * refer to them. */
+/* Deletes the files of interactions whose token has expired. The rows of interactions stay longer,
+ * because modals refer to them. */
 static enum err delete_expired_files(struct call *call, int64_t *ret_gone)
 {
     snowflake before = snowflake_from_ms((clock_us() - INTERACTION_TOKEN_LIFE_US) / 1000);
@@ -102,7 +102,7 @@ static const struct job_kind interaction_cleanup_job = {
     .run = run_cleanup_job,
 };
 
-/* Schedules two cleanups, for files and for rows, each for a whole minute of interactions. */
+/* Schedules the deletion of files and of rows, each for all interactions of a minute. */
 static enum err schedule_cleanup(struct call *call, int64_t created_ms)
 {
     int64_t minute = created_ms / MINUTE_MS + 1;

@@ -1,7 +1,6 @@
-/* token.c - the token with which an app answers an interaction.
- *
- * base64url of "interaction:<id>:<43 characters>". The characters are derived from the id and the
- * server's key, so nothing is stored, and the database alone is not enough to answer. */
+/* token.c - the token with which an app answers an interaction: base64url of "interaction:<id>:<43
+ * characters>". The characters are derived from the id and the server's key, so the token is not
+ * stored, and the database alone is not enough to answer an interaction. */
 #include "interactions/internal.h"
 
 #include <sodium.h>

@@ -1,4 +1,4 @@
-/* user_events.c - events about an interaction to the user who invoked it. */
+/* user_events.c - gateway events to the user who invoked an interaction. */
 #include "interactions/internal.h"
 
 #include "gateway/gateway.h"
@@ -79,7 +79,7 @@ enum err fail_interaction(struct call *call, snowflake id, enum failure_reason r
         return e;
     struct interaction_outcome o = { .id = id,
                                      .nonce = nonce_or_absent(it.nonce),
-                                     .reason_code = opt_int_of(reason) };
+                                     .reason_code = opt_int_given(reason) };
     emit_to_invoking_user(call, &it, EVENT_INTERACTION_FAILURE, &outcome_schema, &o);
     return OK;
 }

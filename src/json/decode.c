@@ -91,20 +91,20 @@ static inline bool decode_plain_string_as_raw(struct json_reader *r, struct str 
     return true;
 }
 
-/* Not inlined, so that decode_value stays small. */
+/* Not inlined, so that the inlined function decode_value stays small. */
 static __attribute__((noinline)) void decode_scalar(struct json_decoder *d, const struct type *type,
                                                     enum json_kind kind, const struct json_path *at,
                                                     void *out)
 {
     struct json_reader *r = &d->reader;
-    struct scalar s;
+    struct scalar_value s;
     int64_t v;
     bool taken;
 
     if (kind == JSON_STRING && type_is_plain_string(type) && decode_plain_string(r, type, out))
         return;
     if (type->kind == KIND_INT && decode_short_int(r, &v)) {
-        decode_parsed_int(d->form, type, v, at, out);
+        decode_integer_value(d->form, type, v, at, out);
         return;
     }
     s.of_text = false;
@@ -130,7 +130,7 @@ static __attribute__((noinline)) void decode_scalar(struct json_decoder *d, cons
 /* Consumes a null if the type treats it as empty (TYPE_NULL_NONE). */
 static bool consume_null_if_allowed(struct json_decoder *d, const struct type *type)
 {
-    return type->flags & TYPE_NULL_NONE && reader_is_at(&d->reader, 'n') &&
+    return type->flags & TYPE_NULL_NONE && reader_is_at_char(&d->reader, 'n') &&
            json_read_null(&d->reader);
 }
 
@@ -142,7 +142,7 @@ static __attribute__((noinline)) bool decode_comma_separated(struct json_decoder
 
 static struct decode_plan *plan_of_list_items(const struct type *type)
 {
-    return type->of->kind == KIND_OBJECT ? decode_plan_of_schema(type->of->schema) : NULL;
+    return type->of->kind == KIND_OBJECT ? schema_get_decode_plan(type->of->schema) : NULL;
 }
 
 /* Maps, objects and arrays have separate functions, so that each saves only its own registers. */
@@ -155,7 +155,7 @@ static inline __attribute__((always_inline)) void decode_composite(struct json_d
     if (type->kind == KIND_MAP && kind == JSON_OBJECT)
         decode_map(d, type, at, out);
     else if (type->kind == KIND_OBJECT && kind == JSON_OBJECT)
-        decode_object(d, decode_plan_of_schema(type->schema), at, out);
+        decode_object(d, schema_get_decode_plan(type->schema), at, out);
     else if (type->kind == KIND_ARRAY && kind == JSON_ARRAY)
         decode_array(d, type, plan_of_list_items(type), at, out);
     else if (type->kind != KIND_ARRAY ||
@@ -163,8 +163,8 @@ static inline __attribute__((always_inline)) void decode_composite(struct json_d
         refuse_composite(d, type, at);
 }
 
-/* Decodes a value; kind: its JSON kind. Always inlined into the loops of this file, because only a
- * few comparisons precede the branches. */
+/* Decodes a value whose JSON kind is `kind`. Always inlined into the loops of this file, because
+ * only a few comparisons precede the branches. */
 static inline __attribute__((always_inline)) void decode_value(struct json_decoder *d,
                                                                const struct type *type,
                                                                enum json_kind kind,
@@ -201,7 +201,7 @@ static bool decode_null_field(struct json_decoder *d, const struct field *f, cha
     json_skip_value(&d->reader, NULL);
     if (!(f->flags & NULLABLE))
         return false;
-    field_value_slot(f, object, GIVEN_NULL);
+    field_value_address(f, object, GIVEN_NULL);
     field_store_default(f, object);
     return true;
 }
@@ -225,15 +225,15 @@ static inline bool decode_field_value(struct json_decoder *d, const struct field
     if (kind == JSON_NULL || is_empty_treated_as_null(&d->reader, f->type))
         return decode_null_field(d, f, object);
     struct json_path at = json_path_key(up, f->name);
-    void *slot = field_value_slot(f, object, GIVEN);
-    /* A struct member points to its object; a list contains its objects. */
+    void *slot = field_value_address(f, object, GIVEN);
+    /* A struct member is a pointer to its object; a list contains its objects. */
     if (f->type->kind == KIND_OBJECT)
         slot = *(void **)slot = arena_alloc(d->form->arena, f->type->schema->size);
     decode_value(d, f->type, kind, &at, slot);
     return true;
 }
 
-/* Decodes a field; the first byte decides for maps, strings and raw JSON, the most common
+/* Decodes a field. The first byte is checked first for maps, strings and raw JSON, the most common
  * values. */
 static inline void decode_field(struct json_decoder *d, struct decode_progress *p,
                                 const struct field *f, const struct json_path *up)
@@ -241,23 +241,23 @@ static inline void decode_field(struct json_decoder *d, struct decode_progress *
     struct json_reader *r = &d->reader;
     struct str text;
 
-    if (progress_mark_field(p))
+    if (decode_mark_field_present(p))
         remove_field_errors(d, f, up);
-    if (f->type->kind == KIND_MAP && reader_is_at(r, '{')) {
+    if (f->type->kind == KIND_MAP && reader_is_at_char(r, '{')) {
         struct json_path at = json_path_key(up, f->name);
 
-        decode_map(d, f->type, &at, field_value_slot(f, p->object, GIVEN));
+        decode_map(d, f->type, &at, field_value_address(f, p->object, GIVEN));
     } else if (type_is_plain_string(f->type)
                    ? decode_plain_string(r, f->type, &text)
                    : f->type->kind == KIND_RAW && decode_plain_string_as_raw(r, &text)) {
-        *(struct str *)field_value_slot(f, p->object, GIVEN) = text;
+        *(struct str *)field_value_address(f, p->object, GIVEN) = text;
     } else if (!decode_field_value(d, f, p->object, up)) {
-        progress_unmark_field(p);
+        decode_unmark_field(p);
     }
 }
 
 /* Consumes the known field name at r->at and its colon. Returns NULL and consumes nothing if the
- * name is unknown or not in the simplest form. */
+ * name is unknown, has escapes or has white space around it. */
 static inline const struct field *parse_known_field_name(struct json_reader *r,
                                                          struct decode_progress *p)
 {
@@ -265,7 +265,7 @@ static inline const struct field *parse_known_field_name(struct json_reader *r,
     const struct field *f;
 
     if (r->end - at < MAX_FIELD_NAME_BYTES + 3 || *at != '"' ||
-        !(f = progress_find_quoted_field(p, at + 1)))
+        !(f = decode_find_quoted_field(p, at + 1)))
         return NULL;
     colon = at + f->name.n + 2;
     if (*colon == ':')
@@ -288,18 +288,19 @@ static inline const struct field *parse_field_name(struct json_reader *r, struct
         return f;
     if (!reader_read_string(r, &key) || !reader_read_colon(r, r->at))
         return NULL;
-    return progress_find_field(p, key);
+    return decode_find_field(p, key);
 }
 
-/* Decodes one member in any form, from the comma before it or the brace at `start`. Returns false
- * at the end of the object. */
+/* Decodes one member in any form. r->at is at the comma before the member, or at the brace at
+ * `start`. Returns false at the end of the object. */
 static __attribute__((noinline)) bool decode_member(struct json_decoder *d,
                                                     struct decode_progress *p,
                                                     const struct json_path *up, const char *start)
 {
     struct json_reader *r = &d->reader;
 
-    if (!(r->at == start ? reader_first_element(r, true) : reader_following_element(r, true)))
+    if (!(r->at == start ? reader_move_to_first_element(r, true)
+                         : reader_move_to_next_element(r, true)))
         return false;
     const struct field *f = parse_field_name(r, p);
     if (f)
@@ -317,13 +318,13 @@ static __attribute__((noinline)) bool decode_field_slow(struct json_decoder *d,
     const struct field *f = s->field;
     struct json_path at = json_path_key(up, f->name);
 
-    if (s->kind != STEP_LIST || !reader_is_at(&d->reader, '['))
+    if (s->kind != STEP_LIST || !reader_is_at_char(&d->reader, '['))
         return decode_field_value(d, f, object, up);
-    decode_array(d, f->type, s->inner, &at, field_value_slot(f, object, GIVEN));
+    decode_array(d, f->type, s->inner, &at, field_value_address(f, object, GIVEN));
     return true;
 }
 
-/* State of decoding an object on the fast path; count: values not yet added to reader.values. */
+/* State of decoding an object on the fast path; count: values not yet in reader.values. */
 struct object_cursor {
     struct decode_plan_step *last;
     uint64_t seen;
@@ -340,8 +341,8 @@ static inline void finish_object_fast(struct json_reader *r, const char *at, uns
         reader_leave_container(r, at);
 }
 
-/* Fast path: decodes members from the comma before them or the brace at `start`. Returns true at
- * the end of the object, false if the slow path is needed. */
+/* Fast path: decodes members. Each starts at the comma before it, or at the brace at `start`.
+ * Returns true at the end of the object, false if the slow path is needed. */
 static inline __attribute__((always_inline)) bool decode_members_fast(
     struct json_decoder *d, struct decode_plan *plan, struct object_cursor *m,
     const struct json_path *up, const char *start, char *object)
@@ -378,11 +379,11 @@ static inline __attribute__((always_inline)) bool decode_members_fast(
     r->values += m->count;
     m->count = 0;
     if (r->values > r->values_max)
-        reader_fail(r); /* the closing brace does not check the limit */
+        reader_fail(r); /* finish_object_fast does not check the limit */
     return false;
 }
 
-/* True if white space precedes the next member or its comma: the fast path would fail. */
+/* Returns true if white space precedes the next member or its comma: the fast path would fail. */
 static inline bool has_space_before_member(const struct json_reader *r)
 {
     return r->end - r->at > 1 && ((unsigned char)r->at[0] <= ' ' || (unsigned char)r->at[1] <= ' ');
@@ -417,9 +418,10 @@ static __attribute__((noinline)) void finish_object(struct json_decoder *d,
 
     if (!json_reader_ok(&d->reader))
         return;
-    d->form->text = (struct form_text_info){ (size_t)(d->reader.at - start), !d->reader.escaped };
-    progress_finish_object(&p, d->form, at);
-    d->form->text = (struct form_text_info){ 0 };
+    d->form->text =
+        (struct checked_object_info){ (size_t)(d->reader.at - start), !d->reader.escaped };
+    decode_finish_object(&p, d->form, at);
+    d->form->text = (struct checked_object_info){ 0 };
 }
 
 /* Decodes an object from its opening brace. */
@@ -431,7 +433,7 @@ static inline __attribute__((always_inline)) void decode_object_inline(struct js
     struct object_cursor m = { .last = &plan->begin, .count = 1 };
     const char *start = d->reader.at;
 
-    if (!reader_enter_uncounted(&d->reader, true))
+    if (!reader_enter_container_uncounted(&d->reader, true))
         return;
     while (!decode_members_fast(d, plan, &m, at, start, object) &&
            decode_members_slow(d, plan, &m, at, start, object))
@@ -484,7 +486,7 @@ static inline void *list_append_zeroed(struct arena *arena, struct list *list, s
 
     if (!cap && size <= SMALL)
         list->items = arena_alloc_raw(arena, (list->cap = FIRST) * size);
-    char *item = list_append_raw(arena, list, size);
+    char *item = list_append_unzeroed(arena, list, size);
 
     if (size > SMALL)
         memset(item, 0, size);
@@ -502,7 +504,7 @@ static inline bool advance_to_next_object(struct json_reader *r)
     return true;
 }
 
-/* Decodes an array; plan: the plan of its elements if they are objects. */
+/* Decodes an array; plan is the plan of its elements if they are objects. */
 static __attribute__((noinline)) void decode_array(struct json_decoder *d, const struct type *type,
                                                    struct decode_plan *plan,
                                                    const struct json_path *at, struct list *out)
@@ -511,9 +513,9 @@ static __attribute__((noinline)) void decode_array(struct json_decoder *d, const
     struct json_path here = json_path_index(at, 0);
     size_t size = schema_list_item_size(type->of), most = max_list_items(type);
 
-    for (bool more = reader_enter_first_element(r, false); more;
-         more = reader_following_element(r, false), here.index++) {
-        if (plan && here.index < most && reader_is_at(r, '{')) {
+    for (bool more = reader_enter_to_first_element(r, false); more;
+         more = reader_move_to_next_element(r, false), here.index++) {
+        if (plan && here.index < most && reader_is_at_char(r, '{')) {
             do
                 decode_object_inline(d, plan, &here, list_append_zeroed(r->arena, out, size));
             while (here.index + 1 < most && advance_to_next_object(r) && ++here.index);
@@ -544,7 +546,7 @@ static bool decode_comma_separated(struct json_decoder *d, const struct type *ty
     if (!json_read_string(&d->reader, &text))
         return true;
     for (; text.n; count++) {
-        struct scalar s = { .kind = JSON_STRING, .text = str_trim(str_cut(&text, ',')) };
+        struct scalar_value s = { .kind = JSON_STRING, .text = str_trim(str_cut(&text, ',')) };
         struct json_path here = json_path_index(at, count);
 
         if (count < max_list_items(type))
@@ -587,7 +589,7 @@ static __attribute__((noinline)) bool decode_map_entry(struct json_decoder *d,
     if (entry) {
         form_remove_errors_at(d->form, &at);
     } else if (out->count < max_list_items(type)) {
-        entry = list_append_raw(d->form->arena, out, size);
+        entry = list_append_unzeroed(d->form->arena, out, size);
     } else {
         json_skip_value(r, NULL);
         return false;
@@ -626,7 +628,7 @@ static inline bool decode_string_pair_fast(struct json_decoder *d, const struct 
         return false;
     r->values++;
     r->at = p + 1;
-    *(struct string_pair *)list_append_raw(d->form->arena, out, sizeof(struct string_pair)) =
+    *(struct string_pair *)list_append_unzeroed(d->form->arena, out, sizeof(struct string_pair)) =
         (struct string_pair){ key, value };
     return true;
 }
@@ -638,8 +640,8 @@ static __attribute__((noinline)) void decode_map(struct json_decoder *d, const s
     bool simple = type_is_plain_string(type->of);
     size_t skipped = 0;
 
-    for (bool more = reader_enter_first_element(r, true); more;
-         more = reader_following_element(r, true))
+    for (bool more = reader_enter_to_first_element(r, true); more;
+         more = reader_move_to_next_element(r, true))
         if ((!simple || !decode_string_pair_fast(d, type, out)) &&
             !decode_map_entry(d, type, at, out))
             skipped++;

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-static const char *json_schema_type_name(enum kind kind)
+static const char *json_schema_type_name(enum json_type_kind kind)
 {
     switch (kind) {
     case KIND_INT:
@@ -18,13 +18,13 @@ static const char *json_schema_type_name(enum kind kind)
     case KIND_OBJECT:
         return "object";
     case KIND_RAW:
-        return NULL; /* any JSON type */
+        return NULL; /* any JSON type is allowed */
     default:
         return "string";
     }
 }
 
-static const char *json_schema_format(enum kind kind)
+static const char *json_schema_format(enum json_type_kind kind)
 {
     switch (kind) {
     case KIND_ID:
@@ -44,14 +44,14 @@ static void write_text_member(struct json_writer *j, struct str name, const char
 {
     if (!text)
         return;
-    json_key(j, name);
-    json_text(j, str_of(text));
+    json_write_key(j, name);
+    json_write_text(j, str_of(text));
 }
 
 static void write_int_member(struct json_writer *j, struct str name, int64_t v)
 {
-    json_key(j, name);
-    json_int(j, v);
+    json_write_key(j, name);
+    json_write_int(j, v);
 }
 
 static void write_limits(struct json_writer *j, const struct type *type)
@@ -71,9 +71,9 @@ static void write_limits(struct json_writer *j, const struct type *type)
 
     if (!words[type->kind].min.p)
         return;
-    if (type_minimum(type, &limit) && (number || limit))
+    if (type_get_minimum(type, &limit) && (number || limit))
         write_int_member(j, words[type->kind].min, limit);
-    if (type_maximum(type, &limit) && (number || limit))
+    if (type_get_maximum(type, &limit) && (number || limit))
         write_int_member(j, words[type->kind].max, limit);
 }
 
@@ -81,16 +81,16 @@ static void write_enum_values(struct json_writer *j, const struct type *type, bo
 {
     if (!type->choices || type->flags & TYPE_LOOSE_ENUM)
         return;
-    json_name(j, "enum");
+    json_write_name(j, "enum");
     json_begin_array(j);
     for (const struct choice *c = type->choices; c->doc; c++) {
         if (c->text)
-            json_text(j, str_of(c->text));
+            json_write_text(j, str_of(c->text));
         else
-            json_int(j, c->value);
+            json_write_int(j, c->value);
     }
     if (nullable)
-        json_null(j);
+        json_write_null(j);
     json_end_array(j);
 }
 
@@ -100,12 +100,12 @@ static void write_type_name(struct json_writer *j, const struct type *type, bool
 
     if (!name)
         return;
-    json_name(j, "type");
+    json_write_name(j, "type");
     if (nullable)
         json_begin_array(j);
-    json_text(j, str_of(name));
+    json_write_text(j, str_of(name));
     if (nullable) {
-        json_text(j, STR("null"));
+        json_write_text(j, STR("null"));
         json_end_array(j);
     }
     write_text_member(j, STR("format"), json_schema_format(type->kind));
@@ -113,17 +113,17 @@ static void write_type_name(struct json_writer *j, const struct type *type, bool
 
 static void write_schema_reference(struct json_writer *j, const struct schema *schema)
 {
-    json_name(j, "$ref");
+    json_write_name(j, "$ref");
     struct buf path;
     buf_init(&path, 1024);
     buf_printf(&path, "#/components/schemas/%s", schema->name);
-    json_text(j, buf_str(&path));
+    json_write_text(j, buf_str(&path));
     buf_clear(&path);
 }
 
 static void write_nullable_reference(struct json_writer *j, const struct schema *schema)
 {
-    json_name(j, "anyOf");
+    json_write_name(j, "anyOf");
     json_begin_array(j);
     json_begin_object(j);
     write_schema_reference(j, schema);
@@ -150,13 +150,13 @@ static void write_default(struct json_writer *j, const struct field *f)
         write_int_member(j, STR("default"), f->fallback);
         break;
     case MEMBER_BOOL:
-        json_name(j, "default");
-        json_bool(j, f->fallback != 0);
+        json_write_name(j, "default");
+        json_write_bool(j, f->fallback != 0);
         break;
     case MEMBER_U64:
         if (f->type->kind == KIND_BITS) {
-            json_name(j, "default");
-            json_id(j, (uint64_t)f->fallback);
+            json_write_name(j, "default");
+            json_write_id(j, (uint64_t)f->fallback);
         }
         break;
     default:
@@ -170,28 +170,28 @@ static void write_fields_schema(struct json_writer *j, const struct schema *sche
 {
     bool required = false;
 
-    json_name(j, "properties");
+    json_write_name(j, "properties");
     json_begin_object(j);
     for (const struct field *f = schema->fields; f->name.p; f++) {
-        json_key(j, f->name);
+        json_write_key(j, f->name);
         write_field_schema(j, f);
         required |= !(f->flags & OPTIONAL);
     }
     json_end_object(j);
     if (!required)
         return;
-    json_name(j, "required");
+    json_write_name(j, "required");
     json_begin_array(j);
     for (const struct field *f = schema->fields; f->name.p; f++)
         if (!(f->flags & OPTIONAL))
-            json_text(j, f->name);
+            json_write_text(j, f->name);
     json_end_array(j);
 }
 
 /* Writes the JSON Schema members of a type into an open object. */
 static void write_type_members(struct json_writer *j, const struct type *type, bool nullable)
 {
-    type = type_in_documentation(type);
+    type = type_for_documentation(type);
     bool named = type->kind == KIND_OBJECT && type->schema->name;
 
     if (named && nullable) {
@@ -206,7 +206,7 @@ static void write_type_members(struct json_writer *j, const struct type *type, b
     write_limits(j, type);
     write_enum_values(j, type, nullable);
     if (type->kind == KIND_ARRAY || type->kind == KIND_MAP) {
-        json_key(j, type->kind == KIND_ARRAY ? STR("items") : STR("additionalProperties"));
+        json_write_key(j, type->kind == KIND_ARRAY ? STR("items") : STR("additionalProperties"));
         schema_describe(j, type->of);
     }
     if (type->kind == KIND_OBJECT)
@@ -220,8 +220,8 @@ static void write_field_schema(struct json_writer *j, const struct field *f)
     write_text_member(j, STR("description"), f->doc ? f->doc : f->type->doc);
     write_default(j, f);
     if (f->flags & DEPRECATED) {
-        json_name(j, "deprecated");
-        json_bool(j, true);
+        json_write_name(j, "deprecated");
+        json_write_bool(j, true);
     }
     json_end_object(j);
 }
@@ -257,7 +257,7 @@ static const char *type_kind_name(const struct type *type)
     return words[type->kind];
 }
 
-static const char *limit_unit_name(enum kind kind)
+static const char *limit_unit_name(enum json_type_kind kind)
 {
     switch (kind) {
     case KIND_STRING:
@@ -277,8 +277,8 @@ static void append_limits_phrase(struct buf *out, const struct type *type)
 {
     bool number = type->kind == KIND_INT || type->kind == KIND_REAL;
     int64_t min, max;
-    bool low = type_minimum(type, &min) && (number || min);
-    bool high = type_maximum(type, &max) && (number || max);
+    bool low = type_get_minimum(type, &min) && (number || min);
+    bool high = type_get_maximum(type, &max) && (number || max);
 
     if (low && high && min < 0)
         buf_printf(out, ", %lld to %lld", (long long)min, (long long)max);
@@ -295,13 +295,13 @@ static void append_limits_phrase(struct buf *out, const struct type *type)
     buf_add_str(out, str_of(limit_unit_name(type->kind)));
 }
 
-void schema_append_phrase(struct buf *out, const struct type *type)
+void schema_append_description(struct buf *out, const struct type *type)
 {
-    type = type_in_documentation(type);
+    type = type_for_documentation(type);
     buf_add_str(out, str_of(type_kind_name(type)));
     if (type->kind == KIND_ARRAY || type->kind == KIND_MAP) {
         buf_add_char(out, '[');
-        schema_append_phrase(out, type->of);
+        schema_append_description(out, type->of);
         buf_add_char(out, ']');
     }
     append_limits_phrase(out, type);

@@ -1,8 +1,6 @@
 /* encode.c - encodes structs as JSON by a schema. */
 #include "json/internal.h"
 
-/* --- objects shared by list elements -------------------------------------------------- */
-
 /* List elements often point to the same object, such as the author of many messages. The object is
  * encoded once, then its output is copied. */
 enum { CACHED_OBJECTS = 8 };
@@ -43,15 +41,14 @@ static void cache_encoding(struct encoded_objects *e, const struct schema *schem
     e->cached[i].n = n;
 }
 
-/* --- values --------------------------------------------------------------------------- */
-
-/* Encodes a list element; known: objects already encoded in the same list, NULL: no list. */
+/* Encodes a list element; known: objects already encoded in this list, or NULL. */
 static void encode_item(struct json_writer *j, struct encoded_objects *known,
                         const struct type *type, const void *item);
 static void encode_object(struct json_writer *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object);
 
-/* Encodes an object that a member points to. The member's name precedes it: no comma is pending. */
+/* Encodes an object that a member points to. The member's name precedes it, so no comma is
+ * needed. */
 static void encode_object_cached(struct json_writer *j, struct encoded_objects *known,
                                  const struct schema *schema, const void *object)
 {
@@ -60,7 +57,7 @@ static void encode_object_cached(struct json_writer *j, struct encoded_objects *
     if (known && copy_cached_encoding(j, known, schema, object))
         return;
     encode_object(j, known, schema, object);
-    if (known && !buf_full(j->out))
+    if (known && !buf_is_full(j->out))
         cache_encoding(known, schema, object, at, j->out->n - at);
 }
 
@@ -93,7 +90,7 @@ static void encode_map(struct json_writer *j, struct encoded_objects *known, con
 
     json_begin_object(j);
     for (size_t i = 0; i < list->count; i++, entry += size) {
-        json_escaped_key(j, *(const struct str *)(const void *)entry);
+        json_write_escaped_key(j, *(const struct str *)(const void *)entry);
         encode_item(j, known, of, entry + sizeof(struct str));
     }
     json_end_object(j);
@@ -104,29 +101,29 @@ static void encode_item(struct json_writer *j, struct encoded_objects *known,
 {
     switch (type->kind) {
     case KIND_STRING:
-        json_text(j, *(const struct str *)item);
+        json_write_text(j, *(const struct str *)item);
         break;
     case KIND_INT:
-        json_int(j, *(const int64_t *)item);
+        json_write_int(j, *(const int64_t *)item);
         break;
     case KIND_REAL:
-        json_real(j, *(const double *)item);
+        json_write_real(j, *(const double *)item);
         break;
     case KIND_BOOL:
-        json_bool(j, *(const bool *)item);
+        json_write_bool(j, *(const bool *)item);
         break;
     case KIND_ID:
     case KIND_BITS:
-        json_id(j, *(const uint64_t *)item);
+        json_write_id(j, *(const uint64_t *)item);
         break;
     case KIND_TIME:
-        json_time(j, *(const int64_t *)item);
+        json_write_time(j, *(const int64_t *)item);
         break;
     case KIND_RAW:
         if (type->show)
             type->show(j, *(const struct str *)item);
         else
-            json_raw(j, *(const struct str *)item);
+            json_write_raw(j, *(const struct str *)item);
         break;
     case KIND_ARRAY:
         encode_array(j, known, type->of, item);
@@ -138,7 +135,7 @@ static void encode_item(struct json_writer *j, struct encoded_objects *known,
         encode_object(j, known, type->schema, item);
         break;
     case KIND_IMAGE:
-        json_null(j); /* images are input only */
+        json_write_null(j); /* images are input only */
         break;
     }
 }
@@ -155,7 +152,7 @@ static enum field_presence member_state(const struct field *f, const char *membe
     return GIVEN;
 }
 
-/* True if an absent value is written as null: plain members cannot distinguish both. */
+/* Returns true if an absent value is written as null; a plain member cannot distinguish both. */
 static bool encodes_absent_as_null(const struct field *f)
 {
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_type_infos[f->member].opt);
@@ -179,11 +176,11 @@ static void encode_field(struct json_writer *j, struct encoded_objects *known,
 
     if (given == ABSENT && !encodes_absent_as_null(f))
         return;
-    json_key(j, f->name);
+    json_write_key(j, f->name);
     if (given == GIVEN)
         encode_value(j, known, f, member);
     else
-        json_null(j);
+        json_write_null(j);
 }
 
 bool schema_encode_field_value(struct json_writer *j, const struct field *f, const void *object)
@@ -208,7 +205,7 @@ static void encode_object(struct json_writer *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object)
 {
     if (!object) {
-        json_null(j);
+        json_write_null(j);
         return;
     }
     json_begin_object(j);

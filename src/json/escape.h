@@ -10,7 +10,7 @@
 struct arena;
 
 /* Decodes the escape at p. Returns its length (a surrogate pair is one escape), or 0 if the escape
- * is invalid or half of a pair. */
+ * is invalid or is a lone surrogate. */
 size_t decode_escape(const char *p, const char *end, uint32_t *ret);
 
 /* Decodes all escapes of a string; they must be valid. */

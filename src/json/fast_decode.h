@@ -10,7 +10,7 @@
 #include "json/plan.h"
 #include "json/reader_inline.h"
 
-/* The closing quote of the string content at p; NULL if the string has escapes or is invalid. */
+/* Returns the closing quote of the string content at p; NULL if it has escapes or is invalid. */
 static inline const char *fast_find_string_end(const struct json_reader *r, const char *p)
 {
     unsigned marks = scan_special_byte_mask(p);
@@ -25,12 +25,13 @@ static inline const char *fast_find_string_end(const struct json_reader *r, cons
     return *p == '"' ? p : find_unescaped_string_end(p, r->end);
 }
 
-static inline bool fast_length_is_valid(const struct decode_plan_step *s, size_t n)
+static inline bool fast_string_length_is_valid(const struct decode_plan_step *s, size_t n)
 {
     return n - s->min_length <= s->range;
 }
 
-/* Returns the closing quote of the key at p if a string follows; NULL: use the slow path. */
+/* Returns the closing quote of the key at p if a string follows; NULL if the slow path is
+ * needed. */
 static __attribute__((noinline)) const char *fast_find_key_end(const struct json_reader *r,
                                                                const char *p)
 {
@@ -46,17 +47,17 @@ static inline bool is_two_letter_key(uint64_t word)
     return (word & UINT64_C(0xffffffe0e0ff)) == UINT64_C(0x223a22606022);
 }
 
-static bool pairs_contain_key(const struct string_pair *p, const struct string_pair *end,
-                              struct str key)
+static bool string_pairs_contain_key(const struct string_pair *p, const struct string_pair *end,
+                                     struct str key)
 {
     while (p < end && !short_str_eq(p->key, key))
         p++;
     return p < end;
 }
 
-/* True if a key occurs twice. A 64-bit filter by first and last byte avoids most comparisons. */
-static __attribute__((noinline)) bool pairs_have_duplicate_key(const struct string_pair *first,
-                                                               const struct string_pair *end)
+/* Returns true if a key occurs twice. A 64-bit filter avoids most comparisons. */
+static __attribute__((noinline)) bool string_pairs_have_duplicate_key(
+    const struct string_pair *first, const struct string_pair *end)
 {
     uint64_t keys = 0;
 
@@ -65,7 +66,7 @@ static __attribute__((noinline)) bool pairs_have_duplicate_key(const struct stri
         unsigned b = p->key.n ? (unsigned char)p->key.p[p->key.n - 1] : a;
         uint64_t bit = UINT64_C(1) << (a * 5 + b) % 64;
 
-        if (keys & bit && pairs_contain_key(first, p, p->key))
+        if (keys & bit && string_pairs_contain_key(first, p, p->key))
             return true;
         keys |= bit;
     }
@@ -75,8 +76,8 @@ static __attribute__((noinline)) bool pairs_have_duplicate_key(const struct stri
 /* Decodes a map of strings into the free bytes of the arena, which are allocated only on success.
  * Two-letter keys in ascending order need no check for duplicates.
  *
- * All quick_ functions return the end of the value; NULL, with nothing consumed, if the slow path
- * is needed. */
+ * All fast_decode_ functions return the end of the value. If the slow path is needed, they return
+ * NULL and consume nothing. */
 static inline __attribute__((always_inline)) const char *fast_decode_text_map(
     struct json_reader *r, const struct decode_plan_step *s, const char *at, char *object)
 {
@@ -108,7 +109,7 @@ static inline __attribute__((always_inline)) const char *fast_decode_text_map(
             in_order = false;
         }
         at = fast_find_string_end(r, text);
-        if (!at || !fast_length_is_valid(s, (size_t)(at - text)) || pair == end)
+        if (!at || !fast_string_length_is_valid(s, (size_t)(at - text)) || pair == end)
             return NULL;
         *pair++ = (struct string_pair){ key, { text, (size_t)(at - text) } };
         if (++at >= r->safe)
@@ -116,9 +117,9 @@ static inline __attribute__((always_inline)) const char *fast_decode_text_map(
     } while (*at == ',');
     size_t count = (size_t)(pair - first);
     if (*at != '}' || count > s->max_entries ||
-        (!in_order && pairs_have_duplicate_key(first, pair)))
+        (!in_order && string_pairs_have_duplicate_key(first, pair)))
         return NULL;
-    *(struct list *)plan_step_value_slot(s, object) = (struct list){ first, count, count };
+    *(struct list *)plan_step_value_address(s, object) = (struct list){ first, count, count };
     a->at = (char *)pair;
     a->used += count * sizeof *pair;
     r->values += (unsigned)count;
@@ -131,9 +132,9 @@ static inline const char *fast_decode_text(const struct json_reader *r,
 {
     const char *text = at + 1, *end = *at == '"' ? fast_find_string_end(r, text) : NULL;
 
-    if (!end || !fast_length_is_valid(s, (size_t)(end - text)))
+    if (!end || !fast_string_length_is_valid(s, (size_t)(end - text)))
         return NULL;
-    *(struct str *)plan_step_value_slot(s, object) = str_slice(text, (size_t)(end - text));
+    *(struct str *)plan_step_value_address(s, object) = str_slice(text, (size_t)(end - text));
     return end + 1;
 }
 
@@ -145,7 +146,7 @@ static inline const char *fast_decode_raw(const struct json_reader *r,
 
     if (!end)
         return NULL;
-    *(struct str *)plan_step_value_slot(s, object) = str_slice(at, (size_t)(end + 1 - at));
+    *(struct str *)plan_step_value_address(s, object) = str_slice(at, (size_t)(end + 1 - at));
     return end + 1;
 }
 
@@ -157,7 +158,7 @@ static inline const char *fast_decode_int(const struct decode_plan_step *s, cons
 
     if (digit > 9 || !(s->digits >> digit & 1) || (at[1] != ',' && at[1] != '}'))
         return NULL;
-    *(int64_t *)plan_step_value_slot(s, object) = digit;
+    *(int64_t *)plan_step_value_address(s, object) = digit;
     return at + 1;
 }
 
@@ -169,7 +170,7 @@ static inline const char *fast_decode_bool(const struct decode_plan_step *s, con
     if (memcmp(at, value ? "true" : "fals", 4) != 0 || (!value && at[4] != 'e'))
         return NULL;
     if (s->value != s->member)
-        plan_step_value_slot(s, object);
+        plan_step_value_address(s, object);
     *(bool *)(object + s->value) = value;
     return at + (value ? 4 : 5);
 }

@@ -91,7 +91,7 @@ void list_reserve(struct arena *arena, struct list *list, size_t size, size_t ca
 
 void *list_append(struct arena *arena, struct list *list, size_t size)
 {
-    return memset(list_append_raw(arena, list, size), 0, size);
+    return memset(list_append_unzeroed(arena, list, size), 0, size);
 }
 
 /* Returns true if text is the field's name or, if quoted, starts with the name and a quote. */
@@ -123,22 +123,22 @@ found:
     return f;
 }
 
-const struct field *progress_find_field(struct decode_progress *p, struct str name)
+const struct field *decode_find_field(struct decode_progress *p, struct str name)
 {
     return find_field_by_name(p, name, false);
 }
 
-const struct field *progress_find_quoted_field(struct decode_progress *p, const char *text)
+const struct field *decode_find_quoted_field(struct decode_progress *p, const char *text)
 {
     return find_field_by_name(p, str_slice(text, 0), true);
 }
 
-bool progress_has_field(const struct decode_progress *p, size_t field)
+bool decode_field_is_present(const struct decode_progress *p, size_t field)
 {
     return p->seen >> field & 1;
 }
 
-bool progress_mark_field(struct decode_progress *p)
+bool decode_mark_field_present(struct decode_progress *p)
 {
     size_t i = p->next - 1;
     uint64_t bit = 1ULL << i;
@@ -153,12 +153,12 @@ bool progress_mark_field(struct decode_progress *p)
     return false;
 }
 
-void progress_unmark_field(struct decode_progress *p)
+void decode_unmark_field(struct decode_progress *p)
 {
     p->seen &= ~(1ULL << (p->next - 1));
 }
 
-void *field_value_slot(const struct field *f, char *object, enum field_presence given)
+void *field_value_address(const struct field *f, char *object, enum field_presence given)
 {
     const struct member_type_info *info = &member_type_infos[f->member];
     char *member = object + f->offset, *value = member + info->value;
@@ -234,8 +234,7 @@ static void clear_inapplicable_fields(struct decode_progress *p, struct form *fo
     }
 }
 
-void progress_finish_object(struct decode_progress *p, struct form *form,
-                            const struct json_path *at)
+void decode_finish_object(struct decode_progress *p, struct form *form, const struct json_path *at)
 {
     if (p->schema->applicable_fields)
         clear_inapplicable_fields(p, form, at);

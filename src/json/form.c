@@ -82,7 +82,7 @@ static struct str replace_invalid_utf8(struct arena *arena, struct str s)
         size_t taken = utf8_decode(s, &cp);
 
         n += utf8_encode(cp, out + n);
-        s = str_skip(s, taken ? taken : 1);
+        s = str_skip_bytes(s, taken ? taken : 1);
     }
     return str_slice(out, n);
 }
@@ -130,7 +130,7 @@ struct str form_quote_value(struct str value)
     for (int i = 0; i < FORM_MAX_QUOTED_CHARACTERS && rest.n; i++) {
         size_t n = utf8_decode(rest, &cp);
 
-        rest = str_skip(rest, n ? n : 1);
+        rest = str_skip_bytes(rest, n ? n : 1);
     }
     return str_slice(value.p, value.n - rest.n);
 }
@@ -172,14 +172,14 @@ bool form_find_error_at(const struct form *f, const struct json_path *at)
 
 static void write_errors_json(const struct form_error *problem, struct json_writer *j)
 {
-    json_name(j, "_errors");
+    json_write_name(j, "_errors");
     json_begin_array(j);
     for (; problem; problem = problem->next) {
         json_begin_object(j);
-        json_name(j, "code");
-        json_text(j, str_of(problem->code));
-        json_name(j, "message");
-        json_text(j, problem->message);
+        json_write_name(j, "code");
+        json_write_text(j, str_of(problem->code));
+        json_write_name(j, "message");
+        json_write_text(j, problem->message);
         json_end_object(j);
     }
     json_end_array(j);
@@ -191,7 +191,7 @@ static void write_error_node_json(const struct form_node *node, struct json_writ
     if (node->problems)
         write_errors_json(node->problems, j);
     for (const struct form_node *c = node->children; c; c = c->next) {
-        json_escaped_key(j, c->key);
+        json_write_escaped_key(j, c->key);
         write_error_node_json(c, j);
     }
     json_end_object(j);

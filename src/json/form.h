@@ -15,7 +15,7 @@
 /* A JSON path in a body, as a linked list on the stack. The root is NULL. */
 struct json_path {
     const struct json_path *up;
-    struct str key; /* p == NULL: the element is an array index */
+    struct str key; /* NULL pointer if this element is an array index */
     size_t index;
 };
 
@@ -34,19 +34,20 @@ struct form_node;
 /* Errors beyond FORM_MAX_ERRORS are dropped, so that the response stays bounded. */
 enum { FORM_MAX_ERRORS = 1000, FORM_MAX_QUOTED_CHARACTERS = 100 };
 
-/* Set while a schema's check runs, otherwise zero. bytes: length of the object's JSON text, an
- * upper bound for its contents; plain: no string so far had an escape. */
-struct form_text_info {
+/* Information about the JSON text of the object whose schema check runs; zero at other times. bytes
+ * is the length of the text, an upper bound for its contents; plain is true if no string so far had
+ * an escape. */
+struct checked_object_info {
     size_t bytes;
     bool plain;
 };
 
 struct form {
     struct arena *arena;
-    struct form_node *root; /* NULL: no errors */
-    unsigned problems;      /* errors in the tree */
-    bool dropped;           /* whether errors were dropped */
-    struct form_text_info text;
+    struct form_node *root; /* NULL if there are no errors */
+    unsigned problems;      /* number of errors in the tree */
+    bool dropped;           /* whether errors beyond FORM_MAX_ERRORS were dropped */
+    struct checked_object_info text;
 };
 
 static inline bool form_has_errors(const struct form *f)
@@ -59,7 +60,7 @@ static inline bool form_has_errors(const struct form *f)
 void form_add_error(struct form *f, const struct json_path *at, const char *code,
                     const char *message, ...) __attribute__((format(printf, 4, 5)));
 
-/* Returns the first 100 code points of a value, to quote them in a message. */
+/* Returns the first 100 code points of a value, for quoting them in an error message. */
 struct str form_quote_value(struct str value);
 
 void form_remove_errors_at(struct form *f, const struct json_path *at);
@@ -81,7 +82,7 @@ void write_form_errors_json(const struct form *f, struct json_writer *j);
 /* Appends the first error of the tree, such as "options.0.name: This field is required". */
 void form_append_first_error(const struct form *f, struct buf *out);
 
-/* Error codes, with the standard message if there is one. */
+/* Error codes of Discord's API, followed by the standard message if there is one. */
 #define FORM_REQUIRED        "BASE_TYPE_REQUIRED", "This field is required"
 #define FORM_REPEATED        "BASE_TYPE_REPEATED", "This parameter may only be given once."
 #define FORM_ITEM_REQUIRED   "LIST_ITEM_VALUE_REQUIRED", "List item values of ModelType are required"

@@ -34,9 +34,10 @@ static const char *image_extension(struct str bytes)
     };
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (str_starts(bytes, kinds[i].magic))
+        if (str_starts_with(bytes, kinds[i].magic))
             return kinds[i].extension;
-    if (str_starts(bytes, STR("RIFF")) && str_starts(str_skip(bytes, 8), STR("WEBP")))
+    if (str_starts_with(bytes, STR("RIFF")) &&
+        str_starts_with(str_skip_bytes(bytes, 8), STR("WEBP")))
         return "webp";
     return picture_is_avif(bytes) ? "avif" : NULL;
 }

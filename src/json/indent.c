@@ -17,7 +17,8 @@ static size_t quoted_string_length(const char *p, const char *end)
     return (size_t)(at - p) + 1;
 }
 
-/* Writes an opening bracket; for an empty object or array also the closing one, then true. */
+/* Writes an opening bracket. If the object or array is empty, also writes the closing bracket and
+ * returns true. */
 static bool append_open_bracket(struct buf *out, const char *p, const char *end)
 {
     bool empty = p + 1 < end && (p[1] == '}' || p[1] == ']');

@@ -24,7 +24,7 @@ static bool mark_schema_visited(struct schema_walk_state *w, const struct schema
 /* Visits each schema once, because schemas may be recursive: command options contain options. */
 static void visit_type_schemas(struct schema_walk_state *w, const struct type *type)
 {
-    type = type_in_documentation(type);
+    type = type_for_documentation(type);
     while (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
         type = type->of;
     if (type->kind != KIND_OBJECT || !mark_schema_visited(w, type->schema))
@@ -35,8 +35,8 @@ static void visit_type_schemas(struct schema_walk_state *w, const struct type *t
         visit_type_schemas(w, f->type);
 }
 
-void schema_visit_all(const struct type *type, void (*visit)(const struct schema *, void *),
-                      void *arg)
+void schema_visit_contained(const struct type *type, void (*visit)(const struct schema *, void *),
+                            void *arg)
 {
     struct schema_walk_state w = { .visit = visit, .arg = arg };
 

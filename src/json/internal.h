@@ -6,8 +6,8 @@
 #include "json/read.h"
 #include "json/schema.h"
 
-/* Default limits for types without limits; the maximum number of fields of a schema (fewer than
- * bits in a word); and the maximum length of a field name. */
+/* Limits for types that set none; the maximum number of fields of a schema (fewer than bits in a
+ * word); the maximum length of a field name. */
 enum {
     DEFAULT_MAX_ITEMS = 1521,
     DEFAULT_MAX_CHARACTERS = 152133,
@@ -26,21 +26,21 @@ struct member_type_info {
 extern const struct member_type_info member_type_infos[];
 
 /* A JSON value that is neither array, map nor object. */
-struct scalar {
+struct scalar_value {
     enum json_kind kind;
     bool truth;
-    bool of_text; /* read from a query or form, where numbers are text, too */
+    bool of_text; /* value comes from a query or form, where numbers are text, too */
     struct json_number number;
-    struct str text; /* content of a string; for other kinds the JSON text */
+    struct str text; /* content of a string; the JSON text of other kinds */
 };
 
-/* Stores a valid value in out (a struct str *, an int64_t *, …), or adds an error. */
-void decode_scalar_value(struct form *form, const struct type *type, const struct scalar *s,
+/* Stores a valid value in out (a struct str *, an int64_t *, …), or adds an error to form. */
+void decode_scalar_value(struct form *form, const struct type *type, const struct scalar_value *s,
                          const struct json_path *at, void *out);
 
 /* Like decode_scalar_value, for an integer that is already parsed. */
-void decode_parsed_int(struct form *form, const struct type *type, int64_t v,
-                       const struct json_path *at, int64_t *out);
+void decode_integer_value(struct form *form, const struct type *type, int64_t v,
+                          const struct json_path *at, int64_t *out);
 
 /* Returns true if a number is within the limits and choices of the type. */
 bool int_is_valid(const struct type *type, int64_t v);
@@ -49,8 +49,8 @@ bool int_is_valid(const struct type *type, int64_t v);
 void decode_image_uri(struct form *form, const struct type *type, struct str text,
                       const struct json_path *at, struct image *out);
 
-/* Returns true if n bytes of text are within the length limits in any case. A code point has 1 to 4
- * bytes, so code points are counted only near the limits. */
+/* Returns true if a text of n bytes certainly meets the length limits of the type. A code point has
+ * 1 to 4 bytes, so code points need to be counted only near the limits. */
 static inline bool length_is_certainly_valid(const struct type *type, size_t n)
 {
     uint64_t max = (uint64_t)(type->max ? type->max : DEFAULT_MAX_CHARACTERS);
@@ -59,43 +59,43 @@ static inline bool length_is_certainly_valid(const struct type *type, size_t n)
 }
 
 /* Returns false and adds an error if a length or count exceeds the type's limits; cap is the
- * maximum for types without one. */
+ * maximum for types that set none. */
 bool check_length_limits(struct form *form, const struct type *type, size_t n, int64_t cap,
                          const struct json_path *at);
 
-/* Return the limits of a number; false if the type has none. */
-bool type_minimum(const struct type *type, int64_t *ret);
-bool type_maximum(const struct type *type, int64_t *ret);
+/* Return the minimum or maximum of a number; false if the type has no such limit. */
+bool type_get_minimum(const struct type *type, int64_t *ret);
+bool type_get_maximum(const struct type *type, int64_t *ret);
 
-/* State of decoding one object: which fields were found. */
+/* State of decoding one JSON object into a struct. */
 struct decode_progress {
     const struct schema *schema;
     char *object;
-    size_t next;   /* field after the last found one, which is tried first */
+    size_t next;   /* index of the field after the last one found, which is tried first */
     uint64_t seen; /* fields that were present, one bit per field */
 };
 
-const struct field *progress_find_field(struct decode_progress *p, struct str name);
-/* Like progress_find_field, for a name that ends with a quote, so that its length need not be
- * known. Returns NULL also if the name has escapes. At least MAX_FIELD_NAME_BYTES + 1 bytes must be
- * readable. */
-const struct field *progress_find_quoted_field(struct decode_progress *p, const char *text);
-bool progress_has_field(const struct decode_progress *p, size_t field);
-/* Marks the last found field as present. If it already was, clears its member and returns true. */
-bool progress_mark_field(struct decode_progress *p);
-void progress_unmark_field(struct decode_progress *p);
+const struct field *decode_find_field(struct decode_progress *p, struct str name);
+/* Like decode_find_field, for a name that a quote ends, so that the caller need not know its
+ * length. Also returns NULL if the name has escapes. At least MAX_FIELD_NAME_BYTES + 1 bytes must
+ * be readable. */
+const struct field *decode_find_quoted_field(struct decode_progress *p, const char *text);
+bool decode_field_is_present(const struct decode_progress *p, size_t field);
+/* Marks the last found field as present. If the field was already marked, clears its struct member
+ * and returns true. */
+bool decode_mark_field_present(struct decode_progress *p);
+void decode_unmark_field(struct decode_progress *p);
 /* Ends an object: sets defaults, reports missing fields and runs the schema's check. */
-void progress_finish_object(struct decode_progress *p, struct form *form,
-                            const struct json_path *at);
+void decode_finish_object(struct decode_progress *p, struct form *form, const struct json_path *at);
 
-/* Returns the address of a field's value; sets `given` of an optional member. */
-void *field_value_slot(const struct field *f, char *object, enum field_presence given);
+/* Returns the address of a field's value; sets the `given` member of an optional field. */
+void *field_value_address(const struct field *f, char *object, enum field_presence given);
 void field_store_default(const struct field *f, char *object);
 
-/* Appends an element to a list without zeroing it. */
+/* Appends an element to a list; its memory is not zeroed. */
 enum { LIST_INITIAL_CAPACITY = 4 };
 void list_grow(struct arena *arena, struct list *list, size_t size);
-static inline void *list_append_raw(struct arena *arena, struct list *list, size_t size)
+static inline void *list_append_unzeroed(struct arena *arena, struct list *list, size_t size)
 {
     if (!list->count && !list->cap) {
         list->items = arena_alloc_raw(arena, LIST_INITIAL_CAPACITY * size);
@@ -106,7 +106,7 @@ static inline void *list_append_raw(struct arena *arena, struct list *list, size
     return (char *)list->items + list->count++ * size;
 }
 
-static inline const struct type *type_in_documentation(const struct type *type)
+static inline const struct type *type_for_documentation(const struct type *type)
 {
     return type->kind == KIND_RAW && type->show ? type->of : type;
 }

@@ -13,7 +13,7 @@
 /* 767 digits decide every rounding. Later digits only matter if one of them is nonzero. */
 enum { DIGITS_MAX = 800, EXPONENT_MAX = 99999 };
 
-/* Decimal digits without leading zeros; exponent: power of ten of the last digit. */
+/* Decimal digits without leading zeros; exponent is the power of ten of the last digit. */
 struct decimal {
     char text[DIGITS_MAX + 32];
     size_t n;
@@ -41,7 +41,7 @@ static void parse_decimal(struct str raw, struct decimal *d)
         char c = raw.p[i];
 
         if (c == 'e' || c == 'E') {
-            d->exponent += parse_exponent(str_skip(raw, i + 1));
+            d->exponent += parse_exponent(str_skip_bytes(raw, i + 1));
             break;
         }
         if (c == '.')
@@ -101,7 +101,7 @@ double parse_double(struct str raw)
     return raw.n && raw.p[0] == '-' ? -v : v;
 }
 
-/* Rounds v to a number of digits: *ret_m times ten to the power of the result. */
+/* Rounds v to `digits` digits: v is about *ret_m times ten to the power of the result. */
 static int round_to_digits(double v, int digits, uint64_t *ret_m)
 {
     char text[40];
@@ -141,7 +141,7 @@ static int find_shortest_decimal(double v, uint64_t *ret_m)
     }
 }
 
-/* Formats digits as a number: 0.digits times ten to the power of `point`. */
+/* Formats the number 0.DIGITS times ten to the power of `point`. */
 static size_t format_decimal(const char *digits, int count, int point, char *out)
 {
     if (point > 21 || point <= -6) {

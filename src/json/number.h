@@ -13,7 +13,7 @@ enum { NUMBER_TEXT_SIZE = 32 };
 double parse_double(struct str raw);
 
 /* Writes the shortest digits that parse to the same double, in JavaScript's format (5, 0.1, 1e+21).
- * Infinities and NaN are not allowed. Returns the length. */
+ * v must be finite. Returns the length. */
 size_t format_double(double v, char out[NUMBER_TEXT_SIZE]);
 
 /* Writes decimal digits; returns their count, at most 20. */

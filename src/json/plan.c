@@ -24,9 +24,7 @@ static struct decode_plan *plan_find(const struct schema *schema)
     return p;
 }
 
-/* --- building a plan ------------------------------------------------------------------ */
-
-/* Makes a step that matches no input, because its first eight bytes would need two values. */
+/* Makes a step that matches no input: its first eight bytes would need two values at once. */
 static void step_set_unmatchable(struct decode_plan_step *s)
 {
     s->mask = UINT64_MAX;
@@ -56,7 +54,7 @@ static void step_set_key(struct decode_plan_step *s, struct str name)
     }
 }
 
-/* Sets the lengths that length_is_certainly_valid accepts; returns false if there are none. */
+/* Sets the lengths that length_is_certainly_valid accepts; returns false if it accepts none. */
 static bool step_set_lengths(struct decode_plan_step *s, const struct type *type)
 {
     int64_t least = type->min > 0 ? 4 * type->min - 3 : 0;
@@ -122,7 +120,8 @@ static void plan_init_predictions(struct decode_plan *p, size_t count)
     atomic_init(&p->begin.follow, &p->steps[0]);
 }
 
-/* Builds a plan and those of nested schemas, which may be recursive. `fresh`: plans being built. */
+/* Builds the plan of a schema and those of nested schemas, which may be recursive. `fresh` lists
+ * the plans that are being built. */
 static struct decode_plan *plan_build(const struct schema *schema, struct decode_plan **fresh)
 {
     struct decode_plan *p = plan_find(schema);
@@ -166,7 +165,7 @@ static void plan_publish(struct decode_plan *fresh)
     }
 }
 
-struct decode_plan *decode_plan_of_schema(const struct schema *schema)
+struct decode_plan *schema_get_decode_plan(const struct schema *schema)
 {
     struct decode_plan *p = plan_find(schema), *fresh = NULL;
 
@@ -178,8 +177,6 @@ struct decode_plan *decode_plan_of_schema(const struct schema *schema)
     pthread_mutex_unlock(&plan_build_lock);
     return p;
 }
-
-/* --- using a plan --------------------------------------------------------------------- */
 
 struct decode_plan_step *plan_find_step(struct decode_plan *plan, struct decode_plan_step *after,
                                         const char *at, uint64_t word)

@@ -27,9 +27,9 @@ enum plan_step_kind {
  * Names above STEP_KEY_BYTES bytes use the slow path. */
 enum { STEP_KEY_BYTES = 32 };
 struct decode_plan_step {
-    _Atomic(struct decode_plan_step *) follow; /* the field that followed this one last time */
+    _Atomic(struct decode_plan_step *) follow; /* the field that followed in the last body */
     uint64_t mask, key[3], last;
-    uint64_t bit;             /* bit of the field in progress.seen */
+    uint64_t bit;             /* bit of the field in decode_progress.seen */
     size_t min_length, range; /* certainly valid byte lengths: minimum, and range above it */
     uint32_t max_entries;     /* maximum number of entries of a map */
     uint16_t digits;          /* bit mask of the allowed one-digit integers */
@@ -42,26 +42,26 @@ struct decode_plan_step {
 struct decode_plan {
     const struct schema *schema;
     struct decode_plan *next; /* next plan in the hash bucket */
-    uint64_t wanted; /* fields whose absence needs an error or a default; also PLAN_HAS_CHECK */
+    uint64_t wanted; /* fields that need an error or a default if absent; also PLAN_HAS_CHECK */
     struct decode_plan_step
-        begin; /* predecessor of the first field; `follow` is the likely first field */
-    struct decode_plan_step steps[]; /* in the order of the fields; the last entry has no field */
+        begin; /* precedes the first field; `follow` is the likely first field */
+    struct decode_plan_step steps[]; /* in the order of the fields; the last step has no field */
 };
 
-/* Bit of plan.wanted: the schema has a check or a counts function. No field uses this bit. */
+/* Bit of decode_plan.wanted: the schema has a check or an applicable_fields function. */
 #define PLAN_HAS_CHECK (UINT64_C(1) << MAX_FIELDS)
 
-/* Returns true if only the length of a text decides whether it is valid for the type. */
+/* Returns true if a string of this type has no limit except its length. */
 static inline bool type_is_plain_string(const struct type *type)
 {
     return type->kind == KIND_STRING && !type->flags && !type->choices && !type->rule;
 }
 
 /* Returns the plan of a schema, which must never be freed. May be called from any thread. */
-struct decode_plan *decode_plan_of_schema(const struct schema *schema);
+struct decode_plan *schema_get_decode_plan(const struct schema *schema);
 
-/* Returns true if the name at `at` is this field. word: the first eight bytes, with the object's
- * brace replaced by a comma. STEP_KEY_BYTES bytes must be readable. */
+/* Returns true if the name at `at` is this field's. word contains the first eight bytes, with the
+ * object's brace replaced by a comma. STEP_KEY_BYTES bytes must be readable. */
 static inline bool plan_step_matches(const struct decode_plan_step *s, const char *at,
                                      uint64_t word)
 {
@@ -77,20 +77,20 @@ static inline bool plan_step_matches(const struct decode_plan_step *s, const cha
     return true;
 }
 
-/* Returns the field that probably follows this one. */
+/* Returns the field that followed this one in the last body. */
 static inline struct decode_plan_step *plan_step_predicted_next(const struct decode_plan_step *s)
 {
     return atomic_load_explicit(&s->follow, memory_order_relaxed);
 }
 
 /* Finds the field whose name is at `at` and stores it as the likely successor of `after`. Returns
- * NULL if the name is unknown or not in the simplest form. */
+ * NULL if the name is unknown, has escapes or is surrounded by white space. */
 struct decode_plan_step *plan_find_step(struct decode_plan *plan, struct decode_plan_step *after,
                                         const char *at, uint64_t word);
 
-/* Marks an optional member as given and returns the address of its value. A plain member has both
- * at the same offset, so the caller's value overwrites the mark. */
-static inline void *plan_step_value_slot(const struct decode_plan_step *s, char *object)
+/* Marks an optional member as given and returns the address of its value. In a plain member, mark
+ * and value have the same offset, so the caller's value overwrites the mark. */
+static inline void *plan_step_value_address(const struct decode_plan_step *s, char *object)
 {
     const enum field_presence given = GIVEN;
 

@@ -24,7 +24,7 @@ static bool parse_query_bool(struct str text, bool *ret)
 static void decode_query_value(struct form *form, const struct type *type, struct str text,
                                const struct json_path *at, void *out)
 {
-    struct scalar s = { .kind = JSON_STRING, .of_text = true, .text = text };
+    struct scalar_value s = { .kind = JSON_STRING, .of_text = true, .text = text };
 
     switch (type->kind) {
     case KIND_BOOL:
@@ -52,7 +52,8 @@ static void decode_query_value(struct form *form, const struct type *type, struc
     }
 }
 
-/* Decodes a comma-separated list; one item more than allowed makes the later count check fail. */
+/* Decodes a comma-separated list. Stops at one item more than allowed, so that the later count
+ * check fails. */
 static void decode_query_list(struct form *form, const struct type *type, struct str text,
                               const struct json_path *at, struct list *out)
 {
@@ -72,7 +73,7 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
 {
     struct json_path at = json_path_key(NULL, f->name);
     bool list = f->type->kind == KIND_ARRAY;
-    bool again = progress_has_field(&q->progress, q->progress.next - 1);
+    bool again = decode_field_is_present(&q->progress, q->progress.next - 1);
     struct str text;
 
     if (again && q->progress.schema->once) {
@@ -82,15 +83,15 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
     }
 
     /* A repeated key appends to an array and replaces any other value. */
-    if (!(list && again) && progress_mark_field(&q->progress))
+    if (!(list && again) && decode_mark_field_present(&q->progress))
         form_remove_errors_at(q->form, &at);
-    void *out = field_value_slot(f, q->progress.object, GIVEN);
+    void *out = field_value_address(f, q->progress.object, GIVEN);
 
-    /* A query value is never an object, but checks of the schema dereference the member. */
+    /* A query value is never an object, but the schema's check function dereferences the member. */
     if (f->type->kind == KIND_OBJECT)
         *(void **)out = arena_alloc(q->form->arena, f->type->schema->size);
     if (!raw.n && f->type->flags & TYPE_EMPTY_NONE)
-        field_value_slot(f, q->progress.object, f->flags & NULLABLE ? GIVEN_NULL : ABSENT);
+        field_value_address(f, q->progress.object, f->flags & NULLABLE ? GIVEN_NULL : ABSENT);
     else if (!decode_query_escapes(q, raw, &text))
         form_add_error(q->form, &at, FORM_NOT_STRING, STR_ARGS(form_quote_value(raw)));
     else if (list)
@@ -105,10 +106,10 @@ static void check_list_lengths(struct query_decoder *q)
     const struct field *f = q->progress.schema->fields;
 
     for (size_t i = 0; f->name.p; i++, f++) {
-        if (f->type->kind != KIND_ARRAY || !progress_has_field(&q->progress, i))
+        if (f->type->kind != KIND_ARRAY || !decode_field_is_present(&q->progress, i))
             continue;
         struct json_path at = json_path_key(NULL, f->name);
-        const struct list *list = field_value_slot(f, q->progress.object, GIVEN);
+        const struct list *list = field_value_address(f, q->progress.object, GIVEN);
 
         check_length_limits(q->form, f->type, list->count, DEFAULT_MAX_ITEMS, &at);
     }
@@ -123,13 +124,13 @@ enum err schema_decode_query(const struct schema *schema, struct str query, stru
     while (query.n) {
         struct str value = str_cut(&query, '&'), name = str_cut(&value, '=');
         const struct field *f =
-            decode_query_escapes(&q, name, &name) ? progress_find_field(&q.progress, name) : NULL;
+            decode_query_escapes(&q, name, &name) ? decode_find_field(&q.progress, name) : NULL;
 
         if (f)
             decode_query_parameter(&q, f, value);
     }
     check_list_lengths(&q);
-    progress_finish_object(&q.progress, form, NULL);
+    decode_finish_object(&q.progress, form, NULL);
     if (form_has_errors(form))
         return ERR_INVALID_FORM_BODY;
     *ret = q.progress.object;

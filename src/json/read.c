@@ -50,7 +50,7 @@ bool json_read_null(struct json_reader *r)
 
 bool json_read_bool(struct json_reader *r, bool *ret)
 {
-    bool value = reader_is_at(r, 't');
+    bool value = reader_is_at_char(r, 't');
 
     if (!(value ? read_literal(r, STR("true")) : read_literal(r, STR("false"))))
         return false;
@@ -75,7 +75,7 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
 {
     const char *p = r->at, *start;
 
-    p += reader_is_at(r, '-');
+    p += reader_is_at_char(r, '-');
     if (!is_digit(p, r->end))
         return reader_fail(r);
     *value = 0;
@@ -118,13 +118,13 @@ bool json_read_number(struct json_reader *r, struct json_number *ret)
 {
     struct str raw;
     uint64_t u;
-    bool whole, minus = reader_is_at(r, '-');
+    bool whole, minus = reader_is_at_char(r, '-');
 
     if (!scan_number(r, &raw, &whole, &u))
         return false;
     /* A number of 20 digits may still be an integer that fits into 64 bits. */
     if (!whole)
-        whole = str_to_u64(str_skip(raw, minus), &u);
+        whole = str_to_u64(str_skip_bytes(raw, minus), &u);
     if (whole && (!minus || u <= (uint64_t)INT64_MAX + 1))
         set_integer(ret, minus, u);
     else
@@ -139,7 +139,7 @@ static inline bool is_continuation_byte(unsigned char c)
 }
 
 /* Returns the length of a non-ASCII character that needs few checks: two bytes, or three except for
- * E0 and ED, whose second byte is restricted. 0: use utf8_decode. */
+ * E0 and ED, whose second byte is restricted. Returns 0 if utf8_decode must check the character. */
 static inline size_t common_multibyte_length(const char *p)
 {
     unsigned char c = (unsigned char)*p;
@@ -184,7 +184,7 @@ static const char *skip_plain_ascii(const char *p, const char *end)
     return p;
 }
 
-/* The closing quote of a string whose content starts at p; NULL if the string is invalid. */
+/* Returns the closing quote of a string with content at p; NULL if the string is invalid. */
 static const char *find_string_end(const char *p, const char *end, bool *escaped)
 {
     uint32_t cp;
@@ -218,7 +218,7 @@ bool reader_read_string_slow(struct json_reader *r, struct str *ret)
     const char *start = r->at + 1, *p;
     bool escaped;
 
-    if (!reader_is_at(r, '"') || !(p = find_string_end(start, r->end, &escaped)))
+    if (!reader_is_at_char(r, '"') || !(p = find_string_end(start, r->end, &escaped)))
         return reader_fail(r);
     r->at = p + 1;
     r->escaped |= escaped;
@@ -264,9 +264,9 @@ bool json_read_string(struct json_reader *r, struct str *ret)
 
 void json_enter_container(struct json_reader *r)
 {
-    if (reader_is_at(r, '{'))
+    if (reader_is_at_char(r, '{'))
         reader_enter_container(r, true);
-    else if (reader_is_at(r, '['))
+    else if (reader_is_at_char(r, '['))
         reader_enter_container(r, false);
     else
         reader_fail(r);
@@ -342,7 +342,7 @@ bool json_is_valid(struct str text)
     return json_skip_value(&r, NULL) && json_is_at_end(&r);
 }
 
-bool json_parse_raw_int(struct str raw, int64_t *ret)
+bool json_parse_int_text(struct str raw, int64_t *ret)
 {
     if (raw.n > 2 && raw.p[0] == '"')
         raw = str_slice(raw.p + 1, raw.n - 2);

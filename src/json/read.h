@@ -28,21 +28,21 @@ enum json_kind {
 };
 
 struct json_number {
-    enum { NUMBER_INT, NUMBER_UINT, NUMBER_REAL } kind; /* UINT: integer above INT64_MAX */
+    enum { NUMBER_INT, NUMBER_UINT, NUMBER_REAL } kind; /* UINT is an integer above INT64_MAX */
     int64_t i;
     uint64_t u;
-    double d;       /* always set; rounded for large integers */
-    struct str raw; /* the number as written */
+    double d;       /* set for all kinds; rounded for large integers */
+    struct str raw; /* the number's JSON text */
 };
 
 struct json_reader {
     const char *at, *end;
     const char *safe;    /* positions before this one have JSON_MARGIN readable bytes */
-    struct arena *arena; /* memory for strings with escapes */
+    struct arena *arena; /* memory for strings that had escapes */
     uint64_t in_object;  /* one bit per nesting level: 1 for an object, 0 for an array */
     unsigned depth;
     unsigned values, values_max;
-    bool first; /* nothing was read yet on this nesting level */
+    bool first; /* no element of the current array or object was read yet */
     bool bad;
     bool escaped; /* whether any string had an escape */
 };
@@ -59,16 +59,16 @@ bool json_read_bool(struct json_reader *r, bool *ret);
 bool json_read_number(struct json_reader *r, struct json_number *ret);
 bool json_read_string(struct json_reader *r, struct str *ret);
 
-/* json_enter_container enters an object or array; call json_next_member or json_next_item until it
- * returns false, which leaves the level (or reports an error). */
+/* json_enter_container enters an object or array. Then call json_next_member or json_next_item
+ * until it returns false, which leaves the object or array (or reports an error). */
 void json_enter_container(struct json_reader *r);
-bool json_next_member(struct json_reader *r, struct str *ret_key); /* NULL: the key is not stored */
+bool json_next_member(struct json_reader *r, struct str *ret_key); /* ret_key may be NULL */
 bool json_next_item(struct json_reader *r);
 
 /* Consumes and validates any value; returns its JSON text. */
 bool json_skip_value(struct json_reader *r, struct str *ret_raw);
 
-/* Returns true if the text was exactly one value, with optional white space around it. */
+/* Returns true if the text consisted of exactly one value, with optional white space around it. */
 bool json_is_at_end(struct json_reader *r);
 
 static inline bool json_reader_ok(const struct json_reader *r)
@@ -76,12 +76,12 @@ static inline bool json_reader_ok(const struct json_reader *r)
     return !r->bad;
 }
 
-/* Parses JSON text that is an integer, or a string that contains one. */
-bool json_parse_raw_int(struct str raw, int64_t *ret);
+/* Parses the JSON text of an integer, or of a string that contains an integer. */
+bool json_parse_int_text(struct str raw, int64_t *ret);
 
 bool json_is_valid(struct str text);
 
-/* Describes the first syntax error: "line 3, column 7, at users.0.name: …"; empty: none. */
+/* Describes the first syntax error ("line 3, column 7, at users.0.name: …"), or returns "". */
 struct str json_describe_syntax_error(struct str text, struct arena *arena);
 
 #endif

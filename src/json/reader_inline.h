@@ -1,6 +1,6 @@
 /* reader_inline.h - inline tokenizer functions for the JSON parser.
  *
- * read.c builds the functions of read.h from them; decode.c uses them directly, for speed. */
+ * read.c implements read.h with these functions; decode.c calls them directly, for speed. */
 #ifndef JSON_READER_INLINE_H
 #define JSON_READER_INLINE_H
 
@@ -16,12 +16,12 @@ static inline bool reader_fail(struct json_reader *r)
     return false;
 }
 
-static inline bool reader_is_at(const struct json_reader *r, char c)
+static inline bool reader_is_at_char(const struct json_reader *r, char c)
 {
     return r->at < r->end && *r->at == c;
 }
 
-/* Skips white space; without any, this costs one comparison. */
+/* Skips white space. If there is none, the call costs one comparison. */
 static inline const char *skip_json_space(const char *p, const char *end)
 {
     while (p < end && (unsigned char)*p <= ' ' &&
@@ -30,7 +30,7 @@ static inline const char *skip_json_space(const char *p, const char *end)
     return p;
 }
 
-/* Counts a value against values_max; outside of arrays and objects the maximum is one. */
+/* Counts a value against values_max, which is 1 outside of arrays and objects. */
 static inline bool reader_count_value(struct json_reader *r)
 {
     if (r->values >= r->values_max)
@@ -39,7 +39,7 @@ static inline bool reader_count_value(struct json_reader *r)
     return true;
 }
 
-/* Slow path of reader_read_string, for any string. */
+/* Slow path of reader_read_string, which accepts any string. */
 bool reader_read_string_slow(struct json_reader *r, struct str *ret);
 
 /* Returns the closing quote of the string at p if the string is plain ASCII without escapes and
@@ -57,10 +57,10 @@ static inline const char *find_plain_string_end(const char *p, const char *end)
     return n < SCAN_BLOCK && *p == '"' ? p : NULL;
 }
 
-/* Returns the closing quote of a string without escapes; p may be anywhere in the string. */
+/* Returns the closing quote of a string without escapes, or NULL; p may be inside the string. */
 const char *find_unescaped_string_end(const char *p, const char *end);
 
-/* Reads and validates a string; does not store it if ret is NULL. */
+/* Reads and validates a string; ret may be NULL. */
 static inline bool reader_read_string(struct json_reader *r, struct str *ret)
 {
     const char *start = r->at + 1, *p = find_plain_string_end(r->at, r->end);
@@ -74,7 +74,7 @@ static inline bool reader_read_string(struct json_reader *r, struct str *ret)
 }
 
 /* Enters the array or object at r->at without counting it as a value. */
-static inline bool reader_enter_uncounted(struct json_reader *r, bool object)
+static inline bool reader_enter_container_uncounted(struct json_reader *r, bool object)
 {
     if (r->depth == JSON_MAX_DEPTH)
         return reader_fail(r);
@@ -84,15 +84,15 @@ static inline bool reader_enter_uncounted(struct json_reader *r, bool object)
     return true;
 }
 
-static inline bool reader_count_and_enter(struct json_reader *r, bool object)
+static inline bool reader_count_and_enter_container(struct json_reader *r, bool object)
 {
-    return reader_count_value(r) ? reader_enter_uncounted(r, object) : false;
+    return reader_count_value(r) ? reader_enter_container_uncounted(r, object) : false;
 }
 
 /* Enters the array or object and moves to its first element. */
 static inline bool reader_enter_container(struct json_reader *r, bool object)
 {
-    if (!reader_count_and_enter(r, object))
+    if (!reader_count_and_enter_container(r, object))
         return false;
     r->first = true;
     r->at = skip_json_space(r->at + 1, r->end);
@@ -133,10 +133,11 @@ static inline bool reader_next_element(struct json_reader *r, bool object)
     return true;
 }
 
-/* reader_first_element, reader_enter_first_element and reader_following_element are for loops over
- * one array or object, which need not check the level. reader_first_element moves to the first
- * element after reader_enter_uncounted; false: none. */
-static inline bool reader_first_element(struct json_reader *r, bool object)
+/* reader_move_to_first_element, reader_enter_to_first_element and reader_move_to_next_element are
+ * for loops over one array or object, which need not check the nesting level.
+ * reader_move_to_first_element moves to the first element after reader_enter_container_uncounted;
+ * returns false if there is none. */
+static inline bool reader_move_to_first_element(struct json_reader *r, bool object)
 {
     const char *p = ++r->at;
 
@@ -148,14 +149,14 @@ static inline bool reader_first_element(struct json_reader *r, bool object)
 }
 
 /* Enters an array or object and moves to its first element; false if there is none. */
-static inline bool reader_enter_first_element(struct json_reader *r, bool object)
+static inline bool reader_enter_to_first_element(struct json_reader *r, bool object)
 {
-    return reader_count_and_enter(r, object) && reader_first_element(r, object);
+    return reader_count_and_enter_container(r, object) && reader_move_to_first_element(r, object);
 }
 
-/* Moves from a value to the next element. White space before it remains; reader_skip_space skips
- * that. */
-static inline bool reader_following_element(struct json_reader *r, bool object)
+/* Moves from a value to the next element, but not past white space before it: call
+ * reader_skip_space. */
+static inline bool reader_move_to_next_element(struct json_reader *r, bool object)
 {
     const char *p = r->at;
 

@@ -11,7 +11,7 @@
 static const int64_t SAFE_INT = 1LL << 53;
 
 /* Returns the minimum of a number. A maximum below the minimum means that there is no maximum. */
-bool type_minimum(const struct type *type, int64_t *ret)
+bool type_get_minimum(const struct type *type, int64_t *ret)
 {
     *ret = type->min;
     if (type->min || type->max)
@@ -20,7 +20,7 @@ bool type_minimum(const struct type *type, int64_t *ret)
     return type->flags & TYPE_SAFE_INT;
 }
 
-bool type_maximum(const struct type *type, int64_t *ret)
+bool type_get_maximum(const struct type *type, int64_t *ret)
 {
     *ret = type->max;
     if ((type->min || type->max) && type->max >= type->min)
@@ -86,8 +86,9 @@ static bool is_integer_text(struct str text)
     return i == text.n;
 }
 
-static void decode_string_value(struct form *form, const struct type *type, const struct scalar *s,
-                                const struct json_path *at, struct str *out)
+static void decode_string_value(struct form *form, const struct type *type,
+                                const struct scalar_value *s, const struct json_path *at,
+                                struct str *out)
 {
     struct str text = s->text;
 
@@ -116,15 +117,16 @@ static void decode_string_value(struct form *form, const struct type *type, cons
 
 /* Accepts integers as strings of digits, because the libraries JDA and Concord send them. Fractions
  * in strings are accepted only in queries or if the type has TYPE_EITHER. */
-static bool can_convert_to_number(const struct type *type, const struct scalar *s)
+static bool can_convert_to_number(const struct type *type, const struct scalar_value *s)
 {
     if (s->kind == JSON_STRING)
         return s->of_text || type->flags & TYPE_EITHER || is_integer_text(s->text);
     return s->kind == JSON_NUMBER;
 }
 
-/* Finds a choice by the name that it had in API version 6. */
-static bool find_choice_by_old_name(const struct type *type, const struct scalar *s, int64_t *ret)
+/* Finds an allowed value of an integer by the name that it had in API version 6. */
+static bool find_choice_by_old_name(const struct type *type, const struct scalar_value *s,
+                                    int64_t *ret)
 {
     if (!type->choices || s->kind != JSON_STRING)
         return false;
@@ -136,7 +138,7 @@ static bool find_choice_by_old_name(const struct type *type, const struct scalar
     return false;
 }
 
-static bool convert_to_int(const struct type *type, const struct scalar *s, int64_t *ret)
+static bool convert_to_int(const struct type *type, const struct scalar_value *s, int64_t *ret)
 {
     const struct json_number *n = &s->number;
 
@@ -162,20 +164,20 @@ bool int_is_valid(const struct type *type, int64_t v)
 {
     int64_t limit;
 
-    return !(type_minimum(type, &limit) && v < limit) &&
-           !(type_maximum(type, &limit) && v > limit) && is_allowed_choice(type, STR(""), v);
+    return !(type_get_minimum(type, &limit) && v < limit) &&
+           !(type_get_maximum(type, &limit) && v > limit) && is_allowed_choice(type, STR(""), v);
 }
 
-void decode_parsed_int(struct form *form, const struct type *type, int64_t v,
-                       const struct json_path *at, int64_t *out)
+void decode_integer_value(struct form *form, const struct type *type, int64_t v,
+                          const struct json_path *at, int64_t *out)
 {
     int64_t limit;
 
-    if (type_minimum(type, &limit) && v < limit) {
+    if (type_get_minimum(type, &limit) && v < limit) {
         if (!(type->flags & TYPE_CLAMP))
             form_add_error(form, at, FORM_NUMBER_MIN, (long long)limit);
         v = limit;
-    } else if (type_maximum(type, &limit) && v > limit) {
+    } else if (type_get_maximum(type, &limit) && v > limit) {
         if (!(type->flags & TYPE_CLAMP))
             form_add_error(form, at, FORM_NUMBER_MAX, (long long)limit);
         v = limit;
@@ -185,18 +187,18 @@ void decode_parsed_int(struct form *form, const struct type *type, int64_t v,
     *out = v;
 }
 
-static void decode_int_value(struct form *form, const struct type *type, const struct scalar *s,
-                             const struct json_path *at, int64_t *out)
+static void decode_int_value(struct form *form, const struct type *type,
+                             const struct scalar_value *s, const struct json_path *at, int64_t *out)
 {
     int64_t v;
 
     if (convert_to_int(type, s, &v))
-        decode_parsed_int(form, type, v, at, out);
+        decode_integer_value(form, type, v, at, out);
     else
         form_add_error(form, at, FORM_NOT_INT, STR_ARGS(form_quote_value(s->text)));
 }
 
-static bool convert_to_real(const struct type *type, const struct scalar *s, double *ret)
+static bool convert_to_real(const struct type *type, const struct scalar_value *s, double *ret)
 {
     struct json_reader r;
     struct json_number n = s->number;
@@ -212,8 +214,8 @@ static bool convert_to_real(const struct type *type, const struct scalar *s, dou
     return isfinite(n.d);
 }
 
-static void decode_real_value(struct form *form, const struct type *type, const struct scalar *s,
-                              const struct json_path *at, double *out)
+static void decode_real_value(struct form *form, const struct type *type,
+                              const struct scalar_value *s, const struct json_path *at, double *out)
 {
     /* The conversion to double may round an integer to the limit, so compare the integer, too. */
     bool whole = s->kind == JSON_NUMBER && s->number.kind == NUMBER_INT;
@@ -224,11 +226,11 @@ static void decode_real_value(struct form *form, const struct type *type, const 
         form_add_error(form, at, FORM_NOT_FLOAT, STR_ARGS(form_quote_value(s->text)));
         return;
     }
-    if (type_minimum(type, &limit) && (v < (double)limit || (whole && s->number.i < limit))) {
+    if (type_get_minimum(type, &limit) && (v < (double)limit || (whole && s->number.i < limit))) {
         if (!(type->flags & TYPE_CLAMP))
             form_add_error(form, at, FORM_REAL_MIN, (long long)limit);
         v = (double)limit;
-    } else if (type_maximum(type, &limit) &&
+    } else if (type_get_maximum(type, &limit) &&
                (v > (double)limit || (whole && s->number.i > limit))) {
         if (!(type->flags & TYPE_CLAMP))
             form_add_error(form, at, FORM_REAL_MAX, (long long)limit);
@@ -238,7 +240,7 @@ static void decode_real_value(struct form *form, const struct type *type, const 
 }
 
 /* Converts an unsigned integer from a string or a number. */
-static bool convert_to_u64(const struct scalar *s, uint64_t *ret)
+static bool convert_to_u64(const struct scalar_value *s, uint64_t *ret)
 {
     if (s->kind == JSON_STRING)
         return str_to_u64(s->text, ret);
@@ -249,14 +251,14 @@ static bool convert_to_u64(const struct scalar *s, uint64_t *ret)
     return true;
 }
 
-static void decode_timestamp_value(struct form *form, const struct scalar *s,
+static void decode_timestamp_value(struct form *form, const struct scalar_value *s,
                                    const struct json_path *at, int64_t *out)
 {
     if (s->kind != JSON_STRING || !timestamp_parse(s->text, out))
         form_add_error(form, at, FORM_NOT_TIME, STR_ARGS(form_quote_value(s->text)));
 }
 
-void decode_scalar_value(struct form *form, const struct type *type, const struct scalar *s,
+void decode_scalar_value(struct form *form, const struct type *type, const struct scalar_value *s,
                          const struct json_path *at, void *out)
 {
     switch (type->kind) {
@@ -296,6 +298,6 @@ void decode_scalar_value(struct form *form, const struct type *type, const struc
             form_add_error(form, at, FORM_NOT_IMAGE);
         break;
     default:
-        break; /* arrays, maps and objects are not scalars; raw values are stored as JSON text */
+        break; /* arrays, maps and objects are not scalars; raw values are decoded elsewhere */
     }
 }

@@ -1,4 +1,4 @@
-/* scan.h - searches the bytes of a string, many at a time (SWAR and SIMD). */
+/* scan.h - searches strings for special bytes, 8 or 16 bytes at a time (SWAR and SIMD). */
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 
@@ -34,7 +34,8 @@ static inline uint32_t load_u32(const char *p)
     return word;
 }
 
-/* Compares short texts such as names and keys. The last word overlaps the one before it. */
+/* Compares short texts such as names and keys. The last eight (or four) bytes compared may overlap
+ * the previous ones. */
 static inline bool bytes_are_equal(const char *p, const char *q, size_t n)
 {
     if (n >= 8) {
@@ -55,7 +56,7 @@ static inline bool short_str_eq(struct str a, struct str b)
     return a.n == b.n && bytes_are_equal(a.p, b.p, a.n);
 }
 
-/* Sets the top bit of each byte that equals `byte`. Only the first mark is exact. */
+/* Sets the top bit of each byte that equals `byte`. Only the lowest set bit is exact. */
 static inline uint64_t mark_matching_bytes(uint64_t word, unsigned char byte)
 {
     uint64_t other = word ^ SCAN_REPEAT_BYTE(byte);
@@ -63,8 +64,8 @@ static inline uint64_t mark_matching_bytes(uint64_t word, unsigned char byte)
     return (other - SCAN_REPEAT_BYTE(1)) & ~other & SCAN_REPEAT_BYTE(0x80);
 }
 
-/* Returns true if a short text contains a byte; faster than memchr. The last word overlaps the one
- * before it. */
+/* Returns true if a short text contains a byte; faster than memchr. The last eight bytes searched
+ * may overlap the previous ones. */
 static inline bool short_str_contains(struct str s, char byte)
 {
     size_t i = 0;
@@ -83,15 +84,15 @@ static inline bool short_str_contains(struct str s, char byte)
 }
 
 /* Sets the top bit of each byte that JSON must escape: control characters, quotes and backslashes.
- * Only the first mark is exact; later ones may be false. */
+ * Only the lowest set bit is exact; higher ones may be wrong. */
 static inline uint64_t mark_bytes_to_escape(uint64_t word)
 {
     return ((word - SCAN_REPEAT_BYTE(0x20)) & ~word & SCAN_REPEAT_BYTE(0x80)) |
            mark_matching_bytes(word, '"') | mark_matching_bytes(word, '\\');
 }
 
-/* Returns the number of bytes before the first mark. At least one mark must be set. */
-static inline unsigned first_marked_byte(uint64_t marks)
+/* Returns the index of the first byte whose top bit is set in marks. marks must not be 0. */
+static inline unsigned first_marked_byte_index(uint64_t marks)
 {
     return (unsigned)__builtin_ctzll(marks) / 8;
 }
@@ -103,11 +104,11 @@ enum { SCAN_BLOCK = 16 };
 
 #if defined(__SSE2__)
 
-/* Returns a mask with one bit for each byte of a block that must be examined. */
+/* Returns a mask with one bit for each of the 16 bytes that the string parser must examine. */
 static inline unsigned scan_special_byte_mask(const char *p)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
-    /* Bytes that are negative after this subtraction must be examined. */
+    /* Negative results are control characters, quotes or non-ASCII. */
     __m128i low = _mm_subs_epi8(_mm_xor_si128(block, _mm_set1_epi8(2)), _mm_set1_epi8(0x21));
     __m128i marks = _mm_or_si128(low, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
 
@@ -133,12 +134,12 @@ static inline unsigned scan_plain_prefix(const char *p)
     block = (scan_block)(((block ^ 2) <= zero + 0x20) | (block == zero + '\\'));
     low = load_u64_little_endian((const char *)&block);
     if (low)
-        return first_marked_byte(low);
+        return first_marked_byte_index(low);
     high = load_u64_little_endian((const char *)&block + sizeof low);
-    return high ? sizeof low + first_marked_byte(high) : SCAN_BLOCK;
+    return high ? sizeof low + first_marked_byte_index(high) : SCAN_BLOCK;
 }
 
-/* Returns a mask with only the bit of the first byte that must be examined. */
+/* Returns a mask with only the bit of the first byte that the string parser must examine. */
 static inline unsigned scan_special_byte_mask(const char *p)
 {
     unsigned n = scan_plain_prefix(p);

@@ -1,9 +1,9 @@
 /* schema.h - request and response formats of the API as data.
  *
  * A type is a rule: kind, limits, a check and its documentation. A field binds a type to a struct
- * member and a name, and tells whether it may be absent or null. A schema is a list of fields. From
- * these tables bodies are decoded and validated, responses encoded, and the OpenAPI document and
- * the reference generated, so that each limit is defined once.
+ * member and a name, and says whether the field may be absent or null. A schema is a list of
+ * fields. From these tables bodies are decoded and validated, responses encoded, and the OpenAPI
+ * document and the reference generated, so that each limit is defined once.
  *
  * src/json uses only base/. Start here; the pull parser is in read.h, the writer in write.h,
  * validation errors in form.h. */
@@ -20,7 +20,7 @@
 #include "json/form.h"
 #include "json/write.h"
 
-enum kind {
+enum json_type_kind {
     KIND_STRING = 1, /* struct str; never contains U+0000 */
     KIND_INT,        /* int64_t, exact */
     KIND_REAL,       /* double */
@@ -38,10 +38,10 @@ enum kind {
 /* A value of an enumeration; the list ends with .doc == NULL. */
 struct choice {
     int64_t value;
-    const char *text; /* for strings; NULL for integers */
+    const char *text; /* allowed string; NULL for integers */
     const char *name; /* name of the constant: "FRIEND" */
     const char *doc;
-    const char *old_word; /* integers: name in API version 6, which is accepted, too */
+    const char *old_word; /* integers: name in API version 6, which is also accepted */
 };
 
 /* A condition on a string that kind and limits cannot express, with its error. */
@@ -55,7 +55,7 @@ enum type_flags {
     TYPE_TRIM = 1,        /* strings: trim white space at both ends */
     TYPE_CLAMP = 2,       /* numbers: clamp to the range, no error */
     TYPE_LOWER = 4,       /* strings: convert ASCII letters to lower case first */
-    TYPE_SAFE_INT = 8,    /* integers within +-2^53 */
+    TYPE_SAFE_INT = 8,    /* integers: only values within +-2^53 */
     TYPE_LOOSE_ENUM = 16, /* integers: accept values outside of .choices */
     TYPE_EITHER = 64, /* strings and numbers: accept the other form of an integer; booleans: accept
                          text; arrays: accept a comma-separated string */
@@ -64,16 +64,17 @@ enum type_flags {
 };
 
 struct type {
-    enum kind kind;
+    enum json_type_kind kind;
     unsigned flags;
-    /* Strings: length in code points. Arrays and maps: count. Numbers: value. Images: bytes (max).
-     * Both 0: no limits; max below min: no maximum. Defaults: 152133 characters, 1521 elements. */
+    /* Strings: length in code points. Arrays and maps: count. Numbers: value. Images: bytes (max
+     * only). If both are 0, the default limits apply: 152133 characters, 1521 elements. If max is
+     * below min, there is no maximum. */
     int64_t min, max;
-    const struct choice *choices;   /* strings and integers */
-    const struct string_rule *rule; /* strings */
+    const struct choice *choices;   /* allowed values of strings and integers */
+    const struct string_rule *rule; /* condition on strings */
     const struct type *of;       /* element type of arrays and maps; with .show, the type written */
-    const struct schema *schema; /* objects */
-    /* KIND_RAW with stored text that is not JSON: writes the text as a value of type .of. */
+    const struct schema *schema; /* schema of objects */
+    /* For KIND_RAW with stored text that is not JSON: writes the text as a value of type .of. */
     void (*show)(struct json_writer *j, struct str text);
     const char *doc;
 };
@@ -84,7 +85,7 @@ enum field_presence { ABSENT, GIVEN_NULL, GIVEN };
 struct list {
     void *items;
     size_t count;
-    size_t cap; /* allocated elements; 0 for lists not made by list_append */
+    size_t cap; /* allocated elements; 0 for lists that list_append did not create */
 };
 
 struct opt_str {
@@ -118,22 +119,22 @@ struct opt_object {
 
 struct image {
     struct str bytes;
-    const char *extension; /* "png", "jpeg", "gif", "webp", "avif" */
+    const char *extension; /* "png", "jpeg", "gif", "webp" or "avif" */
 };
 struct opt_image {
     enum field_presence given;
     struct image value;
 };
 
-/* An entry of KIND_MAP: the key, then a value of type .of as in an array. For maps of strings this
- * is a struct string_pair. */
+/* An entry of KIND_MAP: the key, then a value of type .of as in an array. An entry of a map of
+ * strings is a struct string_pair. */
 struct string_pair {
     struct str key, value;
 };
 
 /* The C type of a member, set by FIELD. */
 enum member_kind {
-    MEMBER_POINTER, /* pointer to an object's struct; NULL: absent, or null if nullable */
+    MEMBER_POINTER, /* pointer to an object's struct; NULL if absent, or null if nullable */
     MEMBER_STR,
     MEMBER_INT,
     MEMBER_REAL,
@@ -180,42 +181,42 @@ enum field_flags {
     OPTIONAL = 1, /* field may be absent (a `?` after the name in Discord's documentation) */
     NULLABLE = 2, /* field may be null (a `?` before the type in Discord's documentation) */
     DEPRECATED = 4,
-    RESPONSE_ALIAS = 8, /* responses: another name for a member that a field already has */
+    RESPONSE_ALIAS = 8, /* in responses, another name for a member that a field already has */
 };
 
 struct field {
-    struct str name; /* .p == NULL ends a list */
+    struct str name; /* a NULL pointer ends the list */
     size_t offset;
     enum member_kind member;
     const struct type *type;
     unsigned flags;
     /* The default of an absent (or null) OPTIONAL field with a plain member: a number, boolean or
-     * text. Plain lists are empty by default, pointers NULL. */
+     * text. Plain lists are empty by default, and pointers are NULL. */
     int64_t fallback;
     const char *fallback_text;
     const char *doc;
 };
 
 struct schema {
-    const char *name; /* "Relationship"; name of the OpenAPI component */
-    size_t size;      /* sizeof the struct */
+    const char *name; /* OpenAPI component: "Relationship" */
+    size_t size;      /* sizeof the object's struct */
     const struct field *fields;
-    /* Checks that combine several fields; reports errors with form_add_error. Runs even if single
-     * fields failed: call form_has_error_at before using one. */
+    /* Checks combinations of fields; reports errors with form_add_error. Also runs if single fields
+     * are invalid: call form_has_error_at before using a field. */
     void (*check)(struct form *form, const struct json_path *here, const void *object);
     bool once; /* queries: reject a repeated parameter (RFC 6749, 3.1) */
-    /* Returns the fields that apply to this object, one bit per field. The others are cleared, and
-     * their errors removed, before the check. NULL: all apply. */
+    /* Returns the fields that apply to this object, one bit per field. Other fields are cleared,
+     * and their errors removed, before `check` runs. If NULL, all fields apply. */
     uint64_t (*applicable_fields)(const void *object);
     const char *doc;
 };
 
-/* Decodes one JSON text. *ret is the struct of an object type, a struct list * of an array type,
- * otherwise an array element of the type. Returns ERR_INVALID_JSON if the text is not JSON, or
- * ERR_INVALID_FORM_BODY with all errors in form if it does not match the type. An empty text counts
- * as {}. Strings point into the text or the arena. */
+/* Decodes one JSON text. *ret points to the struct of an object type, to a struct list for an array
+ * type, otherwise to an array element of the type. Returns ERR_INVALID_JSON if the text is not
+ * JSON, or ERR_INVALID_FORM_BODY with all errors in form if the text does not match the type. An
+ * empty text counts as {}. Strings point into the text or the arena. */
 enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret);
-/* Like schema_decode, but returns NULL on any error and no list of errors. */
+/* Like schema_decode, but returns NULL on any error, without a list of errors. */
 void *schema_decode_or_null(const struct type *type, struct str text, struct arena *arena);
 /* Like schema_decode, for JSON text at a path of a larger body; form may already contain errors. */
 enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
@@ -227,13 +228,13 @@ enum err schema_decode_query(const struct schema *schema, struct str query, stru
                              void **ret);
 
 /* Encodes a value: an array element of the type (a struct str *, an int64_t *, …), or the struct of
- * an object. An absent field is omitted if OPTIONAL, and null if only NULLABLE. A plain pointer or
- * str that is NULL is null if NULLABLE, otherwise omitted. */
+ * an object. An absent field is omitted if OPTIONAL, and written as null if only NULLABLE. A plain
+ * member that is a NULL pointer is written as null if NULLABLE, otherwise omitted. */
 void schema_encode(struct json_writer *j, const struct type *type, const void *value);
 void schema_encode_object(struct json_writer *j, const struct schema *schema, const void *object);
-/* Encodes the value of one field. Writes nothing and false if the value is absent or null. */
+/* Encodes the value of one field. Writes nothing and returns false if it is absent or null. */
 bool schema_encode_field_value(struct json_writer *j, const struct field *f, const void *object);
-/* Encodes the fields for which `shows` returns true, into an open object. */
+/* Encodes the fields for which `shows` returns true, into an object that the caller has begun. */
 void schema_encode_fields(struct json_writer *j, const struct schema *schema, const void *object,
                           bool (*shows)(const void *arg, struct str name), const void *arg);
 
@@ -242,15 +243,16 @@ void schema_encode_fields(struct json_writer *j, const struct schema *schema, co
 void schema_describe(struct json_writer *j, const struct type *type);
 void schema_describe_object(struct json_writer *j, const struct schema *schema);
 
-/* Appends a type as a phrase: "string, 1-32 characters" or "array[Relationship]". */
-void schema_append_phrase(struct buf *out, const struct type *type);
+/* Appends the description of a type in words: "string, 1-32 characters" or
+ * "array[Relationship]". */
+void schema_append_description(struct buf *out, const struct type *type);
 
 /* Calls visit once for each named schema that a type contains. */
-void schema_visit_all(const struct type *type, void (*visit)(const struct schema *, void *),
-                      void *arg);
+void schema_visit_contained(const struct type *type, void (*visit)(const struct schema *, void *),
+                            void *arg);
 
-/* Appends a zeroed element to a list. Elements move when the list grows; memory not owned by the
- * list is copied first. */
+/* Appends a zeroed element to a list. Elements move when the list grows. If the list does not own
+ * its memory, the elements are copied first. */
 void *list_append(struct arena *arena, struct list *list, size_t item_size);
 /* Creates an empty list with a capacity of `cap` elements. */
 void list_reserve(struct arena *arena, struct list *list, size_t item_size, size_t cap);

@@ -12,7 +12,7 @@ struct syntax_error_walk {
     const char *before; /* start of the current token */
     bool no_comma;      /* whether a comma is missing before the current token */
     struct {
-        struct str key; /* p == NULL: the level is an array */
+        struct str key; /* NULL pointer if the level is an array */
         size_t index;   /* index of the next item */
     } levels[JSON_MAX_DEPTH];
 };
@@ -34,7 +34,7 @@ static void walk_next_value(struct syntax_error_walk *w)
     }
 }
 
-/* Moves to the next member or item; false if there is none. */
+/* Moves to the next member or item; returns false if there is none. */
 static bool walk_next_member(struct syntax_error_walk *w)
 {
     struct json_reader *r = &w->r;
@@ -63,8 +63,6 @@ static bool walk_whole_text(struct syntax_error_walk *w)
     w->before = skip_json_space(w->r.at, w->r.end);
     return json_is_at_end(&w->r);
 }
-
-/* --- messages ------------------------------------------------------------------------- */
 
 static void append_line_and_column(struct str text, const char *at, struct buf *out)
 {

@@ -61,7 +61,7 @@ void json_end_array(struct json_writer *j)
     append_closing_bracket(j, ']');
 }
 
-void json_key(struct json_writer *j, struct str name)
+void json_write_key(struct json_writer *j, struct str name)
 {
     char *at = reserve_value(j, name.n + 3);
 
@@ -73,24 +73,24 @@ void json_key(struct json_writer *j, struct str name)
     memcpy(at + name.n, "\":", 2);
 }
 
-void json_escaped_key(struct json_writer *j, struct str name)
+void json_write_escaped_key(struct json_writer *j, struct str name)
 {
-    json_text(j, name);
+    json_write_text(j, name);
     buf_add_char(j->out, ':');
     j->comma = false;
 }
 
-void json_null(struct json_writer *j)
+void json_write_null(struct json_writer *j)
 {
     append_value(j, "null", 4);
 }
 
-void json_bool(struct json_writer *j, bool v)
+void json_write_bool(struct json_writer *j, bool v)
 {
     append_value(j, v ? "true" : "false", v ? 4 : 5);
 }
 
-void json_int(struct json_writer *j, int64_t v)
+void json_write_int(struct json_writer *j, int64_t v)
 {
     char text[21] = "-";
     size_t minus = v < 0;
@@ -100,14 +100,14 @@ void json_int(struct json_writer *j, int64_t v)
                      format_decimal_digits(minus ? 0 - (uint64_t)v : (uint64_t)v, text + minus));
 }
 
-void json_real(struct json_writer *j, double v)
+void json_write_real(struct json_writer *j, double v)
 {
     char text[NUMBER_TEXT_SIZE];
 
     if (isfinite(v))
         append_value(j, text, format_double(v, text));
     else
-        json_null(j);
+        json_write_null(j);
 }
 
 static bool needs_escape(unsigned char c)
@@ -145,7 +145,7 @@ static size_t length_before_first_escape(struct str s)
         uint64_t marks = mark_bytes_to_escape(load_u64_little_endian(s.p + i));
 
         if (marks)
-            return i + first_marked_byte(marks);
+            return i + first_marked_byte_index(marks);
     }
     while (i < s.n && !needs_escape((unsigned char)s.p[i]))
         i++;
@@ -186,15 +186,15 @@ static char *write_escaped(char *at, struct str s)
         at += plain;
         if (plain < s.n)
             at = write_escape(at, (unsigned char)s.p[plain++]);
-        s = str_skip(s, plain);
+        s = str_skip_bytes(s, plain);
     }
     return at;
 }
 
-void json_text(struct json_writer *j, struct str s)
+void json_write_text(struct json_writer *j, struct str s)
 {
     size_t plain = length_before_first_escape(s);
-    struct str rest = str_skip(s, plain);
+    struct str rest = str_skip_bytes(s, plain);
     char *at = reserve_value(j, plain + escaped_length(rest) + 2);
 
     if (!at)
@@ -206,7 +206,7 @@ void json_text(struct json_writer *j, struct str s)
     *at = '"';
 }
 
-void json_id(struct json_writer *j, snowflake id)
+void json_write_id(struct json_writer *j, snowflake id)
 {
     char text[22] = "\"";
     size_t n = format_decimal_digits(id, text + 1);
@@ -215,7 +215,7 @@ void json_id(struct json_writer *j, snowflake id)
     append_value(j, text, n + 2);
 }
 
-void json_time(struct json_writer *j, int64_t us)
+void json_write_time(struct json_writer *j, int64_t us)
 {
     char text[TIMESTAMP_TEXT_SIZE + 2] = "\"";
     size_t n = timestamp_format(us, text + 1);
@@ -224,15 +224,15 @@ void json_time(struct json_writer *j, int64_t us)
     append_value(j, text, n + 2);
 }
 
-void json_raw(struct json_writer *j, struct str value)
+void json_write_raw(struct json_writer *j, struct str value)
 {
     if (value.n)
         append_value(j, value.p, value.n);
     else
-        json_null(j);
+        json_write_null(j);
 }
 
-void json_raw_members(struct json_writer *j, struct str members)
+void json_write_raw_members(struct json_writer *j, struct str members)
 {
     if (members.n)
         append_value(j, members.p, members.n);

@@ -1,7 +1,7 @@
 /* write.h - writes JSON to a buffer.
  *
  * Compact, exactly like JSON.stringify: no spaces, escapes only where required. The writer inserts
- * commas and colons; the caller closes what it opens. */
+ * commas and colons; the caller ends each object and array that it begins. */
 #ifndef JSON_WRITE_H
 #define JSON_WRITE_H
 
@@ -13,10 +13,10 @@
 
 struct json_writer {
     struct buf *out;
-    bool comma; /* whether a value precedes on this level */
+    bool comma; /* whether a value precedes in the current object or array */
 };
 
-static inline struct json_writer json_writer_to(struct buf *out)
+static inline struct json_writer json_writer_to_buf(struct buf *out)
 {
     return (struct json_writer){ .out = out };
 }
@@ -26,25 +26,25 @@ void json_end_object(struct json_writer *j);
 void json_begin_array(struct json_writer *j);
 void json_end_array(struct json_writer *j);
 
-/* Writes the name of the next value; the name must need no escapes. */
-void json_key(struct json_writer *j, struct str name);
-#define json_name(j, literal) json_key((j), STR(literal))
-/* Like json_key, but for names that may need escapes. */
-void json_escaped_key(struct json_writer *j, struct str name);
+/* Writes the name of the next member; the name must not need escapes. */
+void json_write_key(struct json_writer *j, struct str name);
+#define json_write_name(j, literal) json_write_key((j), STR(literal))
+/* Like json_write_key, but for names that may need escapes. */
+void json_write_escaped_key(struct json_writer *j, struct str name);
 
-void json_null(struct json_writer *j);
-void json_bool(struct json_writer *j, bool v);
-void json_int(struct json_writer *j, int64_t v);
-void json_real(struct json_writer *j,
-               double v); /* shortest text that parses to v; null if not finite */
-void json_text(struct json_writer *j, struct str s); /* s must be valid UTF-8 */
-void json_id(struct json_writer *j, snowflake id);   /* as a decimal string */
-void json_time(struct json_writer *j, int64_t us);   /* as a timestamp string */
+void json_write_null(struct json_writer *j);
+void json_write_bool(struct json_writer *j, bool v);
+void json_write_int(struct json_writer *j, int64_t v);
+void json_write_real(struct json_writer *j,
+                     double v); /* shortest text that parses to v; null if not finite */
+void json_write_text(struct json_writer *j, struct str s); /* s must be valid UTF-8 */
+void json_write_id(struct json_writer *j, snowflake id);   /* writes a decimal string */
+void json_write_time(struct json_writer *j, int64_t us);   /* writes a timestamp string */
 /* Writes text that is already one JSON value; null if it is empty. */
-void json_raw(struct json_writer *j, struct str value);
+void json_write_raw(struct json_writer *j, struct str value);
 
 /* Writes object members that are already JSON text, separated by commas. */
-void json_raw_members(struct json_writer *j, struct str members);
+void json_write_raw_members(struct json_writer *j, struct str members);
 
 /* Reformats valid compact JSON with one line per member. */
 void json_indent(struct str text, struct buf *out);

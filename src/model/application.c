@@ -2,8 +2,6 @@
 #include "model/fields/types.h"
 #include "model/application.h"
 
-/* --- teams ---------------------------------------------------------------------------- */
-
 static const struct choice team_roles[] = {
     { .text = "admin", .name = "ADMIN", .doc = "Can change the team and its apps" },
     { .text = "developer", .name = "DEVELOPER", .doc = "Can change the team's apps" },
@@ -60,8 +58,6 @@ const struct schema team_schema = {
 const struct type type_team = { .kind = KIND_OBJECT, .schema = &team_schema };
 const struct type type_teams = { .kind = KIND_ARRAY, .of = &type_team };
 
-/* --- applications --------------------------------------------------------------------- */
-
 const struct type type_application_name = { .kind = KIND_STRING,
                                             .rule = &rule_visible_name,
                                             .flags = TYPE_TRIM,
@@ -112,7 +108,7 @@ const struct type type_integration_types = { .kind = KIND_MAP,
 
 bool application_can_be_installed(const struct application *a, enum integration_type type)
 {
-    const struct integration_type_item *items = a->integration_types_config.items;
+    const struct integration_type_config_entry *items = a->integration_types_config.items;
 
     for (size_t i = 0; i < a->integration_types_config.count; i++)
         if (str_is(items[i].key, type == INSTALL_GUILD ? "0" : "1"))
@@ -136,7 +132,7 @@ bool application_can_be_installed(const struct application *a, enum integration_
     { FIELD(struct application, terms_of_service_url), .type = &type_url, .flags = OPTIONAL },     \
     { FIELD(struct application, privacy_policy_url), .type = &type_url, .flags = OPTIONAL }
 
-/* Parameters flags_ and flags_new_: members with the public flags, or with all flags. */
+/* The parameters are the members with the public flags, or with all flags. */
 #define PUBLIC_FIELDS(flags_, flags_new_)                                                          \
     INTEGRATION_APPLICATION_FIELDS,                                                                                  \
     { FIELD_AS(struct application, flags_, "flags"), .type = &type_flags },                        \
@@ -197,8 +193,6 @@ const struct schema application_schema = {
 const struct type type_application = { .kind = KIND_OBJECT, .schema = &application_schema };
 const struct type type_applications = { .kind = KIND_ARRAY, .of = &type_application };
 
-/* --- applications inside other objects ------------------------------------------------ */
-
 static const struct field brief_application_fields[] = { INTEGRATION_APPLICATION_FIELDS, { 0 } };
 static const struct schema brief_application_schema = {
     .name = "IntegrationApplication",
@@ -225,23 +219,23 @@ const struct type type_application_with_verification = { .kind = KIND_OBJECT,
                                                          .schema = &described_application_schema };
 
 static const struct field application_ref_fields[] = {
-    { FIELD(struct application_ref, application_id), .type = &type_id },
+    { FIELD(struct user_application_event, application_id), .type = &type_id },
     { 0 },
 };
-const struct schema application_ref_schema = {
+const struct schema user_application_event_schema = {
     .name = "ApplicationRef",
-    .size = sizeof(struct application_ref),
+    .size = sizeof(struct user_application_event),
     .fields = application_ref_fields,
     .doc = "An app that is installed to the receiver's account.",
 };
 
 static const struct field integrations_ref_fields[] = {
-    { FIELD(struct guild_integrations_ref, guild_id), .type = &type_id },
+    { FIELD(struct guild_integrations_event, guild_id), .type = &type_id },
     { 0 },
 };
-const struct schema guild_integrations_ref_schema = {
+const struct schema guild_integrations_event_schema = {
     .name = "IntegrationsRef",
-    .size = sizeof(struct guild_integrations_ref),
+    .size = sizeof(struct guild_integrations_event),
     .fields = integrations_ref_fields,
     .doc = "A guild whose integrations changed.",
 };

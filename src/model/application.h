@@ -12,7 +12,7 @@ struct team_member {
     const struct user *user;
     snowflake team_id;
     int64_t membership_state;
-    struct str role;         /* "admin", "developer", "read_only" */
+    struct str role;         /* "admin", "developer" or "read_only" */
     struct list permissions; /* always ["*"] */
 };
 
@@ -43,9 +43,9 @@ enum {
 
 /* Flags that the server sets. */
 enum {
-    APPLICATION_EMBEDDED = 1 << 17,                 /* can be launched inside a client */
-    APPLICATION_COMMAND_BADGE = 1 << 23,            /* has a global command */
-    APPLICATION_ACTIVE = 1 << 24,                   /* a command was used in the last 30 days */
+    APPLICATION_EMBEDDED = 1 << 17,      /* the application can be launched inside a client */
+    APPLICATION_COMMAND_BADGE = 1 << 23, /* the application has a global command */
+    APPLICATION_ACTIVE = 1 << 24,        /* a command was used in the last 30 days */
     APPLICATION_FLAGS_PRIVATE = APPLICATION_ACTIVE, /* flags that only the owners see */
 };
 
@@ -59,11 +59,11 @@ struct install_params {
     uint64_t permissions;
 };
 struct integration_type_config {
-    const struct install_params *oauth2_install_params; /* NULL: none */
+    const struct install_params *oauth2_install_params; /* NULL if not configured */
 };
 /* Entry of the map integration_types_config. */
-struct integration_type_item {
-    struct str key; /* "0" or "1" */
+struct integration_type_config_entry {
+    struct str key; /* enum integration_type as text: "0" or "1" */
     struct integration_type_config config;
 };
 
@@ -73,24 +73,24 @@ struct application {
     struct opt_str icon;
     struct opt_int type; /* always null */
     int64_t flags;
-    uint64_t flags_new; /* flags as a JSON string */
+    uint64_t flags_new; /* same as flags, but a string in JSON */
     int64_t public_flags;
     uint64_t public_flags_new;
     struct str verify_key;
     const struct user *bot;
-    const struct user *owner; /* for a team: a generated account */
-    const struct team *team;  /* NULL: none */
+    const struct user *owner; /* for an app of a team, a user that represents the team */
+    const struct team *team;  /* NULL if no team owns the app */
     struct list redirect_uris, tags;
     struct opt_str interactions_endpoint_url, role_connections_verification_url;
     struct opt_str custom_install_url;
-    struct opt_str cover_image, terms_of_service_url, privacy_policy_url; /* absent: not set */
+    struct opt_str cover_image, terms_of_service_url, privacy_policy_url; /* absent if not set */
     struct opt_str event_webhooks_url;
     int64_t event_webhooks_status;    /* enum event_webhooks_status */
     struct list event_webhooks_types; /* struct str; stored, but no webhook events are sent */
     const struct install_params *install_params;
-    struct list integration_types_config; /* struct integration_type_item */
+    struct list integration_types_config; /* struct integration_type_config_entry */
     bool integration_public, integration_require_code_grant;
-    bool bot_public, bot_require_code_grant; /* older names of integration_public, _require… */
+    bool bot_public, bot_require_code_grant; /* older names of the integration_… members */
     int64_t approximate_guild_count, approximate_user_install_count,
         approximate_user_authorization_count;
     int64_t explicit_content_filter, interactions_version;
@@ -98,11 +98,11 @@ struct application {
     struct list interactions_event_types, eligible_oauth2_scopes; /* always empty */
 
     /* The following members are not in the JSON. */
-    snowflake owner_id; /* owner account; for a team's app: the team's owner */
-    snowflake team_id;  /* 0: none */
+    snowflake owner_id; /* account of the owner; for an app of a team, the team's owner */
+    snowflake team_id;  /* 0 if no team owns the app */
     snowflake bot_id;
     struct str key_salt;
-    struct str secret_digest; /* p == NULL: no secret was created yet */
+    struct str secret_digest; /* NULL pointer if no secret was created yet */
 };
 
 static inline void application_set_flags(struct application *a, int64_t flags)
@@ -116,26 +116,26 @@ static inline void application_set_flags(struct application *a, int64_t flags)
 /* Returns true if the app can be installed to guilds, or to users. */
 bool application_can_be_installed(const struct application *a, enum integration_type type);
 
-extern const struct schema application_schema;        /* fields for the owners */
-extern const struct schema public_application_schema; /* fields for everyone */
+extern const struct schema application_schema;        /* fields that the owners see */
+extern const struct schema public_application_schema; /* fields that everyone sees */
 extern const struct type type_application, type_applications, type_public_application;
 extern const struct type type_application_name, type_application_description;
 extern const struct type type_install_params, type_integration_types, type_redirect_uris, type_tags;
 
 /* --- applications inside other objects ------------------------------------------------ */
 
-/* The app of an integration, without and with role_connections_verification_url. */
+/* The app in an integration object, without and with role_connections_verification_url. */
 extern const struct type type_integration_application, type_application_with_verification;
 
-struct application_ref {
+struct user_application_event {
     snowflake application_id;
 };
-struct guild_integrations_ref {
+struct guild_integrations_event {
     snowflake guild_id;
 };
 
-extern const struct schema application_ref_schema; /* event data of USER_APPLICATION_* */
-/* Event data of GUILD_INTEGRATIONS_UPDATE and GUILD_APPLICATION_COMMAND_INDEX_UPDATE. */
-extern const struct schema guild_integrations_ref_schema;
+extern const struct schema user_application_event_schema; /* payload of USER_APPLICATION_* events */
+/* Payload of GUILD_INTEGRATIONS_UPDATE and GUILD_APPLICATION_COMMAND_INDEX_UPDATE. */
+extern const struct schema guild_integrations_event_schema;
 
 #endif

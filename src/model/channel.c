@@ -121,13 +121,13 @@ const struct type type_default_reaction = { .kind = KIND_OBJECT,
                                             .schema = &default_reaction_schema };
 
 static const struct field nick_fields[] = {
-    { FIELD(struct channel_nick, id), .type = &type_id },
-    { FIELD(struct channel_nick, nick), .type = &type_text },
+    { FIELD(struct channel_nickname, id), .type = &type_id },
+    { FIELD(struct channel_nickname, nick), .type = &type_text },
     { 0 },
 };
 static const struct schema nick_schema = {
     .name = "ChannelNick",
-    .size = sizeof(struct channel_nick),
+    .size = sizeof(struct channel_nickname),
     .fields = nick_fields,
     .doc = "Nickname of a recipient in a group.",
 };
@@ -211,14 +211,14 @@ const struct schema thread_delete_event_schema = {
 };
 
 static const struct field recipient_event_fields[] = {
-    { FIELD(struct recipient_event, channel_id), .type = &type_id },
-    { FIELD(struct recipient_event, user), .type = &type_partial_user },
-    { FIELD(struct recipient_event, nick), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct channel_recipient_event, channel_id), .type = &type_id },
+    { FIELD(struct channel_recipient_event, user), .type = &type_partial_user },
+    { FIELD(struct channel_recipient_event, nick), .type = &type_text, .flags = OPTIONAL },
     { 0 },
 };
-const struct schema recipient_event_schema = {
+const struct schema channel_recipient_event_schema = {
     .name = "RecipientEvent",
-    .size = sizeof(struct recipient_event),
+    .size = sizeof(struct channel_recipient_event),
     .fields = recipient_event_fields,
     .doc = "An account that was added to a group or removed from it.",
 };
@@ -248,7 +248,7 @@ bool channel_accepts_messages(int64_t type)
     return type != CHANNEL_CATEGORY && !channel_has_posts(type);
 }
 
-bool overwrites_equal(const struct list *a, const struct list *b)
+bool overwrite_lists_are_equal(const struct list *a, const struct list *b)
 {
     const struct overwrite *x = a->items, *y = b->items;
 
@@ -261,7 +261,7 @@ bool overwrites_equal(const struct list *a, const struct list *b)
     return true;
 }
 
-const struct overwrite *overwrite_find(const struct list *overwrites, snowflake id)
+const struct overwrite *overwrite_list_find(const struct list *overwrites, snowflake id)
 {
     const struct overwrite *o = overwrites->items;
 
@@ -278,7 +278,8 @@ static void omit_thread_fields(struct channel *c)
     c->thread_metadata = NULL;
 }
 
-/* Omits fields of parents of threads. Text and announcement channels have threads, but no posts. */
+/* Omits fields that only channels with threads have. Text and announcement channels have threads,
+ * but no posts. */
 static void omit_thread_parent_fields(struct channel *c)
 {
     bool posts = channel_has_posts(c->type);
@@ -347,7 +348,7 @@ void channel_omit_inapplicable_fields(struct channel *c)
         c->default_auto_archive_duration.given = ABSENT;
 }
 
-bool channels_contain(const struct list *channels, snowflake id)
+bool channel_list_contains_id(const struct list *channels, snowflake id)
 {
     const struct channel *c = channels->items;
 

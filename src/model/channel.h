@@ -19,24 +19,23 @@ enum channel_type {
     CHANNEL_MEDIA = 16,
 };
 
-bool channel_is_private(int64_t type); /* DM or group */
+bool channel_is_private(int64_t type); /* true for DM and group */
 bool channel_is_thread(int64_t type);
-bool channel_is_voice(int64_t type);  /* voice or stage */
-bool channel_has_posts(int64_t type); /* forum or media channel */
+bool channel_is_voice(int64_t type);  /* true for voice and stage channels */
+bool channel_has_posts(int64_t type); /* true for forum and media channels */
 bool channel_accepts_messages(int64_t type);
 
-bool channels_contain(const struct list *channels, snowflake id);
+bool channel_list_contains_id(const struct list *channels, snowflake id);
 
 enum channel_flags {
     CHANNEL_PINNED = 1 << 1,      /* pinned thread of a forum */
-    CHANNEL_REQUIRE_TAG = 1 << 4, /* forum: posts need a tag */
+    CHANNEL_REQUIRE_TAG = 1 << 4, /* forum: each post needs a tag */
 };
 
 enum overwrite_type {
     OVERWRITE_ROLE = 0,
     OVERWRITE_MEMBER = 1,
-    OVERWRITE_TYPE_FROM_ID =
-        -1, /* the request body has no type; the type is determined from the id */
+    OVERWRITE_TYPE_FROM_ID = -1, /* the request body has no type; the id determines it */
 };
 
 struct overwrite {
@@ -50,7 +49,7 @@ struct thread_metadata {
     int64_t auto_archive_duration;
     int64_t archive_timestamp;
     struct opt_int create_timestamp;
-    struct opt_bool invitable; /* only in private threads */
+    struct opt_bool invitable; /* only set in private threads */
 };
 
 struct forum_tag {
@@ -77,32 +76,32 @@ struct channel {
     struct opt_int default_auto_archive_duration, message_count, member_count;
     struct opt_bool nsfw, managed, is_message_request;
     struct opt_list permission_overwrites; /* struct overwrite */
-    struct opt_list recipients;            /* struct user: the other members */
-    struct opt_list nicks;                 /* struct channel_nick: nicknames in the group */
+    struct opt_list recipients; /* struct user: the other members of the private channel */
+    struct opt_list nicks;      /* struct channel_nickname: nicknames of a group's members */
     const struct thread_metadata *thread_metadata;
     int64_t flags;
     struct opt_id permissions;         /* permissions of the caller, if requested */
-    struct opt_id app_permissions;     /* only in interactions: permissions of the app's bot */
-    struct opt_int last_pin_timestamp; /* in private channels and in interactions */
+    struct opt_id app_permissions;     /* permissions of the app's bot; only in interactions */
+    struct opt_int last_pin_timestamp; /* only in private channels and in interactions */
     struct opt_id origin_channel_id;   /* direct channel from which the group was created */
     struct opt_bool newly_created;     /* only in THREAD_CREATE */
 
-    /* Fields of threads. */
+    /* Members that only threads have. */
     struct opt_int total_message_sent;
     const struct thread_member *member; /* thread member of the caller; not in shared events */
-    const struct message *message;      /* first message, in the response to a new post */
-    struct opt_list applied_tags;       /* snowflakes of forum tags */
-    int64_t messages_written;           /* not in the JSON; counts the starter message, too */
-    bool has_starter_message;           /* not in the JSON; there is a starter message */
+    const struct message *message;      /* first message; only in the response to a new post */
+    struct opt_list applied_tags;       /* snowflakes of the forum tags of the thread */
+    int64_t messages_written; /* number of messages with the starter message; not in the JSON */
+    bool has_starter_message; /* whether there is a starter message; not in the JSON */
 
-    /* Fields of channels that have threads. */
+    /* Members that only channels with threads have. */
     struct opt_int default_thread_rate_limit_per_user, default_sort_order, default_forum_layout;
     struct opt_str default_tag_setting;
     struct opt_object default_reaction_emoji; /* struct default_reaction */
     struct opt_list available_tags;           /* struct forum_tag */
 };
 
-struct channel_nick {
+struct channel_nickname {
     snowflake id;
     struct str nick;
 };
@@ -110,15 +109,16 @@ struct thread_delete_event {
     snowflake id, guild_id, parent_id;
     int64_t type;
 };
-struct recipient_event {
+struct channel_recipient_event {
     snowflake channel_id;
     const struct user *user;
     struct opt_str nick;
 };
 
 extern const struct schema channel_schema, overwrite_schema;
-extern const struct schema thread_delete_event_schema; /* event data of THREAD_DELETE */
-extern const struct schema recipient_event_schema; /* CHANNEL_RECIPIENT_ADD and _REMOVE events */
+extern const struct schema thread_delete_event_schema; /* payload of THREAD_DELETE */
+extern const struct schema
+    channel_recipient_event_schema; /* CHANNEL_RECIPIENT_ADD, _REMOVE payload */
 extern const struct type type_channel, type_channels, type_overwrite, type_overwrites;
 extern const struct schema forum_tag_schema, default_reaction_schema;
 extern const struct type type_forum_tag, type_forum_tags, type_default_reaction;
@@ -126,9 +126,9 @@ extern const struct type type_channel_name, type_topic, type_archive_minutes;
 enum { CHANNEL_TOPIC_MAX = 1024, FORUM_TOPIC_MAX = 4096 };
 
 /* Returns true if both lists, sorted by id, have the same targets with the same permissions. */
-bool overwrites_equal(const struct list *a, const struct list *b);
-/* Returns the overwrite of a role or member; NULL: none. */
-const struct overwrite *overwrite_find(const struct list *overwrites, snowflake id);
+bool overwrite_lists_are_equal(const struct list *a, const struct list *b);
+/* Returns the overwrite of a role or member, or NULL if there is none. */
+const struct overwrite *overwrite_list_find(const struct list *overwrites, snowflake id);
 
 void channel_omit_inapplicable_fields(struct channel *c);
 

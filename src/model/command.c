@@ -6,8 +6,6 @@
 
 enum { LOCALES = 34 };
 
-/* --- types that bodies share with objects --------------------------------------------- */
-
 static const struct choice command_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
     { .value = COMMAND_USER, .name = "USER", .doc = "In the context menu of a user" },
@@ -72,7 +70,7 @@ static const struct choice channel_types[] = {
 
 const struct type type_command_type = { .kind = KIND_INT, .choices = command_types };
 const struct type type_command_handler = { .kind = KIND_INT, .choices = handlers };
-/* Accepts any number; the validation of options reports unknown types. */
+/* Accepts any number, because the validation of options reports unknown types. */
 const struct type type_option_type = { .kind = KIND_INT,
                                        .flags = TYPE_LOOSE_ENUM,
                                        .choices = option_types };
@@ -95,7 +93,7 @@ const struct type type_choice_value = {
     .kind = KIND_RAW,
     .doc = "A string of at most 100 characters or a number, depending on the option's type"
 };
-/* Keys are locales; values are validated like the text that they translate. */
+/* Keys are locales; values are validated like the text that they replace. */
 const struct type type_localizations = { .kind = KIND_MAP,
                                          .flags = TYPE_NULL_NONE,
                                          .max = LOCALES,
@@ -134,9 +132,7 @@ const struct type type_file_types = { .kind = KIND_ARRAY,
 const struct type type_entered_length = { .kind = KIND_INT, .min = 0, .max = COMMAND_MAX_LENGTH };
 const struct type type_entered_number = { .kind = KIND_REAL, .flags = TYPE_SAFE_INT };
 
-/* --- objects -------------------------------------------------------------------------- */
-
-/* Localizations, and the fields that replace them if only one language is shown. */
+/* Localizations, and the fields that replace them if only one language is sent. */
 /* clang-format off */
 #define DICTIONARY(type_, member_)                                                                 \
     { FIELD(type_, member_), .type = &type_localizations, .flags = OPTIONAL | NULLABLE }
@@ -345,8 +341,6 @@ static const struct schema command_plain_schema = {
 };
 const struct type type_command_unlocalized = { .kind = KIND_OBJECT,
                                                .schema = &command_plain_schema };
-
-/* --- permissions ---------------------------------------------------------------------- */
 
 static const struct choice permission_types[] = {
     { .value = COMMAND_PERMISSION_ROLE, .name = "ROLE", .doc = "A role, or everyone" },

@@ -15,7 +15,7 @@ enum command_handler {
     COMMAND_LAUNCH_ACTIVITY = 2,
     COMMAND_APP_HANDLER_LAUNCH = 3, /* the app must respond by launching its activity */
 };
-enum option_type {
+enum command_option_type {
     OPTION_SUB_COMMAND = 1,
     OPTION_SUB_COMMAND_GROUP = 2,
     OPTION_STRING = 3,
@@ -32,20 +32,22 @@ enum option_type {
 enum command_context { CONTEXT_GUILD = 0, CONTEXT_BOT_DM = 1, CONTEXT_PRIVATE_CHANNEL = 2 };
 
 enum {
-    COMMAND_MAX_OPTIONS = 25, /* limit per nesting level */
+    COMMAND_MAX_OPTIONS = 25, /* maximum per nesting level */
     COMMAND_MAX_CHOICES = 25,
     COMMAND_MAX_FILE_TYPES = 10,
     COMMAND_MAX_CHARACTERS = 8000,
-    COMMAND_MAX_LENGTH = 6000, /* maximum of max_length */
+    COMMAND_MAX_LENGTH = 6000, /* upper limit of an option's max_length */
     /* Maximum JSON size with all localizations, in bytes: of one command, and of all commands of a
-     * scope. Discord documents no such limit, but 8000 characters can be 5 MB in 34 languages. */
+     * scope (global, or one guild). Discord documents no such limit, but 8000 characters in 34
+     * languages can be 5 MB. */
     COMMAND_MAX_BYTES = 1024 * 1024,
     COMMANDS_MAX_BYTES = 4 * 1024 * 1024,
 };
 
-/* Members …_localizations are lists of struct string_pair. In responses they are ABSENT if only one
- * language is shown, and null if there are none. In lists of commands, …_localized is the text in
- * the reader's language. In indexes that text replaces the original, which is then in …_default. */
+/* Members …_localizations are lists of struct string_pair (locale, text). In responses they are
+ * ABSENT if only one language is sent, and null if there are none. In lists of commands,
+ * …_localized is the text in the reader's language. In command indexes that text replaces the
+ * original, which is then in …_default. */
 struct command_choice {
     struct str name;
     struct opt_list name_localizations;
@@ -67,7 +69,8 @@ struct command_option {
     struct opt_list file_types; /* struct str; stored, but not sent in responses */
 };
 
-/* Permission rows that apply to the reader of an index; the server does not evaluate them here. */
+/* A permission entry that applies to the reader of a command index. The server does not evaluate it
+ * here; the client does. */
 struct command_index_permission {
     struct str id;
     bool permission;
@@ -79,28 +82,28 @@ struct command_index_permissions {
 
 struct command {
     snowflake id, application_id, version;
-    struct opt_id guild_id; /* ABSENT: global command */
+    struct opt_id guild_id; /* ABSENT for a global command */
     int64_t type;
-    struct str name, description; /* empty for USER and MESSAGE commands */
+    struct str name, description; /* description is empty for USER and MESSAGE commands */
     struct opt_list name_localizations, description_localizations;
     struct opt_str name_localized, name_default, description_localized, description_default;
-    struct opt_list options;                  /* struct command_option; ABSENT: no options */
-    struct opt_id default_member_permissions; /* null: everyone; 0: only administrators */
+    struct opt_list options;                  /* struct command_option; ABSENT if there are none */
+    struct opt_id default_member_permissions; /* null means everyone; 0 means administrators only */
     bool nsfw;
-    /* Fields of global commands only. */
+    /* Members of global commands only. */
     struct opt_bool dm_permission;
     struct opt_list contexts, integration_types; /* int64_t, ascending; contexts may be null */
-    struct opt_int handler;                      /* only for entry points */
-    /* Fields in indexes only. */
+    struct opt_int handler;                      /* only for entry point commands */
+    /* Members of command indexes only. */
     struct opt_int global_popularity_rank;
     const struct command_index_permissions *permissions;
 };
 
 extern const struct schema command_schema, command_option_schema, command_choice_schema;
 extern const struct type type_command, type_commands, type_command_option, type_command_choice;
-/* Types for the store, with fields that responses omit, and without localizations. */
+/* Types of commands in the store: with fields that responses omit; and without localizations. */
 extern const struct type type_command_stored, type_command_unlocalized;
-/* Types that request bodies share with objects. */
+/* Types of fields that request bodies and command objects share. */
 extern const struct type type_command_type, type_command_name, type_command_description,
     type_option_type, type_option_name, type_option_description, type_choice_name,
     type_choice_value, type_localizations, type_command_handler, type_command_contexts,
@@ -116,7 +119,8 @@ enum command_permission_type {
     COMMAND_PERMISSION_CHANNEL = 3,
 };
 
-/* id: a role, user or channel; the guild's id: everyone; the guild's id minus one: all channels. */
+/* Whether a role, user or channel may use a command. The guild's id stands for everyone, the
+ * guild's id minus one for all channels. */
 struct command_permission {
     snowflake id;
     int64_t type;
@@ -134,24 +138,24 @@ extern const struct type type_command_permission, type_command_permissions,
 
 /* --- properties of a command ---------------------------------------------------------- */
 
-/* Returns the bits of enum command_context where a command can be used; none: nowhere. */
+/* Returns the bits of enum command_context in which a command can be used; 0 means nowhere. */
 unsigned command_context_bits(const struct command *k);
 unsigned command_integration_type_bits(const struct command *k);
 
-/* Finds the text of a dictionary for a locale; returns false if there is none. Falls back to a
- * related locale: en-US and en-GB to each other, es-419 to es-ES. */
+/* Finds the text for a locale in a map of localizations; returns false if there is none. Falls back
+ * to a related locale: en-US and en-GB to each other, es-419 to es-ES. */
 bool find_localization(const struct opt_list *dictionary, struct str locale, struct str *ret);
 
-/* Removes the dictionaries from a command, its options and choices, in place. Sets the text of one
- * locale: as …_localized for lists, or instead of the original for indexes. */
+/* Removes the localizations from a command, its options and choices, in place. Sets the text of one
+ * locale: as …_localized in lists of commands, or instead of the original in command indexes. */
 enum command_localization_form { COMMAND_FORM_LIST, COMMAND_FORM_INDEX };
 void command_localize(struct command *k, struct str locale, enum command_localization_form form);
 void command_choice_localize(struct command_choice *c, struct str locale,
                              enum command_localization_form form);
 
-/* Returns the bit of a locale in a set; 0: not supported. */
+/* Returns the bit of a locale in a set of locales, or 0 if the locale is not supported. */
 uint64_t locale_bit(struct str locale);
-/* Two-letter locales that are supported: a bit per second letter, indexed by the first letter. */
+/* Supported two-letter locales: one bit per second letter, indexed by the first letter. */
 extern const uint32_t supported_locale_letters[26];
 static inline bool locale_is_supported(struct str locale)
 {
@@ -164,10 +168,10 @@ static inline bool locale_is_supported(struct str locale)
     return locale_bit(locale) != 0;
 }
 uint64_t command_locale_bits(const struct command *k);
-/* Returns the bits of all locales whose text a reader of this locale may get. */
+/* Returns the bits of all locales whose text a reader with this locale may get. */
 uint64_t locale_fallback_bits(struct str locale);
 
-/* Compare the value of a choice with a text or a number. */
+/* Return true if the value of a choice equals a text or a number. */
 bool command_choice_equals_text(const struct command_choice *c, struct str text);
 bool command_choice_equals_number(const struct command_choice *c, double number);
 

@@ -7,13 +7,13 @@
 struct emoji {
     snowflake id;
     struct str name;
-    struct list roles;       /* snowflakes; empty: everyone may use the emoji */
-    const struct user *user; /* uploader; NULL: not in the JSON */
+    struct list roles;       /* snowflakes; if empty, everyone may use the emoji */
+    const struct user *user; /* uploader; if NULL, not in the JSON */
     bool require_colons, managed, animated, available;
 
     /* The following members are not in the JSON. */
-    snowflake guild_id, application_id; /* owner of the emoji: one of both is 0 */
-    snowflake user_id;                  /* uploader; 0: unknown */
+    snowflake guild_id, application_id; /* owner of the emoji; the other one is 0 */
+    snowflake user_id;                  /* uploader; 0 if unknown */
     struct opt_str image;               /* hash of the image file */
 };
 
@@ -23,7 +23,7 @@ struct guild_emojis_event {
 };
 
 extern const struct schema emoji_schema;
-extern const struct schema guild_emojis_event_schema; /* event data of GUILD_EMOJIS_UPDATE */
+extern const struct schema guild_emojis_event_schema; /* payload of GUILD_EMOJIS_UPDATE */
 extern const struct type type_emoji, type_emojis, type_emoji_name;
 
 #endif

@@ -135,12 +135,12 @@ const struct schema guild_per_recipient_schema = {
 const struct type type_guild = { .kind = KIND_OBJECT, .schema = &guild_schema };
 
 static const struct field guild_ref_fields[] = {
-    { FIELD(struct guild_ref, id), .type = &type_id },
+    { FIELD(struct guild_delete_event, id), .type = &type_id },
     { 0 },
 };
-const struct schema guild_ref_schema = {
+const struct schema guild_delete_event_schema = {
     .name = "GuildRef",
-    .size = sizeof(struct guild_ref),
+    .size = sizeof(struct guild_delete_event),
     .fields = guild_ref_fields,
     .doc = "A guild that the receiver can no longer access.",
 };

@@ -32,50 +32,50 @@ struct guild {
     struct opt_int max_presences;
     struct str preferred_locale, region;
     bool widget_enabled, premium_progress_bar_enabled;
-    bool nsfw;                                    /* derived from nsfw_level; always false */
-    const struct guild_incidents *incidents_data; /* NULL: no incident action is active */
-    const struct welcome_screen *welcome_screen;  /* only in invites; NULL: none */
+    bool nsfw;                                    /* always false */
+    const struct guild_incidents *incidents_data; /* NULL if no incident action is active */
+    const struct welcome_screen *welcome_screen;  /* only in invites; NULL if the guild has none */
     struct str hub_type;                          /* always null */
     struct opt_int approximate_member_count, approximate_presence_count;
-    int64_t member_count; /* not in REST responses */
+    int64_t member_count; /* only in gateway events */
 };
 
-/* A member (or similar object) encoded in advance, in two forms that READY may need. */
+/* JSON of a member (or similar object), encoded once, in the two forms that READY may need. */
 struct encoded_member {
     snowflake id;
-    struct str object; /* with "user_id" instead of "user" */
-    struct str user;   /* a partial user */
+    struct str object; /* object with "user_id" instead of "user" */
+    struct str user;   /* partial user */
 };
 
-/* Members that are encoded once for all recipients: as one list with full users, and one by one. */
+/* Members that are encoded once for all recipients: as one array with full users, and singly. */
 struct encoded_members {
-    struct str list; /* JSON array */
+    struct str list; /* JSON array of all members */
     struct encoded_member *each;
     size_t count;
 };
 
-/* Fields of a guild that are equal for all recipients, encoded once. */
+/* JSON of a guild's fields that are equal for all recipients, encoded once. */
 struct encoded_guild {
     struct str top_level_fields; /* fields that some clients expect outside of "properties" */
-    struct str properties;       /* the other fields; the id is in `beside` */
+    struct str properties;       /* all other fields of the guild */
     struct str *channels;        /* each channel as a JSON object, in the order of the channels */
 };
 
 struct gateway_guild {
-    struct guild guild; /* first member, so that the fields of a guild apply */
+    struct guild guild; /* first member, so that the JSON fields of a guild apply */
     int64_t joined_at;
     bool large;
-    struct opt_bool unavailable;                   /* absent if just joined, otherwise false */
+    struct opt_bool unavailable; /* absent if the user has just joined, otherwise false */
     struct list members, channels, threads;        /* struct member, struct channel */
-    const struct encoded_members *encoded_members; /* used instead of members; or NULL */
-    const struct encoded_guild *encoded; /* encoded fields that all recipients share; or NULL */
-    struct list channel_texts;           /* struct str: visible channels, with `written` */
-    struct str presences;                /* JSON array, which the gateway sets */
+    const struct encoded_members *encoded_members; /* if not NULL, used instead of members */
+    const struct encoded_guild *encoded; /* encoded fields that all recipients share, or NULL */
+    struct list channel_texts; /* struct str: JSON of the visible channels, if `encoded` is set */
+    struct str presences;      /* JSON array, which the gateway sets */
     struct list voice_states, stage_instances, guild_scheduled_events, soundboard_sounds,
         activity_instances;
 };
 
-struct guild_ref {
+struct guild_delete_event {
     snowflake id;
 };
 struct guild_role_event {
@@ -93,10 +93,10 @@ struct guild_user_event {
 
 extern const struct schema guild_schema, gateway_guild_schema;
 extern const struct schema guild_per_recipient_schema; /* fields that depend on the recipient */
-extern const struct schema guild_ref_schema;           /* event data of GUILD_DELETE */
-extern const struct schema guild_role_event_schema;    /* GUILD_ROLE_CREATE and _UPDATE events */
-extern const struct schema guild_role_delete_event_schema; /* event data of GUILD_ROLE_DELETE */
-extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* events */
+extern const struct schema guild_delete_event_schema;  /* payload of GUILD_DELETE */
+extern const struct schema guild_role_event_schema; /* payload of GUILD_ROLE_CREATE and _UPDATE */
+extern const struct schema guild_role_delete_event_schema; /* payload of GUILD_ROLE_DELETE */
+extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* payload */
 extern const struct type type_guild, type_guild_name;
 
 bool guild_has_feature(const struct guild *g, const char *name);

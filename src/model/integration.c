@@ -4,13 +4,12 @@
 void integration_set_displayed_type(struct integration *i)
 {
     i->displayed_type = integration_displayed_type(i->type);
-    /* With the platform's real name, client libraries expect this field in every integration. */
+    /* If the operator uses the platform's real name, client libraries expect this field in every
+     * integration. */
     if (str_is(i->type, "platform_b"))
         i->enable_emoticons =
             (struct opt_bool){ str_eq(i->displayed_type, i->type) ? ABSENT : GIVEN, false };
 }
-
-/* --- role connection metadata --------------------------------------------------------- */
 
 static bool is_metadata_key(struct str s)
 {
@@ -66,8 +65,6 @@ static const struct type type_metadata = { .kind = KIND_OBJECT, .schema = &metad
 const struct type type_role_connections_metadata = { .kind = KIND_ARRAY,
                                                      .max = 5,
                                                      .of = &type_metadata };
-
-/* --- integrations --------------------------------------------------------------------- */
 
 static const struct field account_fields[] = {
     { FIELD(struct integration_account, id), .type = &type_text },

@@ -11,7 +11,7 @@ struct integration_account {
     struct str id, name;
 };
 
-/* A value that an app can report about its users, for linked roles. */
+/* Describes a value that an app can report about its users, for linked roles. */
 struct role_connection_metadata {
     int64_t type;
     struct str key, name, description;
@@ -20,10 +20,10 @@ struct role_connection_metadata {
 
 struct integration {
     snowflake id, guild_id;
-    struct str name, type; /* type: as stored; `word` is sent to clients */
+    struct str name, type; /* type as stored; clients get displayed_type */
     bool enabled;
     const struct integration_account *account;
-    /* Members of platform integrations only. */
+    /* Members of integrations with external platforms only. */
     struct opt_bool syncing, enable_emoticons, revoked;
     struct opt_id role_id;
     struct opt_int expire_behavior, expire_grace_period, synced_at, subscriber_count;
@@ -34,7 +34,7 @@ struct integration {
     struct opt_list role_connections_metadata;
     const struct user *user;
 
-    struct str displayed_type; /* type that clients get; set by integration_set_displayed_type */
+    struct str displayed_type; /* type that clients get */
 };
 
 /* Sets the type that clients get, and fields that depend on it. Called before encoding. */
@@ -45,9 +45,10 @@ struct integration_delete_event {
     struct opt_id guild_id, channel_id, application_id;
 };
 
-extern const struct schema integration_event_schema; /* INTEGRATION_CREATE and _UPDATE events */
-extern const struct schema integration_delete_event_schema; /* event data of INTEGRATION_DELETE */
-/* Lists of integrations; the second one has the fields of include_role_connections_metadata. */
+extern const struct schema integration_event_schema; /* payload of INTEGRATION_CREATE and _UPDATE */
+extern const struct schema integration_delete_event_schema; /* payload of INTEGRATION_DELETE */
+/* Lists of integrations; the second type has the additional fields of
+ * ?include_role_connections_metadata. */
 extern const struct type type_integrations, type_integrations_with_metadata;
 extern const struct type type_integration_account;
 extern const struct type type_role_connections_metadata; /* at most 5 entries */

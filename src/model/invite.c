@@ -44,15 +44,15 @@ static const struct type type_invite_guild = { .kind = KIND_OBJECT,
                                                .schema = &invite_guild_schema };
 
 static const struct field invite_application_fields[] = {
-    { FIELD(struct invite_application, id), .type = &type_id },
-    { FIELD(struct invite_application, name), .type = &type_text },
-    { FIELD(struct invite_application, description), .type = &type_text },
-    { FIELD(struct invite_application, icon), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct invite_target_application, id), .type = &type_id },
+    { FIELD(struct invite_target_application, name), .type = &type_text },
+    { FIELD(struct invite_target_application, description), .type = &type_text },
+    { FIELD(struct invite_target_application, icon), .type = &type_asset_hash, .flags = NULLABLE },
     { 0 },
 };
 static const struct schema invite_application_schema = {
     .name = "InviteApplication",
-    .size = sizeof(struct invite_application),
+    .size = sizeof(struct invite_target_application),
     .fields = invite_application_fields,
     .doc = "The app of an activity that users are invited to.",
 };

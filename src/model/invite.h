@@ -9,7 +9,7 @@ enum invite_type { INVITE_GUILD = 0, INVITE_GROUP = 1, INVITE_FRIEND = 2 };
 enum invite_flags { INVITE_GUEST = 1 << 0, INVITE_BYPASSES_VERIFICATION_FORM = 1 << 3 };
 enum invite_target_type { INVITE_TO_STREAM = 1, INVITE_TO_ACTIVITY = 2 };
 
-struct invite_application {
+struct invite_target_application {
     snowflake id;
     struct str name, description;
     struct opt_str icon;
@@ -21,31 +21,31 @@ struct invite {
     const struct channel *channel; /* NULL for a friend invite */
     const struct guild *guild;
     const struct user *inviter, *target_user;
-    const struct invite_application *target_application;
+    const struct invite_target_application *target_application;
     struct opt_id guild_id, channel_id;
     struct opt_int target_type, expires_at;
     struct opt_int approximate_member_count, approximate_presence_count;
-    struct opt_bool new_member; /* only in the response to accepting */
+    struct opt_bool new_member; /* only in the response to accepting the invite */
     const struct scheduled_event *guild_scheduled_event;
 
-    struct opt_list roles; /* struct role: roles that a new member gets; absent: none */
-    struct opt_int flags;  /* absent: no flags */
+    struct opt_list roles; /* struct role: roles that a new member gets, or absent */
+    struct opt_int flags;  /* absent if there are no flags */
 
-    /* Members only visible to members who manage invites. */
+    /* Fields that only members who manage invites see. */
     int64_t uses, max_uses, max_age, created_at;
     bool temporary;
 
     /* The following members are not in the JSON. */
     struct list role_ids;      /* snowflakes */
     struct list named_roles;   /* struct role: those of role_ids that exist and can be assigned */
-    struct opt_int targets_at; /* time at which the list of allowed users was set; null: no list */
-    bool vanity;               /* vanity code of a guild, which has no row in the table */
+    struct opt_int targets_at; /* time when the list of allowed users was set; null if no list */
+    bool vanity; /* vanity code of a guild, which has no row in the table of invites */
     snowflake inviter_id, target_user_id, target_application_id;
 };
 
-extern const struct schema invite_schema;                              /* public fields */
-extern const struct schema invite_with_metadata_schema;                /* with uses and max_age */
-extern const struct schema invite_create_schema, invite_delete_schema; /* gateway events */
+extern const struct schema invite_schema;               /* fields for everyone */
+extern const struct schema invite_with_metadata_schema; /* also uses, max_uses and max_age */
+extern const struct schema invite_create_schema, invite_delete_schema; /* event payloads */
 extern const struct type type_invite, type_invite_with_metadata, type_invites_with_metadata;
 
 #endif

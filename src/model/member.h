@@ -7,8 +7,8 @@
 enum { MEMBER_QUARANTINED = 1 << 7 }; /* flag: the member's name breaks an auto moderation rule */
 
 struct member {
-    snowflake guild_id, user_id; /* not in the JSON */
-    const struct user *user;     /* NULL: not in the JSON */
+    snowflake guild_id, user_id; /* members are not in the JSON */
+    const struct user *user;     /* if NULL, not in the JSON */
     struct opt_str nick, avatar, banner;
     struct list roles; /* snowflakes of roles, without @everyone */
     int64_t joined_at, flags;
@@ -18,11 +18,12 @@ struct member {
 };
 
 /* Returns the time (microseconds) until which the member may only view and read
- * (member_is_restricted); 0: not restricted. Sessions need the time to filter events. */
+ * (member_is_restricted), or 0 if the member is not restricted. Sessions need the time to filter
+ * events. */
 int64_t member_restricted_until(const struct member *m);
 
-extern const struct schema member_schema;       /* with user, if set */
-extern const struct schema guild_member_schema; /* with guild_id; for events */
+extern const struct schema member_schema;       /* includes `user`, if set */
+extern const struct schema guild_member_schema; /* includes guild_id; for events */
 extern const struct type type_member, type_members, type_nick;
 
 #endif

@@ -63,18 +63,18 @@ static const struct field mention_fields[] = {
 };
 static const struct field gateway_mention_fields[] = {
     PARTIAL_USER_FIELDS,
-    { FIELD(struct mention, member), .type = &type_member, .flags = OPTIONAL },
+    { FIELD(struct mentioned_user, member), .type = &type_member, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema mention_schema = {
     .name = "Mention",
-    .size = sizeof(struct mention),
+    .size = sizeof(struct mentioned_user),
     .fields = mention_fields,
     .doc = "A mentioned user.",
 };
 static const struct schema gateway_mention_schema = {
     .name = "GatewayMention",
-    .size = sizeof(struct mention),
+    .size = sizeof(struct mentioned_user),
     .fields = gateway_mention_fields,
     .doc = "A mentioned user, in guilds with the member.",
 };

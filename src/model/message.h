@@ -32,12 +32,12 @@ enum message_type {
 };
 
 enum message_flags {
-    MESSAGE_CROSSPOSTED = 1 << 0,  /* published to following channels */
-    MESSAGE_IS_CROSSPOST = 1 << 1, /* copy of a published message */
+    MESSAGE_CROSSPOSTED = 1 << 0,  /* the message was published to following channels */
+    MESSAGE_IS_CROSSPOST = 1 << 1, /* the message is a copy of a published message */
     MESSAGE_SOURCE_DELETED = 1 << 3,
     MESSAGE_SUPPRESS_EMBEDS = 1 << 2,
     MESSAGE_HAS_THREAD = 1 << 5,
-    MESSAGE_EPHEMERAL = 1 << 6, /* visible to one user only; not part of the channel */
+    MESSAGE_EPHEMERAL = 1 << 6, /* visible to one user only; not stored in the channel */
     MESSAGE_LOADING = 1 << 7,
     MESSAGE_ROLES_NOT_ADDED = 1 << 8, /* a mentioned role has too many members for the thread */
     MESSAGE_SUPPRESS_NOTIFICATIONS = 1 << 12,
@@ -57,11 +57,11 @@ struct attachment {
     struct opt_int width, height;
     struct opt_str title, waveform;
     struct opt_real duration_secs;
-    struct opt_int flags; /* enum attachment_flags; absent: no flags */
+    struct opt_int flags; /* enum attachment_flags; absent if there are none */
 
     /* The following members are not in the JSON. */
-    snowflake file_id; /* id of the file with its bytes; 0: the attachment's own id */
-    bool snapshot;     /* belongs to the forwarded message */
+    snowflake file_id; /* id of the stored file; 0 if it is the attachment's own id */
+    bool snapshot;     /* whether the attachment belongs to the forwarded message */
 };
 
 enum reference_type { REFERENCE_REPLY = 0, REFERENCE_FORWARD = 1 };
@@ -72,9 +72,9 @@ struct message_reference {
     snowflake channel_id;
 };
 
-/* A mentioned user; the member is set in guilds and events. */
-struct mention {
-    struct user user; /* first member, so that the fields of a user apply */
+/* A mentioned user; the member is set for messages in guilds and in events. */
+struct mentioned_user {
+    struct user user; /* first member, so that the JSON fields of a user apply */
     const struct member *member;
 };
 
@@ -85,7 +85,7 @@ struct message {
     int64_t timestamp, type, flags;
     struct opt_int edited_timestamp;
     bool tts, mention_everyone, pinned;
-    struct list mentions;          /* struct mention */
+    struct list mentions;          /* struct mentioned_user */
     struct list mention_roles;     /* snowflakes */
     struct list attachments;       /* struct attachment */
     struct str embeds, components; /* JSON arrays as text */
@@ -95,38 +95,38 @@ struct message {
     struct opt_id webhook_id, application_id;
     const struct message_reference *message_reference;
     struct opt_object referenced_message; /* struct message */
-    struct opt_int position;              /* position in the thread */
-    const struct channel *thread;         /* thread that was started from the message */
-    struct opt_str reactions;             /* see reaction_text.h; only in responses */
+    struct opt_int position;              /* position of the message in the thread */
+    const struct channel *thread;         /* thread that was started from this message */
+    struct opt_str reactions; /* text in the format of reaction_text.h; only in responses */
     const struct poll *poll;
     struct opt_str sticker_items;     /* JSON */
     struct opt_bool hit;              /* search results: whether the message matched */
     struct opt_str message_snapshots; /* JSON; set when the message is encoded */
 
-    /* Members only in events. */
+    /* Members that are set only in events. */
     struct opt_id guild_id;
-    const struct member *member; /* member of the author, without .user */
+    const struct member *member; /* the author's guild member, without .user */
     struct opt_int channel_type;
 
     /* The following members are not in the JSON. */
     snowflake author_id;
-    int64_t pinned_at; /* microseconds; 0: unknown */
+    int64_t pinned_at; /* microseconds; 0 if unknown */
     struct opt_str webhook_name, webhook_avatar;
-    snowflake ephemeral_for;         /* user who can see the message; 0: everyone */
+    snowflake ephemeral_for;         /* user who can see the message; 0 means everyone */
     int64_t reacted;                 /* enum message_reaction_state */
-    struct opt_str stored_reactions; /* reactions column, without counts of reaction_lanes */
+    struct opt_str stored_reactions; /* column "reactions", without counts in reaction_lanes */
     bool polled;                     /* whether the message has a poll */
     struct opt_str snapshot;         /* content of the forwarded message, see forwards.c */
-    struct list snapshot_files;      /* struct attachment */
-    struct str cached_json; /* cached JSON, see messages/show/precomputed_json.c; .p NULL: none */
-    struct str shared_json; /* new messages: JSON shared by response and event */
+    struct list snapshot_files;      /* struct attachment: files of the forwarded message */
+    struct str cached_json; /* cached JSON (messages/show/precomputed_json.c), or NULL pointer */
+    struct str shared_json; /* for new messages: JSON that response and event share */
 };
 
 enum message_reaction_state {
     MAY_HAVE_REACTIONS = 1, /* the message may have reactions */
     HAS_REACTIONS_IN_COUNTER_SHARDS =
-        2, /* has reactions, some counted only in the table reaction_lanes */
-    HAS_REACTIONS_WITH_ALL_USERS = 3, /* the row contains the ids of all users who reacted */
+        2,                            /* has reactions, some counted only in table reaction_lanes */
+    HAS_REACTIONS_WITH_ALL_USERS = 3, /* the message's row has the ids of all users who reacted */
 };
 
 struct message_delete_event {
@@ -139,12 +139,13 @@ struct messages_delete_event {
     struct opt_id guild_id;
 };
 
-extern const struct schema message_schema;              /* form in responses */
-extern const struct schema gateway_message_schema;      /* form in events */
-extern const struct schema message_delete_event_schema; /* event data of MESSAGE_DELETE */
-/* Fields of a response after the author, without reactions; for webhooks with the author. */
+extern const struct schema message_schema;              /* message object in responses */
+extern const struct schema gateway_message_schema;      /* message object in events */
+extern const struct schema message_delete_event_schema; /* payload of MESSAGE_DELETE */
+/* Fields of a message in responses after "author", without reactions; for webhooks, including the
+ * author. */
 extern const struct schema message_after_author_schema, webhook_message_from_author_schema;
-extern const struct schema messages_delete_event_schema; /* event data of MESSAGE_DELETE_BULK */
+extern const struct schema messages_delete_event_schema; /* payload of MESSAGE_DELETE_BULK */
 extern const struct schema attachment_schema;
 extern const struct type type_message, type_messages, type_message_files, type_message_mentions;
 

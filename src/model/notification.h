@@ -12,7 +12,7 @@ struct notification {
     const struct user *other_user;
     struct opt_id guild_id;
     struct str icon_url, icon_name, item_enum, message_id, message_channel_id, message, callout,
-        application, guild_scheduled_event_id; /* always null */
+        application, guild_scheduled_event_id; /* all of these are always null */
 };
 
 extern const struct schema notification_schema;

@@ -8,10 +8,10 @@ enum { POLL_MAX_ANSWERS = 10 };
 
 struct poll_media {
     struct opt_str text;
-    const struct reaction_emoji *emoji; /* NULL: no emoji */
+    const struct reaction_emoji *emoji; /* NULL if there is no emoji */
 };
 struct poll_answer {
-    int64_t answer_id; /* numbers start at 1 */
+    int64_t answer_id; /* numbered from 1 */
     const struct poll_media *poll_media;
 };
 struct poll_answer_count {
@@ -38,6 +38,6 @@ struct poll_vote_event {
 };
 
 extern const struct type type_poll, type_poll_answers;
-extern const struct schema poll_vote_schema; /* event data of MESSAGE_POLL_VOTE_ADD and _REMOVE */
+extern const struct schema poll_vote_schema; /* payload of MESSAGE_POLL_VOTE_ADD and _REMOVE */
 
 #endif

@@ -10,6 +10,6 @@ struct presence {
     struct list activities;
 };
 
-extern const struct schema presence_schema; /* event data of PRESENCE_UPDATE */
+extern const struct schema presence_schema; /* payload of PRESENCE_UPDATE */
 
 #endif

@@ -20,13 +20,13 @@ const struct type type_reaction_emoji = { .kind = KIND_OBJECT,
                                           .schema = &emoji_schema_of_reaction };
 
 static const struct field details_fields[] = {
-    { FIELD(struct reaction_details, normal), .type = &type_count },
-    { FIELD(struct reaction_details, burst), .type = &type_count },
+    { FIELD(struct reaction_count_details, normal), .type = &type_count },
+    { FIELD(struct reaction_count_details, burst), .type = &type_count },
     { 0 },
 };
 static const struct schema details_schema = {
     .name = "ReactionCountDetails",
-    .size = sizeof(struct reaction_details),
+    .size = sizeof(struct reaction_count_details),
     .fields = details_fields,
     .doc = "The number of normal and burst reactions.",
 };
@@ -53,8 +53,6 @@ static const struct type type_reaction_array = { .kind = KIND_ARRAY, .of = &type
 const struct type type_reactions = { .kind = KIND_RAW,
                                      .of = &type_reaction_array,
                                      .show = write_reactions_json };
-
-/* --- events --------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define REACTION_LOCATION_FIELDS                                                                                      \

@@ -4,51 +4,53 @@
 
 #include "model/member.h"
 
-/* The emoji as it was at its first use as a reaction to the message. */
+/* The emoji with the name that it had at its first use as a reaction to the message. */
 struct reaction_emoji {
-    struct opt_id id; /* null: Unicode emoji */
+    struct opt_id id; /* null for a Unicode emoji */
     struct str name;
     struct opt_bool animated;
 };
-struct reaction_details {
+struct reaction_count_details {
     int64_t normal, burst;
 };
-/* A reaction in a message object, encoded from the text in the message's row (reaction_text.h). */
+/* A reaction in a message object; its JSON is encoded from the text in the message's row
+ * (reaction_text.h). */
 struct reaction {
     const struct reaction_emoji *emoji;
     int64_t count;
-    const struct reaction_details *count_details;
+    const struct reaction_count_details *count_details;
     bool me, me_burst;
     struct list burst_colors; /* always empty */
 };
 
-/* A reaction of the caller. */
+/* A single reaction of the caller to a message. */
 struct caller_reaction {
     snowflake message_id, reaction_id;
     bool burst;
 };
-/* Reactions of the caller to messages `first` to `last` of a channel, newest message first. */
+/* Reactions of the caller to the messages `first` to `last` of a channel, newest message first. */
 struct caller_reactions {
     snowflake channel_id, first, last;
-    struct list list; /* struct caller_reaction; filled by the hook's listener */
+    struct list list; /* struct caller_reaction; filled by the listener of the hook */
 };
 
 /* Fields of all reaction events; each event has some of them. */
 struct reaction_event {
     struct opt_id user_id, message_author_id, guild_id;
     snowflake channel_id, message_id;
-    const struct member *member; /* with .user */
+    const struct member *member; /* includes .user */
     const struct reaction_emoji *emoji;
     bool burst;
     int64_t type;
     struct opt_list burst_colors;
 };
 
-extern const struct type type_reactions; /* stored as text, see reaction_text.h */
+extern const struct type type_reactions; /* its value is a text (reaction_text.h) */
 extern const struct type type_reaction_emoji;
-extern const struct schema reaction_added_schema;         /* MESSAGE_REACTION_ADD event */
-extern const struct schema reaction_removed_schema;       /* MESSAGE_REACTION_REMOVE event */
-extern const struct schema reaction_emoji_removed_schema; /* MESSAGE_REACTION_REMOVE_EMOJI event */
-extern const struct schema reactions_removed_schema;      /* MESSAGE_REACTION_REMOVE_ALL event */
+extern const struct schema reaction_added_schema;   /* MESSAGE_REACTION_ADD payload */
+extern const struct schema reaction_removed_schema; /* MESSAGE_REACTION_REMOVE payload */
+/* MESSAGE_REACTION_REMOVE_EMOJI payload. */
+extern const struct schema reaction_emoji_removed_schema;
+extern const struct schema reactions_removed_schema; /* MESSAGE_REACTION_REMOVE_ALL payload */
 
 #endif

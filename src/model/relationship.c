@@ -60,8 +60,6 @@ const struct schema relationship_change_schema = {
     .doc = "A relationship that ended, or whose fields changed.",
 };
 
-/* --- game relationships --------------------------------------------------------------- */
-
 static const struct choice dm_access_choices[] = {
     { DM_ANYWHERE, NULL, "ANYWHERE", "In the game and outside of it" },
     { DM_IN_GAME_ONLY, NULL, "IN_GAME_ONLY", "Only in the game" },
@@ -107,8 +105,6 @@ const struct schema game_relationship_delete_schema = {
     .doc = "A game relationship that ended.",
 };
 
-/* --- friend suggestions --------------------------------------------------------------- */
-
 static const struct choice reason_types[] = {
     { SUGGESTION_EXTERNAL_FRIEND, NULL, "EXTERNAL_FRIEND", "Contact from another platform" },
     { 0 },
@@ -116,15 +112,15 @@ static const struct choice reason_types[] = {
 static const struct type type_reason_type = { .kind = KIND_INT, .choices = reason_types };
 
 static const struct field reason_fields[] = {
-    { FIELD(struct suggestion_reason, type), .type = &type_reason_type },
-    { FIELD(struct suggestion_reason, platform), .type = &type_text },
-    { FIELD(struct suggestion_reason, platform_type), .type = &type_text },
-    { FIELD(struct suggestion_reason, name), .type = &type_text },
+    { FIELD(struct friend_suggestion_reason, type), .type = &type_reason_type },
+    { FIELD(struct friend_suggestion_reason, platform), .type = &type_text },
+    { FIELD(struct friend_suggestion_reason, platform_type), .type = &type_text },
+    { FIELD(struct friend_suggestion_reason, name), .type = &type_text },
     { 0 },
 };
 static const struct schema reason_schema = {
     .name = "FriendSuggestionReason",
-    .size = sizeof(struct suggestion_reason),
+    .size = sizeof(struct friend_suggestion_reason),
     .fields = reason_fields,
     .doc = "The platform on which the caller may know the user.",
 };

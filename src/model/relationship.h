@@ -10,7 +10,7 @@ enum relationship_type {
     RELATIONSHIP_BLOCKED = 2,
     RELATIONSHIP_INCOMING = 3,
     RELATIONSHIP_OUTGOING = 4,
-    RELATIONSHIP_IMPLICIT = 5, /* never stored, never sent */
+    RELATIONSHIP_IMPLICIT = 5, /* the server neither stores nor sends it */
 };
 
 struct relationship {
@@ -19,50 +19,50 @@ struct relationship {
     const struct user *user;
     struct opt_str nickname;
     struct opt_bool is_spam_request, stranger_request;
-    struct opt_bool is_stranger_request; /* equal to stranger_request; second name in events */
+    struct opt_bool is_stranger_request; /* same value as stranger_request; second name in events */
     bool user_ignored;
     struct opt_id origin_application_id;
     struct opt_int since;
     struct opt_bool has_played_game; /* only in responses to apps */
     struct opt_str note;
-    struct opt_bool should_notify; /* only in events, if true */
+    struct opt_bool should_notify; /* only in events, and only if true */
 };
 
-extern const struct schema relationship_schema;        /* also event data of RELATIONSHIP_ADD */
-extern const struct schema relationship_change_schema; /* RELATIONSHIP_UPDATE, _REMOVE events */
+extern const struct schema relationship_schema;        /* also payload of RELATIONSHIP_ADD */
+extern const struct schema relationship_change_schema; /* payload of RELATIONSHIP_UPDATE, _REMOVE */
 extern const struct type type_relationship_type, type_relationships;
 
 /* --- game relationships --------------------------------------------------------------- */
 
-/* Places in which direct messages of a game friend are shown. */
+/* Where clients show direct messages of a game friend. */
 enum game_dm_access { DM_ANYWHERE, DM_IN_GAME_ONLY, DM_NOWHERE };
 
 struct game_relationship {
     snowflake id; /* id of the other account */
     snowflake application_id;
-    int64_t type;            /* FRIEND, INCOMING or OUTGOING */
+    int64_t type;            /* RELATIONSHIP_FRIEND, _INCOMING or _OUTGOING */
     const struct user *user; /* NULL in responses to apps */
     int64_t since, dm_access_type;
-    snowflake user_id; /* account to which the relationship belongs */
+    snowflake user_id; /* account that has the relationship */
 };
 
-extern const struct schema game_relationship_schema;        /* also GAME_RELATIONSHIP_ADD event */
-extern const struct schema game_relationship_delete_schema; /* GAME_RELATIONSHIP_REMOVE event */
+extern const struct schema game_relationship_schema;        /* also GAME_RELATIONSHIP_ADD payload */
+extern const struct schema game_relationship_delete_schema; /* GAME_RELATIONSHIP_REMOVE payload */
 extern const struct type type_game_relationships;
 
 /* --- friend suggestions --------------------------------------------------------------- */
 
 enum { SUGGESTION_EXTERNAL_FRIEND = 1 };
 
-struct suggestion_reason {
+struct friend_suggestion_reason {
     int64_t type;
-    struct str platform, platform_type; /* equal values; the API has two names */
+    struct str platform, platform_type; /* always equal; the API has two names */
     struct str name;
 };
 
 struct friend_suggestion {
     const struct user *suggested_user;
-    struct list reasons; /* struct suggestion_reason */
+    struct list reasons; /* struct friend_suggestion_reason */
     struct opt_bool from_suggested_user_contacts;
     struct opt_int mutual_friends_count;
     struct opt_list contact_names; /* struct str */
@@ -72,8 +72,8 @@ struct friend_suggestion_delete_event {
     snowflake suggested_user_id;
 };
 
-extern const struct schema friend_suggestion_schema; /* also FRIEND_SUGGESTION_CREATE event */
-extern const struct schema friend_suggestion_delete_schema; /* FRIEND_SUGGESTION_DELETE event */
+extern const struct schema friend_suggestion_schema; /* also FRIEND_SUGGESTION_CREATE payload */
+extern const struct schema friend_suggestion_delete_schema; /* FRIEND_SUGGESTION_DELETE payload */
 extern const struct type type_friend_suggestions;
 
 #endif

@@ -23,7 +23,7 @@ struct role {
     int64_t position, flags;
     bool hoist, managed, mentionable;
     struct opt_str icon, unicode_emoji;
-    const struct role_tags *tags; /* NULL: no tags */
+    const struct role_tags *tags; /* NULL if there are none */
 };
 
 extern const struct schema role_schema;

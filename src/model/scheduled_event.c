@@ -29,21 +29,19 @@ const struct type type_event_entity_type = { .kind = KIND_INT, .choices = entity
 const struct type type_event_status = { .kind = KIND_INT, .choices = statuses };
 const struct type type_event_privacy = { .kind = KIND_INT, .choices = privacy };
 
-/* --- recurrence ----------------------------------------------------------------------- */
-
 static const struct type type_frequency = { .kind = KIND_INT, .min = 0, .max = 3 };
 static const struct type type_interval = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct type type_weekday = { .kind = KIND_INT, .min = 0, .max = 6 };
 static const struct type type_weekdays = { .kind = KIND_ARRAY, .max = 7, .of = &type_weekday };
 static const struct type type_n = { .kind = KIND_INT, .min = 1, .max = 5 };
 static const struct field n_weekday_fields[] = {
-    { FIELD(struct event_n_weekday, n), .type = &type_n },
-    { FIELD(struct event_n_weekday, day), .type = &type_weekday },
+    { FIELD(struct scheduled_event_n_weekday, n), .type = &type_n },
+    { FIELD(struct scheduled_event_n_weekday, day), .type = &type_weekday },
     { 0 },
 };
 static const struct schema n_weekday_schema = {
     .name = "RecurrenceWeekday",
-    .size = sizeof(struct event_n_weekday),
+    .size = sizeof(struct scheduled_event_n_weekday),
     .fields = n_weekday_fields,
     .doc = "The n-th weekday of a month.",
 };
@@ -55,9 +53,9 @@ static const struct type type_month_day = { .kind = KIND_INT, .min = 1, .max = 3
 static const struct type type_month_days = { .kind = KIND_ARRAY, .max = 31, .of = &type_month_day };
 static const struct type type_year_days = { .kind = KIND_ARRAY, .max = 366, .of = &type_int };
 
-#define RECURRENCE_FIELD(member_, type_, flags_)                                     \
-    {                                                                                \
-        FIELD(struct event_recurrence, member_), .type = &(type_), .flags = (flags_) \
+#define RECURRENCE_FIELD(member_, type_, flags_)                                               \
+    {                                                                                          \
+        FIELD(struct scheduled_event_recurrence, member_), .type = &(type_), .flags = (flags_) \
     }
 #define OPTIONAL_NULLABLE (OPTIONAL | NULLABLE)
 static const struct field recurrence_fields[] = {
@@ -75,7 +73,7 @@ static const struct field recurrence_fields[] = {
 };
 static const struct schema recurrence_schema = {
     .name = "RecurrenceRule",
-    .size = sizeof(struct event_recurrence),
+    .size = sizeof(struct scheduled_event_recurrence),
     .fields = recurrence_fields,
     .doc = "How often an event recurs.",
 };
@@ -96,7 +94,7 @@ static const struct field recurrence_input_fields[] = {
 };
 static const struct schema recurrence_input_schema = {
     .name = "RecurrenceRuleDraft",
-    .size = sizeof(struct event_recurrence),
+    .size = sizeof(struct scheduled_event_recurrence),
     .fields = recurrence_input_fields,
     .doc = "How often an event recurs: daily on certain sets of weekdays, weekly on one weekday, "
            "monthly on the n-th weekday, yearly on a date.",
@@ -105,32 +103,32 @@ const struct type type_event_recurrence_input = { .kind = KIND_OBJECT,
                                                   .schema = &recurrence_input_schema };
 
 static const struct field exception_fields[] = {
-    { FIELD(struct event_exception, event_id), .type = &type_id },
-    { FIELD(struct event_exception, event_exception_id), .type = &type_id },
-    { FIELD(struct event_exception, scheduled_start_time), .type = &type_time, .flags = NULLABLE },
-    { FIELD(struct event_exception, scheduled_end_time), .type = &type_time, .flags = NULLABLE },
-    { FIELD(struct event_exception, is_canceled), .type = &type_bool },
-    { FIELD(struct event_exception, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct scheduled_event_exception, event_id), .type = &type_id },
+    { FIELD(struct scheduled_event_exception, event_exception_id), .type = &type_id },
+    { FIELD(struct scheduled_event_exception, scheduled_start_time), .type = &type_time,
+      .flags = NULLABLE },
+    { FIELD(struct scheduled_event_exception, scheduled_end_time), .type = &type_time,
+      .flags = NULLABLE },
+    { FIELD(struct scheduled_event_exception, is_canceled), .type = &type_bool },
+    { FIELD(struct scheduled_event_exception, guild_id), .type = &type_id, .flags = OPTIONAL },
     { 0 },
 };
 const struct schema event_exception_schema = {
     .name = "ScheduledEventException",
-    .size = sizeof(struct event_exception),
+    .size = sizeof(struct scheduled_event_exception),
     .fields = exception_fields,
     .doc = "An occurrence of a recurring event with other times, or cancelled.",
 };
 const struct type type_event_exception = { .kind = KIND_OBJECT, .schema = &event_exception_schema };
 const struct type type_event_exceptions = { .kind = KIND_ARRAY, .of = &type_event_exception };
 
-/* --- the event ------------------------------------------------------------------------ */
-
 static const struct field metadata_fields[] = {
-    { FIELD(struct event_metadata, location), .type = &type_location, .flags = OPTIONAL },
+    { FIELD(struct scheduled_event_metadata, location), .type = &type_location, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema metadata_schema = {
     .name = "ScheduledEventMetadata",
-    .size = sizeof(struct event_metadata),
+    .size = sizeof(struct scheduled_event_metadata),
     .fields = metadata_fields,
     .doc = "The location of an event outside of channels.",
 };

@@ -10,7 +10,7 @@ struct soundboard_sound {
     double volume;
     struct opt_id emoji_id;
     struct opt_str emoji_name;
-    struct opt_id guild_id; /* absent: default sound, available on every server */
+    struct opt_id guild_id; /* absent for a default sound, which is available in every guild */
     bool available;
     const struct user *user; /* uploader; only for members who manage sounds */
 

@@ -12,11 +12,11 @@ struct stage_instance {
     int64_t privacy_level;
     bool discoverable_disabled;
     struct opt_str invite_code;             /* always null */
-    struct opt_id guild_scheduled_event_id; /* null: not part of a scheduled event */
+    struct opt_id guild_scheduled_event_id; /* null if not part of a scheduled event */
 };
 
 extern const struct schema stage_instance_schema;
-extern const struct type type_stages; /* for responses with a list */
+extern const struct type type_stages; /* type of responses with a list */
 extern const struct type type_stage, type_stage_topic, type_stage_privacy;
 
 #endif

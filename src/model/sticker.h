@@ -13,14 +13,14 @@ struct sticker {
     struct opt_str description;
     int64_t type, format_type;
     bool available;
-    const struct user *user; /* uploader; NULL: not in the JSON */
+    const struct user *user; /* uploader; if NULL, not in the JSON */
 
     /* The following members are not in the JSON. */
-    snowflake user_id;    /* uploader; 0: unknown */
+    snowflake user_id;    /* uploader; 0 if unknown */
     struct opt_str image; /* hash of the image file */
 };
 
-/* A sticker in a message. */
+/* A sticker as part of a message. */
 struct sticker_item {
     snowflake id;
     struct str name;
@@ -33,7 +33,7 @@ struct guild_stickers_event {
 };
 
 extern const struct schema sticker_schema;
-extern const struct schema guild_stickers_event_schema; /* event data of GUILD_STICKERS_UPDATE */
+extern const struct schema guild_stickers_event_schema; /* payload of GUILD_STICKERS_UPDATE */
 extern const struct type type_sticker, type_stickers, type_sticker_items;
 extern const struct type type_sticker_name, type_sticker_tags, type_sticker_description;
 

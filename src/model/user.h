@@ -18,24 +18,24 @@ struct user {
     struct str bio, locale, pronouns;
     int64_t flags, public_flags, premium_type;
     bool verified, mfa_enabled;
-    struct opt_bool bot, system; /* true or absent */
+    struct opt_bool bot, system; /* either true or absent */
     struct opt_bool nsfw_allowed;
     struct str avatar_decoration_data, primary_guild, collectibles; /* always null */
 
     /* The following members are not in the JSON. */
-    struct str password_hash; /* p == NULL: no password */
+    struct str password_hash; /* NULL pointer if the account has no password */
     struct str date_of_birth;
     bool disabled, deleting;
     bool paused; /* disabled by its owner, who can enable it again */
 };
 
-/* Flags that the server itself checks. */
+/* Account flags that the server evaluates. */
 #define USER_SPAMMER     (INT64_C(1) << 20)
 #define USER_QUARANTINED (INT64_C(1) << 44)
 
 /* Response to PATCH /users/@me: the user, and the new token. */
 struct user_with_token {
-    struct user user; /* first member, so that the fields of a user apply */
+    struct user user; /* first member, so that the JSON fields of a user apply */
     struct str token;
 };
 
@@ -48,17 +48,18 @@ struct user_in_ready {
 };
 
 extern const struct type type_username, type_display_name;
-extern const struct type type_phone; /* E.164: + and digits */
+extern const struct type type_phone; /* phone number (E.164): + and digits */
 extern const struct type type_partial_user, type_partial_users, type_profile_user;
 extern const struct type type_flag_bits; /* a set of flag bits, as a number */
 
-extern const struct schema partial_user_schema; /* id, username, avatar, … */
-extern const struct schema public_user_schema;  /* with banner, accent_color: GET /users/{id} */
+extern const struct schema partial_user_schema; /* id, username, avatar and other basic fields */
+/* Also banner and accent_color, for GET /users/{id}. */
+extern const struct schema public_user_schema;
 extern const struct schema current_user_schema; /* all fields, for the account itself */
 extern const struct schema user_with_token_schema, user_in_ready_schema;
-/* The user as an OAuth2 app gets it: with scope identify, and also with scope email. */
+/* The user for an OAuth2 app: with the scope identify, and with identify and email. */
 extern const struct schema oauth2_user_schema, oauth2_user_with_email_schema;
-extern const struct schema profile_user_schema; /* public user with bio */
+extern const struct schema profile_user_schema; /* public user and bio */
 
 /* Fields of a partial user, for objects that begin with a user. */
 /* clang-format off */
@@ -75,7 +76,7 @@ extern const struct schema profile_user_schema; /* public user with bio */
     { FIELD_AS(struct user, flags_, "flags"), .type = &type_flag_bits, .flags = how_ },              \
     { FIELD(struct user, bot), .type = &type_bool, .flags = OPTIONAL },                            \
     { FIELD(struct user, system), .type = &type_bool, .flags = OPTIONAL }
-/* Other users get only the public flags. */
+/* Other users see only the public flags of a user. */
 #define PARTIAL_USER_FIELDS USER_FIELDS_WITH(public_flags, RESPONSE_ALIAS)
 /* clang-format on */
 

@@ -6,7 +6,7 @@
 
 struct voice_state {
     struct opt_id guild_id;   /* null in calls; absent in GUILD_CREATE */
-    struct opt_id channel_id; /* null: the user left */
+    struct opt_id channel_id; /* null if the user left */
     snowflake user_id;
     const struct member *member; /* NULL in calls and in GUILD_CREATE */
     struct str session_id;
@@ -15,38 +15,39 @@ struct voice_state {
     struct opt_int request_to_speak_timestamp;
 
     /* The following members are not in the JSON. */
-    uint64_t session; /* session number for audience_of_session */
+    uint64_t session; /* number of the gateway session, for audience_of_session */
     int64_t node, active_at;
-    int64_t requested_again_at; /* time at which the connected client requested its channel again;
-                                   0: never */
+    int64_t requested_again_at; /* time at which the connected client requested its channel again,
+                                   or 0 */
     struct str region, salt;
     bool live;     /* whether a voice gateway connection is open */
-    bool priority; /* whether the user has PRIORITY_SPEAKER in the channel */
+    bool priority; /* whether the user is a priority speaker */
     struct opt_int flags,
-        platform; /* sent by the client: VOICE_STATE_CLIENT_FLAGS, VOICE_PLATFORM_DESKTOP, … */
+        platform; /* values from the client: VOICE_STATE_CLIENT_FLAGS, VOICE_PLATFORM_DESKTOP, … */
 };
 
-/* Flag bits that clients set: clips enabled, may be recorded in clips, viewers may record clips. */
+/* Flag bits that clients set: clips are enabled, the user may be recorded in clips, viewers may
+ * record clips. */
 enum { VOICE_STATE_CLIENT_FLAGS = 7 };
 enum { VOICE_PLATFORM_DESKTOP, VOICE_PLATFORM_MOBILE };
 
-/* The part of a voice state that the relay's thread needs, without pointers. */
+/* The part of a voice state that the relay's thread needs; contains no pointers. */
 enum { VOICE_SALT_BYTES = 16 };
 struct relay_voice_state {
-    snowflake guild_id, user_id; /* guild_id 0: a call; user_id 0: the whole room is removed */
-    snowflake channel_id;        /* 0: the user is disconnected */
+    snowflake guild_id, user_id; /* guild_id is 0 in calls; user_id is 0 if the room is removed */
+    snowflake channel_id;        /* 0 if the user is disconnected */
     snowflake room_id;           /* channel or stream whose participants receive the media */
     unsigned char salt[VOICE_SALT_BYTES]; /* a new salt invalidates older tokens and connections */
-    bool may_send_audio, may_receive_audio; /* whether the user may send audio, may receive audio */
-    bool may_send_video;                    /* whether the user may send video */
-    bool priority;                          /* whether the user is a priority speaker */
-    struct opt_int flags, platform;         /* as in struct voice_state */
-    bool stage;                             /* with claim: the channel is a stage */
-    uint64_t claim; /* voice connection that this state authenticates; 0: none */
+    bool may_send_audio, may_receive_audio;
+    bool may_send_video;
+    bool priority;                  /* whether the user is a priority speaker */
+    struct opt_int flags, platform; /* same as in struct voice_state */
+    bool stage;                     /* if claim is set, whether the channel is a stage */
+    uint64_t claim; /* number of the voice connection that this state authenticates, or 0 */
 };
 /* Voice changes of a transaction, in order. */
-struct voice_change {
-    struct voice_change *next;
+struct voice_state_change {
+    struct voice_state_change *next;
     struct relay_voice_state state;
 };
 
@@ -55,14 +56,14 @@ struct voice_server {
     struct str token;
     struct opt_id guild_id;   /* null in private calls */
     struct opt_id channel_id; /* only in private calls */
-    struct opt_str endpoint;  /* host and path, without scheme; null: no server at the moment */
+    struct opt_str endpoint;  /* host and path, without scheme; null if no server is available */
 };
 
 /* Status text and start time of a voice channel. */
 struct voice_channel_status {
     snowflake id, guild_id;
     struct opt_str status;
-    struct opt_int voice_start_time; /* seconds; null: the channel is empty */
+    struct opt_int voice_start_time; /* seconds; null if the channel is empty */
 };
 
 /* A call in a private channel. */
@@ -86,12 +87,12 @@ static inline snowflake voice_state_channel_id(const struct voice_state *s)
     return s->channel_id.given == GIVEN ? s->channel_id.value : 0;
 }
 
-/* Converts a voice state for the relay. The salt is zeros if the state has none. */
+/* Converts a voice state for the relay. The salt is all zeros if the state has none. */
 struct relay_voice_state relay_voice_state_from(const struct voice_state *s);
 
 extern const struct schema voice_state_schema, voice_server_schema;
-extern const struct schema voice_call_schema; /* event data of CALL_CREATE and CALL_UPDATE */
-extern const struct schema voice_call_delete_event_schema; /* event data of CALL_DELETE */
+extern const struct schema voice_call_schema; /* payload of CALL_CREATE and CALL_UPDATE */
+extern const struct schema voice_call_delete_event_schema; /* payload of CALL_DELETE */
 extern const struct type type_voice_state, type_voice_states;
 
 #endif

@@ -9,15 +9,15 @@
 
 static const unsigned char ipv4_mapped_prefix[12] = { [10] = 0xff, [11] = 0xff };
 
-static bool is_ipv4_mapped(const struct address *a)
+static bool is_ipv4_mapped(const struct ip_address *a)
 {
     return memcmp(a->bytes, ipv4_mapped_prefix, sizeof ipv4_mapped_prefix) == 0;
 }
 
-struct address address_from_sockaddr(const void *sockaddr)
+struct ip_address address_from_sockaddr(const void *sockaddr)
 {
     const struct sockaddr *any = sockaddr;
-    struct address a = { 0 };
+    struct ip_address a = { 0 };
 
     if (any->sa_family == AF_INET) {
         memcpy(a.bytes, ipv4_mapped_prefix, sizeof ipv4_mapped_prefix);
@@ -28,10 +28,10 @@ struct address address_from_sockaddr(const void *sockaddr)
     return a;
 }
 
-bool address_parse(struct str text, struct address *ret)
+bool address_parse(struct str text, struct ip_address *ret)
 {
     char z[ADDRESS_TEXT_SIZE];
-    struct address a = { 0 };
+    struct ip_address a = { 0 };
 
     if (text.n == 0 || text.n >= sizeof z || memchr(text.p, '\0', text.n))
         return false;
@@ -65,7 +65,7 @@ static size_t format_ipv4(const unsigned char bytes[4], char *out)
     return (size_t)(at - out);
 }
 
-size_t address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE])
+size_t address_format(const struct ip_address *a, char out[ADDRESS_TEXT_SIZE])
 {
     if (is_ipv4_mapped(a))
         return format_ipv4(a->bytes + 12, out);
@@ -73,16 +73,16 @@ size_t address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE])
     return strlen(out);
 }
 
-uint64_t address_limit_key(const struct address *a)
+uint64_t address_rate_limit_key(const struct ip_address *a)
 {
     return hash_str(str_slice((const char *)a->bytes, is_ipv4_mapped(a) ? 16 : 8));
 }
 
-bool network_parse(struct str text, struct network *ret)
+bool network_parse(struct str text, struct ip_network *ret)
 {
     struct str bits = text, address = str_cut(&bits, '/');
-    bool one = address.n == text.n; /* the text has no '/' */
-    struct network n = { .bits = 128 };
+    bool one = address.n == text.n; /* whether the text has no '/' */
+    struct ip_network n = { .bits = 128 };
     uint64_t count = 0;
 
     if (!address_parse(address, &n.address))
@@ -98,7 +98,7 @@ bool network_parse(struct str text, struct network *ret)
     return true;
 }
 
-bool network_contains(const struct network *n, const struct address *a)
+bool network_contains(const struct ip_network *n, const struct ip_address *a)
 {
     unsigned bytes = n->bits / 8, rest = n->bits % 8;
 

@@ -8,38 +8,38 @@
 
 #include "base/str.h"
 
-enum { ADDRESS_TEXT_SIZE = 46 }; /* longest text form, with its NUL */
+enum { ADDRESS_TEXT_SIZE = 46 }; /* length of the longest text form, with its NUL */
 
-/* IPv6 form of an address; IPv4 is stored as an IPv4-mapped address (::ffff:a.b.c.d). */
-struct address {
+/* An IP address in IPv6 form; IPv4 is stored as an IPv4-mapped address (::ffff:a.b.c.d). */
+struct ip_address {
     unsigned char bytes[16];
 };
 
-/* Converts a struct sockaddr; families other than AF_INET and AF_INET6 give all zeros. */
-struct address address_from_sockaddr(const void *sockaddr);
-bool address_parse(struct str text, struct address *ret);
+/* Converts a struct sockaddr; the result is zeros unless the family is AF_INET or AF_INET6. */
+struct ip_address address_from_sockaddr(const void *sockaddr);
+bool address_parse(struct str text, struct ip_address *ret);
 /* Writes the usual text form ("127.0.0.1", "2001:db8::1") and returns its length. */
-size_t address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE]);
+size_t address_format(const struct ip_address *a, char out[ADDRESS_TEXT_SIZE]);
 
 /* Returns the key for rate limits and quotas: a hash of one IPv4 address or of one IPv6 /64,
  * because a customer or machine usually gets a whole /64. */
-uint64_t address_limit_key(const struct address *a);
+uint64_t address_rate_limit_key(const struct ip_address *a);
 
-struct network {
-    struct address address;
-    unsigned bits; /* prefix length, of 128 bits */
+struct ip_network {
+    struct ip_address address;
+    unsigned bits; /* prefix length, 0-128; IPv4 prefixes count from bit 96 */
 };
 
 /* Parses "10.0.0.0/8", "2001:db8::/32" or a single address. */
-bool network_parse(struct str text, struct network *ret);
-bool network_contains(const struct network *n, const struct address *a);
+bool network_parse(struct str text, struct ip_network *ret);
+bool network_contains(const struct ip_network *n, const struct ip_address *a);
 
 /* Returns true if the address is on the public internet. Outgoing requests may connect only to
  * public addresses, unless the operator allows private ones. */
 bool address_is_public(const void *sockaddr);
-/* Returns true if an http(s) URL may name a public host. False for private IP addresses, for local
- * names (localhost, printer.local), and for hosts that browsers rewrite ('%', non-ASCII). Makes no
- * DNS lookup. */
+/* Returns true if the host of an http(s) URL may be public. Returns false for private IP addresses,
+ * local names (localhost, printer.local), and hosts that browsers rewrite ('%', non-ASCII). Makes
+ * no DNS lookup. */
 bool url_is_public(struct str url);
 
 #endif

@@ -21,8 +21,6 @@
 
 enum { DAY = 24 * 60 * 60, VALID_FOR = 825 * DAY, RENEW_BEFORE = 7 * DAY };
 
-/* --- files ---------------------------------------------------------------------------- */
-
 static bool join_path(char *out, size_t max, const char *folder, const char *name)
 {
     int n = snprintf(out, max, "%s/%s", folder, name);
@@ -54,8 +52,6 @@ static bool write_pem_file(const char *path, BIO *content)
     return ok;
 }
 
-/* --- the existing certificate --------------------------------------------------------- */
-
 static bool certificate_covers(X509 *certificate, const char *host)
 {
     unsigned char address[sizeof(struct in6_addr)];
@@ -79,8 +75,6 @@ static bool certificate_is_usable(const char *path, const char *host)
     ERR_clear_error();
     return good;
 }
-
-/* --- a new certificate ---------------------------------------------------------------- */
 
 static bool add_certificate_extension(X509 *c, int kind, const char *value)
 {
@@ -156,7 +150,8 @@ static bool create_certificate(const char *certificate_path, const char *key_pat
     return ok;
 }
 
-enum err tls_context_self_signed(const char *folder, const char *host, struct tls_context **ret)
+enum err tls_context_open_self_signed(const char *folder, const char *host,
+                                      struct tls_context **ret)
 {
     char certificate[4000], key[4000];
 
@@ -165,7 +160,7 @@ enum err tls_context_self_signed(const char *folder, const char *host, struct tl
         log_error("tls: the path of the certificate folder is too long");
         return ERR_INTERNAL;
     }
-    /* A crash between both writes leaves a certificate and key that do not match: recreate both. */
+    /* A crash between the two writes leaves files that do not match; then recreate both. */
     if (certificate_is_usable(certificate, host) && tls_context_open(certificate, key, ret) == OK)
         return OK;
     if (!create_certificate(certificate, key, host))

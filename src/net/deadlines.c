@@ -47,10 +47,10 @@ static void set_deadline_timer(struct loop *l, uint64_t at, uint64_t tick)
     uv_timer_start(&l->timer, on_deadline_timer, at - now, 0);
 }
 
-/* Sets the timer for the earliest deadline. A clock that tests can move is checked every tick. */
+/* Sets the timer for the earliest deadline; every tick if tests can move the clock. */
 static void schedule_earliest_deadline(struct deadline_list *ds)
 {
-    if (links_empty(&ds->list))
+    if (links_are_empty(&ds->list))
         return;
 
     struct deadline *first = container_of(ds->list.next, struct deadline, link);
@@ -62,7 +62,7 @@ static bool expire_deadlines(struct deadline_list *ds, int64_t until)
 {
     int64_t now = deadlines_now(ds);
 
-    while (!links_empty(&ds->list)) {
+    while (!links_are_empty(&ds->list)) {
         struct deadline *d = container_of(ds->list.next, struct deadline, link);
 
         if (d->at > now)
@@ -86,7 +86,7 @@ static void check_deadlines_until(struct loop *l, int64_t until)
 {
     bool all = true;
 
-    loop_begin_part("deadlines");
+    loop_begin_measured_part("deadlines");
     l->timer_at = 0;
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists && all; at = at->next)
         all = expire_deadlines(container_of(at, struct deadline_list, link), until);
@@ -127,7 +127,7 @@ void deadline_list_free(struct deadline_list *ds)
 {
     if (!ds)
         return;
-    while (!links_empty(&ds->list))
+    while (!links_are_empty(&ds->list))
         link_remove(ds->list.next);
     link_remove(&ds->link);
     mem_free(ds);
@@ -146,8 +146,6 @@ void deadline_cancel(struct deadline *d)
 {
     link_remove(&d->link);
 }
-
-/* --- per-loop setup ------------------------------------------------------------------- */
 
 void loop_init_deadlines(struct loop *l)
 {

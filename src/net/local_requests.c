@@ -9,7 +9,7 @@ bool address_is_loopback(struct str address)
 {
     static const unsigned char four[13] = { [10] = 0xff, [11] = 0xff, [12] = 127 };
     static const unsigned char six[16] = { [15] = 1 };
-    struct address a;
+    struct ip_address a;
 
     return address_parse(address, &a) &&
            (memcmp(a.bytes, four, sizeof four) == 0 || memcmp(a.bytes, six, sizeof six) == 0);
@@ -20,14 +20,15 @@ static bool name_is_localhost(struct str name)
 {
     struct str last = STR("localhost");
 
-    if (name.n < last.n || !str_eq_nocase(str_skip(name, name.n - last.n), last))
+    if (name.n < last.n || !str_eq_nocase(str_skip_bytes(name, name.n - last.n), last))
         return false;
     return name.n == last.n || name.p[name.n - last.n - 1] == '.';
 }
 
-bool host_is_loopback(struct str host)
+/* Returns true for "localhost:8080", "app.localhost", "127.0.0.1", "[::1]:8080". */
+static bool host_is_loopback(struct str host)
 {
-    if (str_starts(host, STR("[::1]")))
+    if (str_starts_with(host, STR("[::1]")))
         return host.n == 5 || host.p[5] == ':';
     struct str name = str_cut(&host, ':');
     return name_is_localhost(name) || address_is_loopback(name);
@@ -35,14 +36,14 @@ bool host_is_loopback(struct str host)
 
 static bool origin_is_loopback(struct str origin)
 {
-    if (str_starts(origin, STR("https://")))
-        return host_is_loopback(str_skip(origin, 8));
-    return str_starts(origin, STR("http://")) && host_is_loopback(str_skip(origin, 7));
+    if (str_starts_with(origin, STR("https://")))
+        return host_is_loopback(str_skip_bytes(origin, 8));
+    return str_starts_with(origin, STR("http://")) && host_is_loopback(str_skip_bytes(origin, 7));
 }
 
 /* nginx and lighttpd use HTTP/1.0 by default. Apache, Caddy, Traefik, lighttpd and content delivery
  * networks add some of these headers. */
-const char *request_proxy_evidence(const struct http_request *r)
+const char *request_find_proxy_evidence(const struct http_request *r)
 {
     static const char *const added[] = {
         "Forwarded",          "Via",         "X-Forwarded-For",   "X-Forwarded-Host",
@@ -62,7 +63,7 @@ bool request_head_is_local(const struct http_request *r)
 {
     struct str origin = http_find_header(r, STR("Origin"));
 
-    return !request_proxy_evidence(r) && host_is_loopback(r->host) &&
+    return !request_find_proxy_evidence(r) && host_is_loopback(r->host) &&
            (!origin.p || origin_is_loopback(origin));
 }
 

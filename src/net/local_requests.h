@@ -9,13 +9,12 @@
 
 #include "net/http/http_parser.h"
 
-/* Returns true for "127.0.0.1" and "::1"; false for names such as "127.evil.example". */
+/* Returns true for "127.0.0.1" and "::1"; returns false for names such as "127.evil.example". */
 bool address_is_loopback(struct str address);
-/* Returns true for "localhost:8080", "app.localhost", "127.0.0.1", "[::1]:8080". */
-bool host_is_loopback(struct str host);
 
-/* Returns evidence that a proxy sent the request: "HTTP/1.0" or a header's name; NULL: none. */
-const char *request_proxy_evidence(const struct http_request *r);
+/* Returns evidence that a proxy sent the request: "HTTP/1.0" or the name of a header. Returns NULL
+ * if there is none. */
+const char *request_find_proxy_evidence(const struct http_request *r);
 /* Returns true if no evidence of a proxy is found, and Host and Origin are loopback names. */
 bool request_head_is_local(const struct http_request *r);
 /* Like request_head_is_local, but also requires a loopback address. */

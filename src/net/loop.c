@@ -12,7 +12,7 @@
 
 struct loops {
     unsigned count;
-    struct loop *loop; /* array of `count` loops */
+    struct loop *loop; /* array of `count` elements */
     void (*on_iteration_end)(struct loop *, void *);
     void *arg;
 };
@@ -21,7 +21,7 @@ enum { MAX_MESSAGES_NS = 5 * 1000 * 1000 }; /* time limit for messages per loop 
 
 static _Thread_local struct loop *current;
 
-/* --- posts ---------------------------------------------------------------------------- */
+/* --- messages -------------------------------------------------------------------------- */
 
 void loop_post(struct loop *l, struct loop_message *p)
 {
@@ -35,8 +35,8 @@ void loop_post(struct loop *l, struct loop_message *p)
     if (newest)
         return;
     /* uv_async_send checks with a relaxed load whether a wake-up is pending. On ARM that load may
-     * happen before the new message is visible: it would see a wake-up that the loop has already
-     * consumed, and the loop would sleep with this message in its list. */
+     * happen before the new message is visible. It would then see a wake-up that the loop has
+     * already consumed, and the loop would sleep with this message in its list. */
     atomic_thread_fence(memory_order_seq_cst);
     uv_async_send(&l->wake);
 }
@@ -55,7 +55,7 @@ static struct loop_message *reverse_messages(struct loop_message *p)
     return list;
 }
 
-/* Appends new messages to those that wait to be run. */
+/* Moves new messages to the end of the list of messages that wait to be run. */
 static void collect_messages(struct loop *l)
 {
     struct loop_message *newest =
@@ -75,12 +75,12 @@ static void run_messages(uv_async_t *wake)
     struct loop *l = container_of(wake, struct loop, wake);
     int64_t until = clock_monotonic_ns() + MAX_MESSAGES_NS;
 
-    loop_begin_part("posts");
+    loop_begin_measured_part("posts");
     collect_messages(l);
     while (l->waiting && (l->stops || clock_monotonic_ns() < until)) {
         struct loop_message *p = l->waiting;
 
-        l->waiting = p->next; /* run may free p */
+        l->waiting = p->next; /* p->run may free p */
         p->run(p);
     }
     if (l->waiting)
@@ -110,7 +110,7 @@ void loop_call_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void 
     sem_init(&c.done, 0, 0);
     loop_post(l, &c.post);
     while (sem_wait(&c.done) != 0)
-        ; /* interrupted by a signal */
+        ; /* repeat if a signal interrupted the read */
     sem_destroy(&c.done);
 }
 
@@ -153,14 +153,12 @@ void loop_free_buf(struct loop *l, struct buf *b)
     buf_clear(b);
 }
 
-/* --- the end of a loop iteration ------------------------------------------------------ */
-
-void loop_add_iteration_end(struct loop *l, struct iteration_end *t)
+void loop_add_iteration_callback(struct loop *l, struct loop_iteration_callback *t)
 {
     links_append(&l->iteration_ends, &t->link);
 }
 
-void loop_remove_iteration_end(struct iteration_end *t)
+void loop_remove_iteration_callback(struct loop_iteration_callback *t)
 {
     link_remove(&t->link);
 }
@@ -170,19 +168,17 @@ static void on_iteration_end(uv_prepare_t *prepare)
     struct loop *l = container_of(prepare, struct loop, prepare);
     struct link *at = l->iteration_ends.next;
 
-    loop_begin_part("end_of_turn");
+    loop_begin_measured_part("end_of_turn");
     if (l->all->on_iteration_end)
         l->all->on_iteration_end(l, l->all->arg);
     while (at != &l->iteration_ends) {
-        struct iteration_end *t = container_of(at, struct iteration_end, link);
+        struct loop_iteration_callback *t = container_of(at, struct loop_iteration_callback, link);
 
         at = at->next;
         t->run(t);
     }
     stall_meter_end_iteration(&l->meter);
 }
-
-/* --- the end of a loop ---------------------------------------------------------------- */
 
 void loop_add_end_callback(struct loop *l, struct loop_end_callback *e)
 {
@@ -196,7 +192,7 @@ void loop_remove_end_callback(struct loop_end_callback *e)
 
 static void run_loop_end_callbacks(struct loop *l)
 {
-    while (!links_empty(&l->ends)) {
+    while (!links_are_empty(&l->ends)) {
         struct loop_end_callback *e = container_of(l->ends.next, struct loop_end_callback, link);
 
         link_remove(&e->link);
@@ -206,7 +202,7 @@ static void run_loop_end_callbacks(struct loop *l)
 
 /* --- starting and stopping ------------------------------------------------------------ */
 
-/* Removes the loop's own references: only handles of its users keep a stopping loop running. */
+/* Removes the loop's own references, so that only handles of the loop's users keep it running. */
 static void on_stop_message(struct loop_message *p)
 {
     struct loop *l = container_of(p, struct loop, stop);
@@ -298,7 +294,7 @@ unsigned loop_index(const struct loop *l)
     return l->index;
 }
 
-uv_loop_t *loop_uv(struct loop *l)
+uv_loop_t *loop_get_uv_loop(struct loop *l)
 {
     return &l->uv;
 }
@@ -308,7 +304,7 @@ struct loop *loop_current(void)
     return current;
 }
 
-void loop_begin_part(const char *name)
+void loop_begin_measured_part(const char *name)
 {
     if (current)
         stall_meter_begin_part(&current->meter, name);

@@ -17,8 +17,8 @@
 
 struct loop;
 
-/* Starts `count` threads. Each calls on_iteration_end (may be NULL) at the end of a loop iteration,
- * before it waits for events. */
+/* Starts `count` threads. Each calls iteration_end_callback (may be NULL) at the end of a loop
+ * iteration, before it waits for events. */
 struct loops *loops_start(unsigned count, void (*iteration_end_callback)(struct loop *, void *),
                           void *arg);
 /* Stops every loop once its handles are closed, and waits for the threads. Servers, fetchers and
@@ -29,16 +29,16 @@ unsigned loops_count(const struct loops *ls);
 struct loop *loops_get(const struct loops *ls, unsigned i);
 
 unsigned loop_index(const struct loop *l);
-uv_loop_t *loop_uv(struct loop *l);
+uv_loop_t *loop_get_uv_loop(struct loop *l);
 struct loop *loop_current(void);
 
-/* Attributes the loop's time from now on to `name`, a string literal, for /metrics; no effect
- * outside of loop threads. */
-void loop_begin_part(const char *name);
+/* Attributes the loop's time from now on to the part `name` (a string literal) of the work, for
+ * /metrics. Has no effect on other threads. */
+void loop_begin_measured_part(const char *name);
 
-/* A message to a loop, embedded in the object that it is about; may be sent from any thread.
- * Messages from one thread arrive in order. Any number of pending messages costs one wake-up. A
- * loop iteration runs messages for at most 5 ms; the rest follows in later iterations. */
+/* A message to a loop, embedded in the object that it concerns. Any thread may send messages; those
+ * from one thread arrive in order. Any number of pending messages needs one wake-up. A loop
+ * iteration runs messages for at most 5 ms; the rest runs in later iterations. */
 struct loop_message {
     void (*run)(struct loop_message *p);
     struct loop_message *next;
@@ -53,16 +53,17 @@ void loop_free_on_pool(struct loop *l, void *what, void (*give_back)(void *what)
 struct buf;
 void loop_free_buf(struct loop *l, struct buf *b);
 
-/* A callback at the end of every iteration, after on_iteration_end. Call on the loop's thread.
- *  */
-struct iteration_end {
+/* A callback at the end of every loop iteration, after the callback of loops_start. Add and remove
+ * it on the loop's thread. */
+struct loop_iteration_callback {
     struct link link;
-    void (*run)(struct iteration_end *t);
+    void (*run)(struct loop_iteration_callback *t);
 };
-void loop_add_iteration_end(struct loop *l, struct iteration_end *t);
-void loop_remove_iteration_end(struct iteration_end *t);
+void loop_add_iteration_callback(struct loop *l, struct loop_iteration_callback *t);
+void loop_remove_iteration_callback(struct loop_iteration_callback *t);
 
-/* A callback when the loop ends, to close handles that no other object closes. Call on its loop. */
+/* A callback when the loop stops, to close handles that no other object closes. Call on the
+ * loop. */
 struct loop_end_callback {
     struct link link;
     void (*run)(struct loop_end_callback *e);
@@ -75,12 +76,12 @@ void loop_call_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void 
 
 /* --- timeouts ------------------------------------------------------------------------- */
 
-/* A timeout. All timeouts of a list have the same duration, so a restarted one moves to the end.
- * They are checked at most every 250 ms (more often for shorter durations), against the loop's
- * clock or, if movable_clock, against the clock that tests can move. */
+/* A timeout. All timeouts of a list have the same duration, so a restarted timeout moves to the
+ * end. Timeouts are checked at most every 250 ms (more often for shorter durations), against the
+ * loop's clock or, if movable_clock, against the clock that tests can move. */
 struct deadline {
     struct link link;
-    int64_t at; /* expiry, in milliseconds */
+    int64_t at; /* time of expiry, in ms */
 };
 
 struct deadline_list;
@@ -88,10 +89,10 @@ struct deadline_list;
 /* Calls expired on the loop, after the deadline was removed from the list. */
 struct deadline_list *deadline_list_new(struct loop *l, int64_t duration_ms, bool movable_clock,
                                         void (*expired)(struct deadline *d));
-void deadline_list_free(struct deadline_list *ds); /* drops pending deadlines */
+void deadline_list_free(struct deadline_list *ds); /* does not call expired */
 void deadline_restart(struct deadline_list *ds,
                       struct deadline *d); /* starts or restarts a deadline */
-void deadline_cancel(struct deadline *d);  /* also if it is not running */
+void deadline_cancel(struct deadline *d);  /* does nothing if d is not running */
 /* Checks all deadlines at once, after a test has moved the clock. Call on the loop's thread. */
 void loop_check_deadlines(struct loop *l);
 

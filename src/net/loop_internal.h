@@ -15,7 +15,7 @@ struct loop {
     struct loops *all;
     unsigned index;
     pthread_t thread;
-    _Atomic(struct loop_message *) messages;     /* new messages: a lock-free stack, newest first */
+    _Atomic(struct loop_message *) messages;     /* new messages, a lock-free stack, newest first */
     struct loop_message *waiting, *waiting_last; /* messages not run yet, oldest first */
     bool stops;
     struct loop_message stop;
@@ -24,7 +24,7 @@ struct loop {
     struct stall_meter meter;
 
     uv_timer_t timer;           /* timer for the earliest deadline */
-    uint64_t timer_at;          /* when the timer fires; 0: it is not running */
+    uint64_t timer_at;          /* time at which the timer fires, in ms; 0 if it is not running */
     struct link deadline_lists; /* list of struct deadline_list */
 };
 

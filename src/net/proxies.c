@@ -5,12 +5,13 @@
 
 /* --- trusted networks ----------------------------------------------------------------- */
 
-static bool add_trusted_network(struct proxy_networks *p, struct str text)
+static bool add_trusted_network(struct trusted_proxy_networks *p, struct str text)
 {
     return p->count < MAX_TRUSTED_PROXIES && network_parse(text, &p->list[p->count]) && ++p->count;
 }
 
-bool parse_trusted_proxies(struct str list, struct proxy_networks *ret, const char **ret_problem)
+bool parse_trusted_proxies(struct str list, struct trusted_proxy_networks *ret,
+                           const char **ret_problem)
 {
     ret->count = 0;
     while (list.n) {
@@ -29,7 +30,7 @@ bool parse_trusted_proxies(struct str list, struct proxy_networks *ret, const ch
     return true;
 }
 
-bool is_trusted_proxy(const struct proxy_networks *p, const struct address *a)
+bool is_trusted_proxy(const struct trusted_proxy_networks *p, const struct ip_address *a)
 {
     for (size_t i = 0; i < p->count; i++)
         if (network_contains(&p->list[i], a))
@@ -37,7 +38,7 @@ bool is_trusted_proxy(const struct proxy_networks *p, const struct address *a)
     return false;
 }
 
-/* --- lists of hops -------------------------------------------------------------------- */
+/* --- lists of forwarding addresses ---------------------------------------------------- */
 
 /* Returns the offset of the last item of a list; commas in quotes belong to an item. An unclosed
  * quote is ignored, so that a client cannot hide the item that the proxy appends. */
@@ -60,14 +61,15 @@ static size_t find_last_item(struct str list, bool quotes)
 static struct str remove_last_item(struct str *list, bool quotes)
 {
     size_t start = find_last_item(*list, quotes);
-    struct str last = str_trim(str_skip(*list, start));
+    struct str last = str_trim(str_skip_bytes(*list, start));
 
     *list = str_slice(list->p, start ? start - 1 : 0);
     return last;
 }
 
-/* Parses the address of a hop: "1.2.3.4", "1.2.3.4:80", "2001:db8::1", "[2001:db8::1]:80". */
-static bool parse_hop_address(struct str text, struct address *ret)
+/* Parses an address of Forwarded or X-Forwarded-For: "1.2.3.4", "1.2.3.4:80", "2001:db8::1",
+ * "[2001:db8::1]:80". */
+static bool parse_hop_address(struct str text, struct ip_address *ret)
 {
     if (text.n && text.p[0] == '[') {
         const char *end = memchr(text.p, ']', text.n);
@@ -114,13 +116,13 @@ static bool find_previous_header(const struct http_request *r, struct str name, 
 struct hop_list {
     const struct http_request *r;
     struct str name;
-    bool forwarded; /* whether the items are Forwarded elements or plain addresses */
-    size_t at;      /* index of the last header read; earlier ones remain */
+    bool forwarded; /* whether the items are Forwarded elements, not plain addresses */
+    size_t at;      /* index of the last header that was read; earlier headers remain */
     struct str rest;
 };
 
-/* Reads the next hop from the right; returns false if there is none or it is unreadable. */
-static bool read_next_hop(struct hop_list *h, struct address *ret)
+/* Reads the next address from right to left; returns false if there is none or it is invalid. */
+static bool read_next_hop(struct hop_list *h, struct ip_address *ret)
 {
     if (h->rest.n == 0 && !find_previous_header(h->r, h->name, &h->at, &h->rest))
         return false;
@@ -136,13 +138,13 @@ static struct hop_list hop_list_of_request(const struct http_request *r, bool fo
     };
 }
 
-void find_forwarded_client(const struct proxy_networks *p, const struct http_request *r,
-                           struct address *client)
+void find_forwarded_client_address(const struct trusted_proxy_networks *p,
+                                   const struct http_request *r, struct ip_address *client)
 {
     bool list = http_find_header(r, STR("X-Forwarded-For")).p;
     bool both = list && http_find_header(r, STR("Forwarded")).p;
     struct hop_list hops = hop_list_of_request(r, !list), other = hop_list_of_request(r, true);
-    struct address hop, forwarded_hop;
+    struct ip_address hop, forwarded_hop;
 
     if (both && (!read_next_hop(&other, &forwarded_hop) || !read_next_hop(&hops, &hop) ||
                  memcmp(&forwarded_hop, &hop, sizeof forwarded_hop) != 0))
@@ -155,7 +157,7 @@ void find_forwarded_client(const struct proxy_networks *p, const struct http_req
     }
 }
 
-bool forwarded_over_tls(const struct http_request *r, bool was)
+bool client_used_tls_to_proxy(const struct http_request *r, bool was)
 {
     size_t at = r->header_count;
     struct str proto;
@@ -177,11 +179,11 @@ bool forwarded_over_tls(const struct http_request *r, bool was)
 
 enum { SIGNATURE_BYTES = 12, FIXED_HEADER_BYTES = 16, FAMILY_IPV4 = 1, FAMILY_IPV6 = 2 };
 
-static bool read_proxy_client_address(const unsigned char *b, size_t length, struct address *ret)
+static bool read_proxy_client_address(const unsigned char *b, size_t length, struct ip_address *ret)
 {
     int family = b[13] >> 4;
 
-    *ret = (struct address){ .bytes = { [10] = 0xff, [11] = 0xff } };
+    *ret = (struct ip_address){ .bytes = { [10] = 0xff, [11] = 0xff } };
     if (family == FAMILY_IPV4 && length >= 12)
         memcpy(ret->bytes + 12, b + FIXED_HEADER_BYTES, 4);
     else if (family == FAMILY_IPV6 && length >= 36)
@@ -191,7 +193,7 @@ static bool read_proxy_client_address(const unsigned char *b, size_t length, str
     return true;
 }
 
-long parse_proxy_protocol_header(struct str bytes, struct address *ret, bool *ret_found)
+long parse_proxy_protocol_header(struct str bytes, struct ip_address *ret, bool *ret_found)
 {
     static const unsigned char signature[SIGNATURE_BYTES] = "\r\n\r\n\0\r\nQUIT\n";
     const unsigned char *b = (const unsigned char *)bytes.p;
@@ -210,7 +212,7 @@ long parse_proxy_protocol_header(struct str bytes, struct address *ret, bool *re
         return PROXY_BAD;
     if (bytes.n < FIXED_HEADER_BYTES + length)
         return 0;
-    /* The command LOCAL means that the proxy itself connects, for a health check. */
+    /* The command LOCAL means that the proxy itself is the client, for a health check. */
     *ret_found = command == 1 && read_proxy_client_address(b, length, ret);
     if (command == 1 && (family == FAMILY_IPV4 || family == FAMILY_IPV6) && !*ret_found)
         return PROXY_BAD;

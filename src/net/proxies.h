@@ -1,9 +1,9 @@
 /* proxies.h - finds the client's address behind trusted proxies (X-Forwarded-For, Forwarded, PROXY
  * protocol).
  *
- * Headers are used only if the peer is trusted. Lists of hops are read from the right, as long as
- * each hop is trusted, because the client may have forged the rest. An unreadable hop ends the
- * search, but does not fail the request. All functions are pure. */
+ * Headers are used only if the peer is trusted. The addresses in a list are read from right
+ * to left, as long as each is trusted, because the client may have forged the rest. An invalid
+ * address ends the search, but is no error. All functions are pure. */
 #ifndef NET_PROXIES_H
 #define NET_PROXIES_H
 
@@ -12,28 +12,29 @@
 
 enum { MAX_TRUSTED_PROXIES = 64, PROXY_HEADER_MAX = 4 * 1024 };
 
-struct proxy_networks {
-    struct network list[MAX_TRUSTED_PROXIES];
+struct trusted_proxy_networks {
+    struct ip_network list[MAX_TRUSTED_PROXIES];
     size_t count;
 };
 
-/* Parses a list such as "loopback, 10.0.0.0/8, 2001:db8::1". On failure *ret_problem completes a
- * sentence that starts with the option's name. */
-bool parse_trusted_proxies(struct str list, struct proxy_networks *ret, const char **ret_problem);
-bool is_trusted_proxy(const struct proxy_networks *p, const struct address *a);
+/* Parses a list such as "loopback, 10.0.0.0/8, 2001:db8::1". On failure *ret_problem is the end of
+ * an error sentence that starts with the option's name. */
+bool parse_trusted_proxies(struct str list, struct trusted_proxy_networks *ret,
+                           const char **ret_problem);
+bool is_trusted_proxy(const struct trusted_proxy_networks *p, const struct ip_address *a);
 
-/* Finds the client by X-Forwarded-For or Forwarded (RFC 7239). *client is the trusted peer on
- * entry, and stays unchanged if there is no header or if both headers disagree, because the client
- * may have sent one of them. */
-void find_forwarded_client(const struct proxy_networks *p, const struct http_request *r,
-                           struct address *client);
+/* Finds the client's address in X-Forwarded-For or Forwarded (RFC 7239). Before the call, *client
+ * must be the address of the trusted peer. *client does not change if there is no such header, or
+ * if both headers disagree, because the client may have sent one of them. */
+void find_forwarded_client_address(const struct trusted_proxy_networks *p,
+                                   const struct http_request *r, struct ip_address *client);
 /* Returns true if the client used TLS to the proxy; returns `was` if no header says so. */
-bool forwarded_over_tls(const struct http_request *r, bool was);
+bool client_used_tls_to_proxy(const struct http_request *r, bool was);
 
 /* Parses the header of PROXY protocol version 2 at the start of a connection. Returns its length, 0
  * if more bytes are needed, PROXY_NONE if there is no header, or PROXY_BAD if it is invalid.
- * *ret_found: the header contains a client address. */
+ * *ret_found is true if the header contains a client address. */
 enum { PROXY_NONE = -1, PROXY_BAD = -2 };
-long parse_proxy_protocol_header(struct str bytes, struct address *ret, bool *ret_found);
+long parse_proxy_protocol_header(struct str bytes, struct ip_address *ret, bool *ret_found);
 
 #endif

@@ -25,12 +25,12 @@ struct tls_context {
     pthread_mutex_t lock; /* protects ssl */
     SSL_CTX *ssl;
     BIO_METHOD *method;
-    int64_t warn_at; /* clock_ms at which expiry is checked again */
+    int64_t warn_at; /* time of the next expiry check (clock_ms) */
 };
 
-struct tls {
+struct tls_connection {
     SSL *ssl;
-    struct str in;   /* encrypted input not read yet */
+    struct str in;   /* encrypted input that is not decrypted yet */
     struct buf *out; /* buffer for encrypted output */
 };
 
@@ -38,7 +38,7 @@ struct tls {
 
 static int on_bio_read(BIO *bio, char *p, size_t n, size_t *ret_n)
 {
-    struct tls *t = BIO_get_data(bio);
+    struct tls_connection *t = BIO_get_data(bio);
 
     BIO_clear_retry_flags(bio);
     if (t->in.n == 0) {
@@ -47,13 +47,13 @@ static int on_bio_read(BIO *bio, char *p, size_t n, size_t *ret_n)
     }
     *ret_n = n < t->in.n ? n : t->in.n;
     memcpy(p, t->in.p, *ret_n);
-    t->in = str_skip(t->in, *ret_n);
+    t->in = str_skip_bytes(t->in, *ret_n);
     return 1;
 }
 
 static int on_bio_write(BIO *bio, const char *p, size_t n, size_t *ret_n)
 {
-    struct tls *t = BIO_get_data(bio);
+    struct tls_connection *t = BIO_get_data(bio);
 
     BIO_clear_retry_flags(bio);
     buf_add(t->out, p, n);
@@ -287,9 +287,9 @@ int64_t tls_certificate_expiry(struct tls_context *c)
 
 /* --- connections ---------------------------------------------------------------------- */
 
-struct tls *tls_accept_new(struct tls_context *c)
+struct tls_connection *tls_server_connection_new(struct tls_context *c)
 {
-    struct tls *t = mem_new(sizeof *t);
+    struct tls_connection *t = mem_new(sizeof *t);
     BIO *bio = BIO_new(c->method);
 
     pthread_mutex_lock(&c->lock);
@@ -300,7 +300,7 @@ struct tls *tls_accept_new(struct tls_context *c)
     if (!t->ssl || !bio) {
         log_error("tls: cannot create a TLS connection: %s", last_openssl_error());
         BIO_free(bio);
-        tls_free(t);
+        tls_connection_free(t);
         return NULL;
     }
     BIO_set_data(bio, t);
@@ -310,9 +310,10 @@ struct tls *tls_accept_new(struct tls_context *c)
     return t;
 }
 
-struct tls *tls_connect(struct tls_context *c, const char *host, struct buf *cipher)
+struct tls_connection *tls_client_connection_new(struct tls_context *c, const char *host,
+                                                 struct buf *cipher)
 {
-    struct tls *t = tls_accept_new(c);
+    struct tls_connection *t = tls_server_connection_new(c);
 
     if (!t)
         return NULL;
@@ -329,12 +330,12 @@ struct tls *tls_connect(struct tls_context *c, const char *host, struct buf *cip
     return t;
 }
 
-bool tls_handshake_is_done(const struct tls *t)
+bool tls_handshake_is_done(const struct tls_connection *t)
 {
     return SSL_is_init_finished(t->ssl);
 }
 
-const char *tls_handshake_error(const struct tls *t)
+const char *tls_handshake_error(const struct tls_connection *t)
 {
     long result = SSL_get_verify_result(t->ssl);
 
@@ -342,7 +343,7 @@ const char *tls_handshake_error(const struct tls *t)
                                : X509_verify_cert_error_string(result);
 }
 
-void tls_free(struct tls *t)
+void tls_connection_free(struct tls_connection *t)
 {
     if (!t)
         return;
@@ -351,7 +352,7 @@ void tls_free(struct tls *t)
 }
 
 /* Decrypts one record; returns the result of SSL_get_error. */
-static int decrypt_record(struct tls *t, struct buf *plain)
+static int decrypt_record(struct tls_connection *t, struct buf *plain)
 {
     size_t n = 0;
     char *room = buf_reserve(plain, MAX_RECORD_BYTES);
@@ -364,7 +365,7 @@ static int decrypt_record(struct tls *t, struct buf *plain)
     return result == 1 ? SSL_ERROR_NONE : SSL_get_error(t->ssl, result);
 }
 
-bool tls_decrypt(struct tls *t, struct str bytes, struct buf *plain, struct buf *cipher,
+bool tls_decrypt(struct tls_connection *t, struct str bytes, struct buf *plain, struct buf *cipher,
                  bool *ret_eof)
 {
     int e;
@@ -383,7 +384,7 @@ bool tls_decrypt(struct tls *t, struct str bytes, struct buf *plain, struct buf 
     return true;
 }
 
-bool tls_encrypt(struct tls *t, struct str bytes, struct buf *cipher)
+bool tls_encrypt(struct tls_connection *t, struct str bytes, struct buf *cipher)
 {
     bool ok = true;
 
@@ -393,13 +394,13 @@ bool tls_encrypt(struct tls *t, struct str bytes, struct buf *cipher)
 
         ERR_clear_error();
         ok = SSL_write_ex(t->ssl, bytes.p, bytes.n, &n) == 1;
-        bytes = str_skip(bytes, n);
+        bytes = str_skip_bytes(bytes, n);
     }
     t->out = NULL;
-    return ok && !buf_full(cipher);
+    return ok && !buf_is_full(cipher);
 }
 
-void tls_shutdown(struct tls *t, struct buf *cipher)
+void tls_append_close_notify(struct tls_connection *t, struct buf *cipher)
 {
     t->out = cipher;
     ERR_clear_error();

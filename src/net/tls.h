@@ -10,14 +10,15 @@
 #include "base/str.h"
 
 struct tls_context;
-struct tls;
+struct tls_connection;
 
-/* Reads PEM files; logs errors. */
+/* Reads certificate and key from PEM files; logs errors. */
 enum err tls_context_open(const char *certificate, const char *key, struct tls_context **ret);
-/* Opens cert.pem and key.pem of the folder. If they are missing, expire within 7 days or do not
- * match the host, creates a self-signed certificate for host, localhost and 127.0.0.1 first (mode
+/* Opens cert.pem and key.pem in the folder. If they are missing, expire within 7 days or do not
+ * match the host, first creates a self-signed certificate for host, localhost and 127.0.0.1 (mode
  * 0600). */
-enum err tls_context_self_signed(const char *folder, const char *host, struct tls_context **ret);
+enum err tls_context_open_self_signed(const char *folder, const char *host,
+                                      struct tls_context **ret);
 /* Uses other certificate files for new connections. If they are invalid, logs and changes nothing.
  * May be called from any thread. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key);
@@ -25,31 +26,33 @@ enum err tls_context_reload(struct tls_context *c, const char *certificate, cons
 int64_t tls_certificate_expiry(struct tls_context *c);
 void tls_context_free(struct tls_context *c);
 
-/* Write the SHA-256 of a certificate in hexadecimal: of the server's current one, or of any OpenSSL
- * X509. Return false if there is no certificate. */
+/* Write the SHA-256 fingerprint of a certificate in hexadecimal: of the server's current
+ * certificate, or of an OpenSSL X509. Return false if there is no certificate. */
 enum { TLS_FINGERPRINT_TEXT = 65 };
 bool tls_server_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT]);
 bool tls_certificate_fingerprint(const void *certificate, char out[TLS_FINGERPRINT_TEXT]);
 
-struct tls *tls_accept_new(struct tls_context *c);
-void tls_free(struct tls *t);
+struct tls_connection *tls_server_connection_new(struct tls_context *c);
+void tls_connection_free(struct tls_connection *t);
 
-/* Decrypts bytes: appends plain text to plain and TLS output to cipher. Returns false if the
- * connection is broken: send cipher and close. *ret_eof: the peer sent close_notify. */
-bool tls_decrypt(struct tls *t, struct str bytes, struct buf *plain, struct buf *cipher,
+/* Decrypts bytes: appends decrypted input to plain, and TLS output for the peer to cipher. Returns
+ * false if the connection is broken: send cipher and close. *ret_eof is true if the peer sent
+ * close_notify. */
+bool tls_decrypt(struct tls_connection *t, struct str bytes, struct buf *plain, struct buf *cipher,
                  bool *ret_eof);
 /* Encrypts bytes and appends them to cipher. Returns false if the connection is broken. */
-bool tls_encrypt(struct tls *t, struct str bytes, struct buf *cipher);
+bool tls_encrypt(struct tls_connection *t, struct str bytes, struct buf *cipher);
 /* Creates a TLS client context: ca is a PEM file of trusted certificates, or NULL for those of the
- * system. tls_connect requires a certificate for host (name or address) and appends the first
- * handshake message to cipher. */
+ * system. tls_client_connection_new requires a certificate for host (name or address) and appends
+ * the first handshake message to cipher. */
 enum err tls_context_open_client(const char *ca, struct tls_context **ret);
-struct tls *tls_connect(struct tls_context *c, const char *host, struct buf *cipher);
-bool tls_handshake_is_done(const struct tls *t); /* whether the handshake is complete */
+struct tls_connection *tls_client_connection_new(struct tls_context *c, const char *host,
+                                                 struct buf *cipher);
+bool tls_handshake_is_done(const struct tls_connection *t);
 /* Describes why a handshake failed, for log lines and error messages. */
-const char *tls_handshake_error(const struct tls *t);
+const char *tls_handshake_error(const struct tls_connection *t);
 
 /* Appends a close_notify alert. */
-void tls_shutdown(struct tls *t, struct buf *cipher);
+void tls_append_close_notify(struct tls_connection *t, struct buf *cipher);
 
 #endif

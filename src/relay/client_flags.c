@@ -12,17 +12,17 @@ static struct serialized_message *client_value_message(const struct relay_partic
                                                        const struct opt_int *value)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, SIZE_MAX);
     json_begin_object(&j);
-    json_name(&j, "user_id");
-    json_id(&j, about->voice_state.user_id);
-    json_key(&j, str_of(name));
+    json_write_name(&j, "user_id");
+    json_write_id(&j, about->voice_state.user_id);
+    json_write_key(&j, str_of(name));
     if (value->given == GIVEN)
-        json_int(&j, value->value);
+        json_write_int(&j, value->value);
     else
-        json_null(&j);
+        json_write_null(&j);
     json_end_object(&j);
     return serialized_message_from_buf(op, &out);
 }

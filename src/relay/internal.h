@@ -12,6 +12,8 @@
 #include "net/http/server.h"
 #include "relay/codecs.h"
 #include "relay/dave/group.h"
+#include "relay/media/address_routes.h"
+#include "relay/media/media_queue.h"
 #include "relay/media/quality.h"
 #include "relay/relay.h"
 #include "relay/media/encryption.h"
@@ -60,6 +62,33 @@ enum voice_op {
     VOICE_OP_MAX = 63,
 };
 
+/* --- datagrams ------------------------------------------------------------------------ */
+
+/* Source or destination of datagrams. */
+union media_address {
+    struct sockaddr any;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+};
+static inline unsigned media_address_port(const union media_address *a)
+{
+    return ntohs(a->any.sa_family == AF_INET6 ? a->in6.sin6_port : a->in.sin_port);
+}
+
+/* A received datagram. */
+struct media_datagram {
+    struct queue_item item; /* in a list or a queue */
+    union media_address from;
+    enum media_kind { MEDIA_RTP, MEDIA_RTCP, MEDIA_BROWSER_RTP, MEDIA_BROWSER_RTCP } kind;
+    size_t n;
+    char bytes[];
+};
+
+struct datagram_list {
+    struct queue_item *first, *last;
+    size_t count;
+};
+
 /* --- relay.c -------------------------------------------------------------------------- */
 
 /* Argument of a WebSocket's handler: the relay and the gateway version in the URL. */
@@ -68,7 +97,8 @@ struct voice_gateway_version {
     int version; /* 0: unsupported version */
 };
 
-/* Counters for /metrics; written by several threads. */
+/* Counters for /metrics. Those of the relay are written by several threads with atomic additions,
+ * those of a worker by its thread only; /metrics shows the sums. */
 struct relay_counters {
     _Atomic uint64_t sockets, participants, rooms, packets_in, packets_out, bytes_in, bytes_out,
         dropped, unsent, missing, late, jitter_ns, crypto_ns, bundled, encrypted_rooms, epochs,
@@ -76,35 +106,55 @@ struct relay_counters {
         handshakes, handshakes_failed, checks_refused;
 };
 
-struct relay {
-    struct relay_options options;
-    struct voice_gateway_version versions[VOICE_NEWEST_VERSION + 1]; /* by gateway version */
-    struct loops *loops;                                             /* the server's event loops */
-    struct voice_loop **loop_states;                                 /* one per server loop */
-    struct broadcast_queue *broadcast_queues;                        /* one per server loop */
-    struct loops *relay_thread;              /* the relay's own thread, a loop */
-    struct media_socket *media;              /* relay's thread only */
-    struct relay_participants *participants; /* relay's thread only */
-    int port;
-    _Atomic bool stopping;
+/* A thread of the relay. It owns the rooms whose id hashes to its index, with their participants;
+ * only its thread uses them. */
+struct relay_worker {
+    struct relay *relay;
+    unsigned index;
+    struct loop *loop;
+    struct relay_participants *participants;
+    struct packet_work *work;
+    struct packet_work *inner_work;           /* the same for relay_worker_interrupt */
+    bool interrupted;                         /* relay_worker_interrupt runs */
+    uint64_t done_packets, done_bytes;        /* datagrams that are done and not counted yet */
+    struct media_queue queue;                 /* received media */
+    struct broadcast_queue *broadcast_queues; /* one per server loop */
     _Atomic(struct relay_message *) messages; /* lock-free stack of unread messages, newest first */
     struct relay_message_queue {
         struct relay_message *first, *last;
     } state_changes, client_messages; /* queues: committed changes; messages of clients */
     _Atomic bool woken;               /* .wake is posted and has not run yet */
     struct loop_message wake;
-    pthread_mutex_t lock;           /* protects the next two members */
-    struct map unauthenticated;     /* number of unauthenticated sockets by address key */
-    struct map pending_identifies;  /* pending IDENTIFYs by socket number */
-    _Atomic uint64_t peers;         /* last socket number assigned */
-    struct dtls_identity *identity; /* certificate for browsers; NULL: none has connected yet */
+    struct datagram_list received; /* datagrams that wait until committed changes are applied */
+    pthread_mutex_t lock;          /* protects the inbox, to which the receiver appends */
+    struct datagram_list inbox;
     struct relay_counters count;
 };
 
-static inline struct loop *relay_thread_loop(const struct relay *r)
-{
-    return loops_get(r->relay_thread, 0);
-}
+struct relay {
+    struct relay_options options;
+    struct voice_gateway_version versions[VOICE_NEWEST_VERSION + 1]; /* by gateway version */
+    struct loops *loops;                                             /* the server's event loops */
+    struct voice_loop **loop_states;                                 /* one per server loop */
+    struct loops *worker_loops;
+    struct relay_worker *workers;
+    unsigned worker_count;
+    struct loops *receiver_loops; /* one loop; NULL: a single worker receives by itself */
+    struct media_socket *media;
+    struct address_routes *routes; /* worker of each address */
+    int port;
+    _Atomic bool stopping;
+    pthread_mutex_t lock;           /* protects the next three members */
+    struct map unauthenticated;     /* number of unauthenticated sockets by address key */
+    struct map pending_identifies;  /* pending IDENTIFYs by socket number */
+    struct dtls_identity *identity; /* certificate for browsers; NULL: none has connected yet */
+    _Atomic uint64_t peers;         /* last socket number assigned */
+    struct relay_counters count;
+};
+
+/* Returns the worker that owns a room; the index of the worker that assigned an SSRC. */
+struct relay_worker *relay_worker_of_room(const struct relay *r, snowflake room_id);
+unsigned relay_worker_of_ssrc(const struct relay *r, uint32_t ssrc);
 
 /* Whether clients may select this encryption mode. */
 static inline bool relay_offers_encryption(const struct relay *r,
@@ -153,6 +203,7 @@ struct relay_message {
     struct relay *relay;
     enum relay_message_kind kind;
     struct loop *loop; /* loop of the socket */
+    unsigned worker;   /* index of the worker that handles the message */
     uint64_t peer;
     int version;
     union {
@@ -193,10 +244,20 @@ struct relay_message {
 
 struct relay_message *relay_message_new(struct relay *r, enum relay_message_kind kind, size_t text);
 void relay_message_send(struct relay_message *n);
-/* Handles queued messages on the relay's thread for a limited time. True: all committed
- * voice-state changes are applied, so a packet received before this call may be handled; messages
- * of clients may still wait. False: changes are left, and the thread is woken again. */
-bool relay_handle_messages(struct relay *r);
+
+/* --- workers.c: the relay's threads ----------------------------------------------------- */
+
+/* Starts the workers' loops. */
+void relay_workers_start(struct relay *r);
+/* relay_workers_clear frees what the workers own, on their threads; relay_workers_stop ends the
+ * threads. */
+void relay_workers_clear(struct relay *r);
+void relay_workers_stop(struct relay *r);
+/* Handles the datagrams of rooms that were idle, while a datagram is forwarded to a large room. */
+void relay_worker_interrupt(struct relay_worker *w);
+/* Appends received datagrams to the worker's inbox and wakes it; drops those that exceed it. Runs
+ * on the receiver's thread. */
+void relay_worker_receive(struct relay_worker *w, struct datagram_list *list);
 
 /* --- serialised messages: a message to a whole room is serialised once ------------------ */
 
@@ -236,21 +297,25 @@ struct relay_peer_message {
     enum peer_message_kind kind;
     uint64_t peer;
     enum relay_close_code code;
+    unsigned worker; /* worker of the participant: PEER_MESSAGE_IDENTIFIED and _RESUMED */
     struct voice_state_key voice_state;
     struct serialized_message *text; /* of PEER_MESSAGE_TEXT */
     unsigned seq;
 };
 
 void peer_message_send(struct relay *r, struct loop *loop, uint64_t peer,
-                       enum peer_message_kind kind, enum relay_close_code code,
-                       const struct voice_state_key *location);
+                       enum peer_message_kind kind, enum relay_close_code code);
+/* Sends PEER_MESSAGE_IDENTIFIED or PEER_MESSAGE_RESUMED. */
+void peer_message_send_identified(struct relay_worker *w, struct loop *loop, uint64_t peer,
+                                  enum peer_message_kind kind, const struct voice_state_key *key);
 void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
                             struct serialized_message *text, unsigned seq);
 /* Sends one text to many sockets: call broadcast_add_receiver for each, then broadcast_send. Runs
  * on the relay's thread; send nothing else in between. */
-void broadcast_add_receiver(struct relay *r, struct loop *loop, uint64_t peer,
+void broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
                             struct serialized_message *text, unsigned seq);
-void broadcast_send(struct relay *r, struct serialized_message *text);
+void broadcast_send(struct relay_worker *w, struct serialized_message *text);
+struct broadcast_queue *broadcast_queues_new(const struct relay *r);
 
 /* --- peers.c, opcodes.c: WebSockets, on their loops ----------------------------------- */
 
@@ -268,17 +333,6 @@ bool relay_count_unauthenticated(struct relay *r, uint64_t address);
 void relay_uncount_unauthenticated(struct relay *r, uint64_t address);
 
 /* --- participants.c, participant_messages.c: participants, on the relay's thread ------ */
-
-/* Source or destination of datagrams. */
-union media_address {
-    struct sockaddr any;
-    struct sockaddr_in in;
-    struct sockaddr_in6 in6;
-};
-static inline unsigned media_address_port(const union media_address *a)
-{
-    return ntohs(a->any.sa_family == AF_INET6 ? a->in6.sin6_port : a->in.sin_port);
-}
 
 /* Packets and bytes that a sender has sent in the current second. */
 struct media_rate_window {
@@ -354,6 +408,7 @@ struct participant_rate_limits {
     struct request_window rtcp_received;     /* RTCP requests to this participant */
     struct request_window rtcp_sent;         /* RTCP requests from this participant */
     struct request_window stun;              /* valid STUN requests */
+    struct request_window stun_received;     /* STUN requests, valid or not */
 };
 
 /* Sequence numbers, and messages that the client may have missed. */
@@ -366,11 +421,13 @@ struct participant_outbox {
     size_t ring_bytes;
 };
 
-/* A participant of a room. Only the relay's thread uses it. */
+/* A participant of a room. Only the thread of its worker uses it. */
 struct relay_participant {
     struct relay *relay;
+    struct relay_worker *worker;
     struct relay_room *room;
-    size_t index; /* index in room->seats */
+    size_t index;               /* index in room->seats */
+    struct queue_sender sender; /* received media that waits */
     struct voice_state_key voice_state;
     snowflake server_id, channel_id;
     char session_id[RELAY_SESSION_MAX];
@@ -402,6 +459,8 @@ struct relay_room {
     snowflake id;       /* the channel's id, or the stream's server id */
     snowflake guild_id; /* as in the voice states of the participants */
     struct relay *relay;
+    struct relay_worker *worker;
+    struct queue_room share; /* share of the worker's time */
     enum video_codec codec;
     struct relay_participant **participants;
     size_t count, cap;
@@ -410,12 +469,14 @@ struct relay_room {
     bool is_counted_encrypted;
 };
 
-struct relay_participants *participants_new(struct relay *r);
+struct relay_participants *participants_new(struct relay_worker *w);
 void participants_free(struct relay_participants *all);
 /* Handles a message of any kind; the caller still owns it. */
 void participants_handle_message(struct relay_participants *all, struct relay_message *n);
 /* Iterates over all participants, as map_next does. */
 const struct relay_participant *participants_next(const struct relay_participants *all, size_t *at);
+/* Returns the key of an address in maps. */
+uint64_t media_address_key(const union media_address *a);
 struct relay_participant *find_participant_by_ssrc(struct relay_participants *all, uint32_t ssrc);
 struct relay_participant *find_participant_by_address(struct relay_participants *all,
                                                       const union media_address *a);
@@ -466,13 +527,15 @@ bool participant_receives_video(const struct relay_participant *to,
 /* --- dave/rooms.c: end-to-end encryption of rooms, on the relay's thread --------------- */
 
 /* State that all rooms share. */
-struct dave_rooms *dave_rooms_new(struct relay *r);
+struct dave_rooms *dave_rooms_new(struct relay_worker *w);
 void dave_rooms_free(struct dave_rooms *d); /* accepts NULL */
 /* For a new room; `first` is the voice state of its first participant. */
 void room_start_group(struct relay_room *room, const struct relay_voice_state *first);
 void room_end_group(struct relay_room *room);
-/* Whether the participant may not send and receive media, because encryption is required and the
- * client does not support it. */
+/* If encryption is required, returns why the participant may not send and receive media:
+ * RELAY_DAVE_REQUIRED, the client does not support it; RELAY_RATE_LIMITED, the room has as many
+ * members as encryption supports; otherwise 0. */
+enum relay_close_code participant_media_refusal(const struct relay_participant *s);
 bool participant_must_not_have_media(const struct relay_participant *s);
 /* Adds the participant to the group if its address is known; a member leaves first. Returns the
  * version for the session description, which must be sent before participant_group_described. */
@@ -523,19 +586,30 @@ struct serialized_message *client_connect_message(const struct relay_participant
 /* --- media.c: RTP and RTCP ------------------------------------------------------------ */
 
 void participant_free_streams(struct relay_participant *s);
+/* Creates the state for handling datagrams on a worker. */
+/* The second one of a worker shares the batch of outgoing datagrams with the first; outer is NULL
+ * for the first. */
+struct packet_work *packet_work_new(struct relay_worker *w, const struct packet_work *outer);
+void packet_work_free(struct packet_work *work); /* accepts NULL */
+/* Answers a request at once, or queues media until the turn of its sender. Frees d. */
+void media_dispatch(struct packet_work *work, struct media_datagram *d);
+/* Handles the datagram of the queue that is due. False: the queue is empty. */
+bool media_handle_next(struct packet_work *work);
+/* Sends the datagrams that wait for a full batch. */
+void media_flush(struct packet_work *work);
+/* Drops the received media of a participant that is not handled yet. */
+void participant_drop_media(struct relay_participant *s);
 
-/* --- media_socket.c: the UDP socket, on the relay's thread ---------------------------- */
+/* --- media_socket.c: the UDP socket, on the receiver's thread ------------------------- */
 
 /* Opens the UDP socket and stores its port in r->port. */
-enum err media_socket_open(struct relay *r, struct media_socket **ret);
-void media_socket_close(struct media_socket *m);
+enum err media_socket_open(struct relay *r, struct loop *loop, struct media_socket **ret);
+/* Starts to receive, when the workers can handle datagrams. */
+void media_socket_start(struct media_socket *m);
+void media_socket_close(struct media_socket *m); /* accepts NULL */
 /* Returns the number of datagrams that the kernel dropped because the receive buffer was full;
  * callable from any thread. */
 uint64_t media_socket_count_overruns(const struct media_socket *m);
-/* Sends a datagram at once, outside of the handling of received ones. */
-void media_socket_send(struct media_socket *m, const union media_address *to, const void *bytes,
-                       size_t n);
-/* Handles the datagrams that waited for queued messages. Accepts NULL. */
-void media_socket_handle_waiting(struct media_socket *m);
+int media_socket_fd(const struct media_socket *m);
 
 #endif

@@ -261,7 +261,7 @@ static void handle_voice_speaking(struct voice_peer *p, const void *d)
     int64_t bits = str_is(in->speaking, "true");
 
     if (!bits && !str_is(in->speaking, "false") &&
-        (!json_parse_raw_int(in->speaking, &bits) || bits < 0)) {
+        (!json_parse_int_text(in->speaking, &bits) || bits < 0)) {
         voice_peer_close(p, RELAY_BAD_REQUEST, "invalid speaking bits");
         return;
     }
@@ -400,7 +400,7 @@ static void run_op_row(struct voice_peer *p, const struct voice_op_row *row, str
     struct form form = { .arena = p->loop_state->arena };
     void *d;
 
-    loop_begin_part(row->name);
+    loop_begin_measured_part(row->name);
     if (row->handle_raw) {
         row->handle_raw(p, raw);
         return;
@@ -428,7 +428,7 @@ static void handle_voice_op(struct voice_peer *p, int64_t op, struct str raw)
 
 void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
-    struct voice_peer *p = websocket_data(ws);
+    struct voice_peer *p = websocket_get_data(ws);
     struct form form = { .arena = p->loop_state->arena };
     void *decoded;
     int64_t op;
@@ -450,7 +450,7 @@ void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct
         return;
     }
     const struct voice_envelope *e = decoded;
-    if (!json_parse_raw_int(e->op, &op) || op < 0 || op > VOICE_OP_MAX)
+    if (!json_parse_int_text(e->op, &op) || op < 0 || op > VOICE_OP_MAX)
         voice_peer_close(p, RELAY_BAD_OPCODE, "unknown opcode");
     else
         handle_voice_op(p, op, e->d);

@@ -68,7 +68,7 @@ struct serialized_message *serialized_message_from_buf(enum voice_op op, struct 
 
 static struct json_writer begin_payload(struct buf *out)
 {
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     buf_init(out, SIZE_MAX);
     json_begin_object(&j);
@@ -82,11 +82,11 @@ static struct serialized_message *clients_connect_message(
     struct buf out;
     struct json_writer j = begin_payload(&out);
 
-    json_name(&j, "user_ids");
+    json_write_name(&j, "user_ids");
     json_begin_array(&j);
     for (size_t i = 0; i < count; i++)
         if (participants[i] != except)
-            json_id(&j, participants[i]->voice_state.user_id);
+            json_write_id(&j, participants[i]->voice_state.user_id);
     json_end_array(&j);
     json_end_object(&j);
     return serialized_message_from_buf(VOICE_CLIENTS_CONNECT, &out);
@@ -203,7 +203,7 @@ void outbox_add_to_broadcast(struct relay_participant *s, struct serialized_mess
     unsigned seq = assign_sequence_number(s, t);
 
     if (s->peer)
-        broadcast_add_receiver(s->relay, s->loop, s->peer, t, seq);
+        broadcast_add_receiver(s->worker, s->loop, s->peer, t, seq);
 }
 
 void outbox_send_resumed(struct relay_participant *s)
@@ -279,18 +279,18 @@ void write_video_layer_json(struct json_writer *j, const struct relay_participan
                             unsigned layer, const struct offered_video_layer *offered)
 {
     json_begin_object(j);
-    json_name(j, "type");
-    json_text(j, STR("video"));
-    json_name(j, "rid");
-    json_text(j, str_of(s->camera.layers[layer].rid));
-    json_name(j, "quality");
-    json_int(j, offered ? offered->quality : s->camera.layers[layer].quality);
-    json_name(j, "ssrc");
-    json_int(j, video_layer_ssrc(s->media.ssrc, layer));
-    json_name(j, "rtx_ssrc");
-    json_int(j, (int64_t)video_layer_ssrc(s->media.ssrc, layer) + 1);
-    json_name(j, "active");
-    json_bool(j, offered && offered->active);
+    json_write_name(j, "type");
+    json_write_text(j, STR("video"));
+    json_write_name(j, "rid");
+    json_write_text(j, str_of(s->camera.layers[layer].rid));
+    json_write_name(j, "quality");
+    json_write_int(j, offered ? offered->quality : s->camera.layers[layer].quality);
+    json_write_name(j, "ssrc");
+    json_write_int(j, video_layer_ssrc(s->media.ssrc, layer));
+    json_write_name(j, "rtx_ssrc");
+    json_write_int(j, (int64_t)video_layer_ssrc(s->media.ssrc, layer) + 1);
+    json_write_name(j, "active");
+    json_write_bool(j, offered && offered->active);
     json_end_object(j);
 }
 
@@ -300,24 +300,24 @@ void outbox_send_ready(struct relay_participant *s)
     struct buf out;
     struct json_writer j = begin_payload(&out);
 
-    json_name(&j, "ssrc");
-    json_int(&j, s->media.ssrc);
-    json_name(&j, "ip");
-    json_text(&j, str_of(r->options.address));
-    json_name(&j, "port");
-    json_int(&j, r->port);
-    json_name(&j, "heartbeat_interval"); /* as in HELLO: discordgo reads it only here */
-    json_int(&j, VOICE_HEARTBEAT_MS);
-    json_name(&j, "modes");
+    json_write_name(&j, "ssrc");
+    json_write_int(&j, s->media.ssrc);
+    json_write_name(&j, "ip");
+    json_write_text(&j, str_of(r->options.address));
+    json_write_name(&j, "port");
+    json_write_int(&j, r->port);
+    json_write_name(&j, "heartbeat_interval"); /* as in HELLO: discordgo reads it only here */
+    json_write_int(&j, VOICE_HEARTBEAT_MS);
+    json_write_name(&j, "modes");
     json_begin_array(&j);
     for (unsigned i = 0; encryption_mode_name(i); i++)
         if (relay_offers_encryption(r, encryption_mode_find(str_of(encryption_mode_name(i)))))
-            json_text(&j, str_of(encryption_mode_name(i)));
+            json_write_text(&j, str_of(encryption_mode_name(i)));
     json_end_array(&j);
-    json_name(&j, "experiments");
+    json_write_name(&j, "experiments");
     json_begin_array(&j);
     json_end_array(&j);
-    json_name(&j, "streams");
+    json_write_name(&j, "streams");
     json_begin_array(&j);
     for (unsigned i = 0; i < s->camera.layer_count; i++)
         write_video_layer_json(&j, s, i, NULL);
@@ -337,12 +337,12 @@ void outbox_send_version(struct relay_participant *s)
 
 static void write_key_json(struct json_writer *j, const struct relay_participant *s)
 {
-    json_name(j, "mode");
-    json_text(j, str_of(media_cipher_mode_name(s->media.cipher)));
-    json_name(j, "secret_key");
+    json_write_name(j, "mode");
+    json_write_text(j, str_of(media_cipher_mode_name(s->media.cipher)));
+    json_write_name(j, "secret_key");
     json_begin_array(j);
     for (int i = 0; i < ENCRYPTION_KEY_SIZE; i++)
-        json_int(j, s->media.key[i]);
+        json_write_int(j, s->media.key[i]);
     json_end_array(j);
 }
 
@@ -352,8 +352,8 @@ static void write_sdp_json(struct json_writer *j, const struct relay_participant
 
     buf_init(&sdp, SIZE_MAX);
     webrtc_write_answer(s->media.webrtc, &sdp);
-    json_name(j, "sdp");
-    json_text(j, buf_str(&sdp));
+    json_write_name(j, "sdp");
+    json_write_text(j, buf_str(&sdp));
     buf_clear(&sdp);
 }
 
@@ -366,14 +366,14 @@ void outbox_send_session_description(struct relay_participant *s, unsigned dave_
         write_sdp_json(&j, s);
     else
         write_key_json(&j, s);
-    json_name(&j, "audio_codec");
-    json_text(&j, STR("opus"));
-    json_name(&j, "video_codec");
-    json_text(&j, str_of(video_codec_name(s->room->codec)));
-    json_name(&j, "media_session_id");
-    json_id(&j, s->media.ssrc);
-    json_name(&j, "dave_protocol_version");
-    json_int(&j, dave_version);
+    json_write_name(&j, "audio_codec");
+    json_write_text(&j, STR("opus"));
+    json_write_name(&j, "video_codec");
+    json_write_text(&j, str_of(video_codec_name(s->room->codec)));
+    json_write_name(&j, "media_session_id");
+    json_write_id(&j, s->media.ssrc);
+    json_write_name(&j, "dave_protocol_version");
+    json_write_int(&j, dave_version);
     json_end_object(&j);
     send_payload(s, VOICE_SESSION_DESCRIPTION, &out);
 }
@@ -384,12 +384,12 @@ struct serialized_message *speaking_message(const struct relay_participant *abou
     struct buf out;
     struct json_writer j = begin_payload(&out);
 
-    json_name(&j, "speaking");
-    json_int(&j, participant_visible_speaking(about));
-    json_name(&j, "ssrc");
-    json_int(&j, about->media.ssrc);
-    json_name(&j, "user_id");
-    json_id(&j, about->voice_state.user_id);
+    json_write_name(&j, "speaking");
+    json_write_int(&j, participant_visible_speaking(about));
+    json_write_name(&j, "ssrc");
+    json_write_int(&j, about->media.ssrc);
+    json_write_name(&j, "user_id");
+    json_write_id(&j, about->voice_state.user_id);
     json_end_object(&j);
     return serialized_message_from_buf(VOICE_SPEAKING, &out);
 }
@@ -399,14 +399,14 @@ struct serialized_message *video_message(const struct relay_participant *about)
     struct buf out;
     struct json_writer j = begin_payload(&out);
 
-    json_name(&j, "user_id");
-    json_id(&j, about->voice_state.user_id);
-    json_name(&j, "audio_ssrc");
-    json_int(&j, about->media.ssrc);
-    json_name(&j, "video_ssrc");
-    json_int(&j, about->camera.video_ssrc);
-    json_name(&j, "streams");
-    json_raw(&j, about->camera.streams);
+    json_write_name(&j, "user_id");
+    json_write_id(&j, about->voice_state.user_id);
+    json_write_name(&j, "audio_ssrc");
+    json_write_int(&j, about->media.ssrc);
+    json_write_name(&j, "video_ssrc");
+    json_write_int(&j, about->camera.video_ssrc);
+    json_write_name(&j, "streams");
+    json_write_raw(&j, about->camera.streams);
     json_end_object(&j);
     return serialized_message_from_buf(VOICE_VIDEO, &out);
 }
@@ -422,8 +422,8 @@ struct serialized_message *video_codec_message(enum video_codec codec)
     struct buf out;
     struct json_writer j = begin_payload(&out);
 
-    json_name(&j, "video_codec");
-    json_text(&j, str_of(video_codec_name(codec)));
+    json_write_name(&j, "video_codec");
+    json_write_text(&j, str_of(video_codec_name(codec)));
     json_end_object(&j);
     return serialized_message_from_buf(VOICE_SESSION_UPDATE, &out);
 }
@@ -433,8 +433,8 @@ struct serialized_message *client_disconnect_message(const struct relay_particip
     struct buf out;
     struct json_writer j = begin_payload(&out);
 
-    json_name(&j, "user_id");
-    json_id(&j, about->voice_state.user_id);
+    json_write_name(&j, "user_id");
+    json_write_id(&j, about->voice_state.user_id);
     json_end_object(&j);
     return serialized_message_from_buf(VOICE_CLIENT_DISCONNECT, &out);
 }

@@ -5,24 +5,24 @@
 #include "net/address.h"
 #include "relay/webrtc/webrtc.h"
 
-enum { PARTICIPANTS_PER_ITERATION = 500 }; /* participants per iteration of the relay's loop */
+enum { PARTICIPANTS_PER_ITERATION = 500 }; /* participants per iteration of a worker's loop */
 
 static void append_number(struct json_writer *j, const char *name, uint64_t n)
 {
-    json_key(j, str_of(name));
-    json_int(j, (int64_t)n);
+    json_write_key(j, str_of(name));
+    json_write_int(j, (int64_t)n);
 }
 
 static void append_text(struct json_writer *j, const char *name, struct str text)
 {
-    json_key(j, str_of(name));
-    json_text(j, text);
+    json_write_key(j, str_of(name));
+    json_write_text(j, text);
 }
 
 static struct str format_media_address(const struct relay_participant *s,
                                        char text[ADDRESS_TEXT_SIZE])
 {
-    struct address a = address_from_sockaddr(&s->media.address);
+    struct ip_address a = address_from_sockaddr(&s->media.address);
 
     return s->media.has_address ? str_slice(text, address_format(&a, text)) : STR("");
 }
@@ -36,16 +36,16 @@ static const char *mode_name_of(const struct relay_participant *s)
 
 static void append_participant_json(const struct relay_participant *s, struct buf *out)
 {
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
     char address[ADDRESS_TEXT_SIZE];
 
     json_begin_object(&j);
-    json_name(&j, "user_id");
-    json_id(&j, s->voice_state.user_id);
-    json_name(&j, "channel_id");
-    json_id(&j, s->channel_id);
-    json_name(&j, "connected");
-    json_bool(&j, s->peer != 0);
+    json_write_name(&j, "user_id");
+    json_write_id(&j, s->voice_state.user_id);
+    json_write_name(&j, "channel_id");
+    json_write_id(&j, s->channel_id);
+    json_write_name(&j, "connected");
+    json_write_bool(&j, s->peer != 0);
     append_text(&j, "address", format_media_address(s, address));
     append_text(&j, "transport",
                 s->media.webrtc   ? STR("webrtc")
@@ -63,7 +63,7 @@ static void append_participant_json(const struct relay_participant *s, struct bu
 }
 
 struct participant_list {
-    struct relay *relay;
+    const struct relay_worker *worker;
     struct buf *out;
     size_t at;
     bool more;
@@ -76,7 +76,7 @@ static void list_participants_step(struct loop *loop, void *arg)
 
     (void)loop;
     for (int i = 0;
-         i < PARTICIPANTS_PER_ITERATION && (s = participants_next(c->relay->participants, &c->at));
+         i < PARTICIPANTS_PER_ITERATION && (s = participants_next(c->worker->participants, &c->at));
          i++)
         append_participant_json(s, c->out);
     c->more = s;
@@ -85,8 +85,11 @@ static void list_participants_step(struct loop *loop, void *arg)
 /* A participant that joins or leaves between two steps may be missing or listed twice. */
 void relay_list_participants(struct relay *r, struct buf *out)
 {
-    struct participant_list c = { .relay = r, .out = out, .more = r != NULL };
+    for (unsigned i = 0; r && i < r->worker_count; i++) {
+        struct participant_list c = { .worker = &r->workers[i], .out = out };
 
-    while (c.more)
-        loop_call_and_wait(relay_thread_loop(r), list_participants_step, &c);
+        do
+            loop_call_and_wait(c.worker->loop, list_participants_step, &c);
+        while (c.more);
+    }
 }

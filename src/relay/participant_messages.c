@@ -67,10 +67,11 @@ static bool room_is_full(const struct relay_participants *all, snowflake room_id
 /* Refuses a client whose room is full, although its stored voice state says "connected":
  * PEER_MESSAGE_IDENTIFIED gives the socket the key of that state, so that the close which follows
  * marks the state as disconnected. */
-static void refuse_full_room(struct pending_identify *c, const struct voice_state_key *location)
+static void refuse_full_room(struct relay_worker *w, struct pending_identify *c,
+                             const struct voice_state_key *location)
 {
-    peer_message_send(c->relay, c->loop, c->number, PEER_MESSAGE_IDENTIFIED, 0, location);
-    peer_message_send(c->relay, c->loop, c->number, PEER_MESSAGE_CLOSE, RELAY_RATE_LIMITED, NULL);
+    peer_message_send_identified(w, c->loop, c->number, PEER_MESSAGE_IDENTIFIED, location);
+    peer_message_send(c->relay, c->loop, c->number, PEER_MESSAGE_CLOSE, RELAY_RATE_LIMITED);
     mem_free(c);
 }
 
@@ -89,19 +90,23 @@ static void add_participant(struct relay_participants *all, const struct relay_v
     if (room_is_full(all, f->room_id)) {
         struct voice_state_key location = voice_state_key_of(f);
 
-        refuse_full_room(c, &location);
+        refuse_full_room(all->worker, c, &location);
         return;
     }
     struct relay_participant *s = participant_new(all, c, f);
     mem_free(c);
-    peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_IDENTIFIED, 0, &s->voice_state);
+    peer_message_send_identified(s->worker, s->loop, s->peer, PEER_MESSAGE_IDENTIFIED,
+                                 &s->voice_state);
     send_arrival(s);
 }
 
+/* Every worker gets each change; only the worker of the room adds a participant. */
 static void apply_state_change(struct relay_participants *all, const struct relay_voice_state *f)
 {
     struct relay_participant *s = find_participant_by_user(all, f->guild_id, f->user_id);
-    struct pending_identify *c = f->claim ? pending_identify_remove(all->relay, f->claim) : NULL;
+    bool owner = relay_worker_of_room(all->relay, f->room_id) == all->worker;
+    struct pending_identify *c =
+        f->claim && owner ? pending_identify_remove(all->relay, f->claim) : NULL;
     unsigned visible_before = s ? participant_visible_speaking(s) : 0;
 
     if (!f->user_id) {
@@ -205,8 +210,10 @@ static void handle_select_protocol(struct relay_participant *s, const struct rel
 {
     bool again = s->described, browser = !n->select.mode;
 
-    if (participant_must_not_have_media(s) && (browser || s->media.has_found)) {
-        participant_disconnect(s, RELAY_DAVE_REQUIRED);
+    enum relay_close_code refusal = participant_media_refusal(s);
+
+    if (refusal && (browser || s->media.has_found)) {
+        participant_disconnect(s, refusal);
         return;
     }
     if (!(browser ? start_webrtc(s, n) : start_udp(s, n->select.mode))) {
@@ -235,13 +242,28 @@ static struct relay_participant *find_participant_to_resume(const struct relay_p
     return s;
 }
 
+/* The worker of the participant is unknown, so a RESUME visits the workers in turn. */
+static bool pass_resume_on(const struct relay_participants *all, const struct relay_message *n)
+{
+    if (find_participant_by_token(all, n->resume.token) ||
+        all->worker->index + 1 == all->relay->worker_count)
+        return false;
+    struct relay_message *copy = relay_message_new(n->relay, n->kind, 0);
+
+    *copy = *n;
+    copy->worker = all->worker->index + 1;
+    relay_message_send(copy);
+    return true;
+}
+
 static void resume_participant(struct relay_participants *all, const struct relay_message *n)
 {
     struct relay_participant *s = find_participant_to_resume(all, n);
 
+    if (!s && pass_resume_on(all, n))
+        return;
     if (!s || !outbox_can_replay_after(s, n->resume.seq_ack)) {
-        peer_message_send(all->relay, n->loop, n->peer, PEER_MESSAGE_CLOSE, RELAY_INVALID_SESSION,
-                          NULL);
+        peer_message_send(all->relay, n->loop, n->peer, PEER_MESSAGE_CLOSE, RELAY_INVALID_SESSION);
         return;
     }
     participant_close_socket(s, PEER_MESSAGE_REPLACED, RELAY_DISCONNECTED);
@@ -250,7 +272,8 @@ static void resume_participant(struct relay_participants *all, const struct rela
     s->peer = n->peer;
     s->version = n->version;
     map_put(&all->by_peer, s->peer, s);
-    peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_RESUMED, 0, &s->voice_state);
+    peer_message_send_identified(s->worker, s->loop, s->peer, PEER_MESSAGE_RESUMED,
+                                 &s->voice_state);
     outbox_send_resumed(s);
     outbox_replay(s, n->resume.seq_ack);
     participant_resume_group(s);

@@ -88,7 +88,7 @@ static bool update_video_layers(struct relay_participant *s, const struct relay_
 static void translate_announced_ssrcs(struct relay_participant *s, struct relay_message *n,
                                       struct buf *streams)
 {
-    struct json_writer j = json_writer_to(streams);
+    struct json_writer j = json_writer_to_buf(streams);
 
     webrtc_announce_ssrc(s, 0, n->video.audio_ssrc);
     if (!n->video.count && n->video.ssrc) {

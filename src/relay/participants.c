@@ -4,6 +4,7 @@
 
 #include <sodium.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/address.h"
@@ -22,9 +23,9 @@ static uint64_t token_map_key(const unsigned char token[RELAY_TOKEN_SIZE])
     return key;
 }
 
-static uint64_t address_map_key(const union media_address *a)
+uint64_t media_address_key(const union media_address *a)
 {
-    struct address address = address_from_sockaddr(a);
+    struct ip_address address = address_from_sockaddr(a);
     unsigned char bytes[sizeof address.bytes + 2];
     unsigned port = media_address_port(a);
 
@@ -42,7 +43,7 @@ struct relay_participant *find_participant_by_ssrc(struct relay_participants *al
 struct relay_participant *find_participant_by_address(struct relay_participants *all,
                                                       const union media_address *a)
 {
-    return map_get(&all->by_address, address_map_key(a));
+    return map_get(&all->by_address, media_address_key(a));
 }
 
 const struct relay_participant *participants_next(const struct relay_participants *all, size_t *at)
@@ -52,7 +53,7 @@ const struct relay_participant *participants_next(const struct relay_participant
 
 struct relay_participants *participants_of(const struct relay_participant *s)
 {
-    return s->relay->participants;
+    return s->worker->participants;
 }
 
 void participant_map_remove(struct map *map, uint64_t key, const struct relay_participant *s)
@@ -64,7 +65,7 @@ void participant_map_remove(struct map *map, uint64_t key, const struct relay_pa
 struct relay_participant *find_browser_by_address(struct relay_participants *all,
                                                   const union media_address *a)
 {
-    return map_get(&all->browsers_by_address, address_map_key(a));
+    return map_get(&all->browsers_by_address, media_address_key(a));
 }
 
 /* Addresses of browsers are in a map of their own, because the addresses of other clients may come
@@ -76,10 +77,19 @@ static struct map *address_map_of(const struct relay_participant *s)
     return s->media.webrtc ? &all->browsers_by_address : &all->by_address;
 }
 
+static enum address_kind address_kind_of(const struct relay_participant *s)
+{
+    return s->media.webrtc ? ADDRESS_BROWSER : ADDRESS_CLIENT;
+}
+
 void participant_clear_address(struct relay_participant *s)
 {
-    if (s->media.has_address)
-        participant_map_remove(address_map_of(s), address_map_key(&s->media.address), s);
+    uint64_t key = s->media.has_address ? media_address_key(&s->media.address) : 0;
+
+    if (s->media.has_address && map_get(address_map_of(s), key) == s) {
+        map_remove(address_map_of(s), key);
+        address_route_clear(s->relay->routes, address_kind_of(s), key, s->worker->index);
+    }
     s->media.has_address = false;
 }
 
@@ -88,7 +98,9 @@ void participant_set_address(struct relay_participant *s, const union media_addr
     participant_clear_address(s);
     s->media.address = *a;
     s->media.has_address = true;
-    map_put(address_map_of(s), address_map_key(a), s);
+    map_put(address_map_of(s), media_address_key(a), s);
+    address_route_set(s->relay->routes, address_kind_of(s), media_address_key(a), s->worker->index,
+                      clock_monotonic_ns() / 1000000);
     participant_join_group_late(s);
 }
 
@@ -114,6 +126,8 @@ static void room_add_participant(struct relay_participants *all, const struct re
         room->id = f->room_id;
         room->guild_id = f->guild_id;
         room->relay = all->relay;
+        room->worker = all->worker;
+        queue_room_init(&room->share);
         map_put(&all->rooms, room->id, room);
         atomic_fetch_add(&all->relay->count.rooms, 1);
         room_start_group(room, f);
@@ -123,6 +137,7 @@ static void room_add_participant(struct relay_participants *all, const struct re
         room->participants = mem_resize(room->participants, room->cap * sizeof *room->participants);
     }
     s->room = room;
+    s->sender.room = &room->share;
     s->index = room->count;
     room->participants[room->count++] = s;
 }
@@ -141,6 +156,7 @@ static void room_remove_participant(struct relay_participants *all, struct relay
     if (room->count)
         return;
     room_end_group(room);
+    queue_room_remove(&room->worker->queue, &room->share);
     map_remove(&all->rooms, room->id);
     atomic_fetch_sub(&all->relay->count.rooms, 1);
     mem_free(room->participants);
@@ -149,14 +165,15 @@ static void room_remove_participant(struct relay_participants *all, struct relay
 
 /* --- participants --------------------------------------------------------------------- */
 
-/* Chooses a block of SSRCs that is unused and cannot be guessed. */
+/* Chooses a block of SSRCs that is unused and cannot be guessed, and that names the worker. */
 static uint32_t choose_ssrc_block(const struct relay_participants *all)
 {
     uint32_t block;
 
     do
         block = 1 + randombytes_uniform(UINT32_MAX / SSRCS_PER_PARTICIPANT - 1);
-    while (map_get(&all->by_ssrc, block) || !ssrc_block_is_allowed(block * SSRCS_PER_PARTICIPANT));
+    while (map_get(&all->by_ssrc, block) || !ssrc_block_is_allowed(block * SSRCS_PER_PARTICIPANT) ||
+           relay_worker_of_ssrc(all->relay, block * SSRCS_PER_PARTICIPANT) != all->worker->index);
     return block * SSRCS_PER_PARTICIPANT;
 }
 
@@ -175,6 +192,7 @@ struct relay_participant *participant_new(struct relay_participants *all,
     struct relay_participant *s = mem_new(sizeof *s);
 
     s->relay = all->relay;
+    s->worker = all->worker;
     s->voice_state = voice_state_key_of(f);
     s->server_id = c->server_id;
     s->channel_id = f->channel_id;
@@ -209,6 +227,7 @@ static void participant_free(struct relay_participant *s)
     deadline_cancel(&s->resume_deadline);
     deadline_cancel(&s->speech.late);
     participant_clear_address(s);
+    participant_drop_media(s);
     participant_map_remove(&all->by_ssrc, s->media.ssrc / SSRCS_PER_PARTICIPANT, s);
     participant_map_remove(&all->by_user, user_key(s->voice_state.guild_id, s->voice_state.user_id),
                            s);
@@ -222,7 +241,7 @@ static void participant_free(struct relay_participant *s)
     sodium_memzero(s->media.key, sizeof s->media.key);
     mem_free((void *)(uintptr_t)s->camera.streams.p);
     mem_free(s->video_request);
-    atomic_fetch_sub(&all->relay->count.jitter_ns, (uint64_t)s->quality.jitter_ns);
+    atomic_fetch_sub(&all->worker->count.jitter_ns, (uint64_t)s->quality.jitter_ns);
     atomic_fetch_sub(&all->relay->count.participants, 1);
     mem_free(s);
 }
@@ -232,7 +251,7 @@ void participant_close_socket(struct relay_participant *s, enum peer_message_kin
 {
     if (!s->peer)
         return;
-    peer_message_send(s->relay, s->loop, s->peer, kind, code, NULL);
+    peer_message_send(s->relay, s->loop, s->peer, kind, code);
     participant_map_remove(&participants_of(s)->by_peer, s->peer, s);
     s->peer = 0;
 }
@@ -244,7 +263,7 @@ void send_to_other_participants(const struct relay_participant *s, struct serial
     for (size_t i = 0; i < room->count; i++)
         if (room->participants[i] != s)
             outbox_add_to_broadcast(room->participants[i], t);
-    broadcast_send(s->relay, t);
+    broadcast_send(s->worker, t);
     serialized_message_unref(t);
 }
 
@@ -295,28 +314,28 @@ static void on_resume_timeout(struct deadline *d)
     participant_remove(container_of(d, struct relay_participant, resume_deadline));
 }
 
-struct relay_participants *participants_new(struct relay *r)
+struct relay_participants *participants_new(struct relay_worker *w)
 {
     struct relay_participants *all = mem_new(sizeof *all);
 
-    all->relay = r;
+    all->relay = w->relay;
+    all->worker = w;
     map_init(&all->rooms);
     map_init(&all->by_ssrc);
     map_init(&all->by_user);
     map_init(&all->by_token);
     map_init(&all->by_peer);
     map_init(&all->by_address);
-    all->dave = dave_rooms_new(r);
+    all->dave = dave_rooms_new(w);
     map_init(&all->browsers_by_address);
     map_init(&all->by_ufrag);
     all->resume_deadlines =
-        deadline_list_new(relay_thread_loop(r), VOICE_RESUME_TIMEOUT_MS, true, on_resume_timeout);
-    all->speaking_deadlines = deadline_list_new(relay_thread_loop(r), VOICE_SPEAKING_DELAY_MS,
-                                                false, on_speaking_deadline);
-    all->consents =
-        deadline_list_new(relay_thread_loop(r), WEBRTC_CONSENT_MS, true, on_consent_expired);
-    all->handshake_checks = deadline_list_new(relay_thread_loop(r), WEBRTC_HANDSHAKE_CHECK_MS,
-                                              false, on_handshake_check);
+        deadline_list_new(w->loop, VOICE_RESUME_TIMEOUT_MS, true, on_resume_timeout);
+    all->speaking_deadlines =
+        deadline_list_new(w->loop, VOICE_SPEAKING_DELAY_MS, false, on_speaking_deadline);
+    all->consents = deadline_list_new(w->loop, WEBRTC_CONSENT_MS, true, on_consent_expired);
+    all->handshake_checks =
+        deadline_list_new(w->loop, WEBRTC_HANDSHAKE_CHECK_MS, false, on_handshake_check);
     return all;
 }
 

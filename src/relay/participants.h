@@ -1,8 +1,8 @@
 /* participants.h - participants of voice rooms (struct relay_participant), with lookup maps.
  *
- * Only the relay's thread uses them. A participant is created when its IDENTIFY is accepted. It is
- * removed when its stored voice state is deleted or gets another salt, or when its client has been
- * disconnected for VOICE_RESUME_TIMEOUT_MS. */
+ * Each worker has its own; only its thread uses them. A participant is created when its IDENTIFY is
+ * accepted. It is removed when its stored voice state is deleted or gets another salt, or when its
+ * client has been disconnected for VOICE_RESUME_TIMEOUT_MS. */
 #ifndef RELAY_PARTICIPANTS_H
 #define RELAY_PARTICIPANTS_H
 
@@ -10,6 +10,7 @@
 
 struct relay_participants {
     struct relay *relay;
+    struct relay_worker *worker;
     struct map rooms;      /* channel or stream id -> struct relay_room */
     struct map by_ssrc;    /* this and the following maps contain struct relay_participant */
     struct map by_user;    /* by hash of guild and user */

@@ -38,6 +38,7 @@ struct relay_message *voice_peer_new_message(const struct voice_peer *p,
     struct relay_message *n = relay_message_new(p->loop_state->relay, kind, text);
 
     n->loop = p->loop_state->loop;
+    n->worker = p->worker;
     n->peer = p->number;
     n->version = p->version;
     return n;
@@ -82,7 +83,7 @@ static void uncount_unauthenticated(struct voice_peer *p)
 
 void on_voice_socket_closed(struct websocket *ws, int code)
 {
-    struct voice_peer *p = websocket_data(ws);
+    struct voice_peer *p = websocket_get_data(ws);
 
     (void)code;
     if (!p)
@@ -101,7 +102,7 @@ void on_voice_socket_closed(struct websocket *ws, int code)
  * @discordjs/voice then stop trying. */
 void on_voice_socket_shutdown(struct websocket *ws)
 {
-    struct voice_peer *p = websocket_data(ws);
+    struct voice_peer *p = websocket_get_data(ws);
 
     if (p)
         voice_peer_close(p, RELAY_DISCONNECTED, "");
@@ -127,6 +128,7 @@ static void peer_set_identified(struct voice_peer *p, const struct relay_peer_me
     uncount_unauthenticated(p);
     p->state = VOICE_IDENTIFIED;
     p->voice_state = l->voice_state;
+    p->worker = l->worker;
     p->is_marked_connected = true;
     websocket_set_max_unsent(p->ws, VOICE_MAX_UNSENT_IDENTIFIED);
     deadline_restart(p->loop_state->overdue, &p->deadline);
@@ -145,7 +147,8 @@ static const char *close_reason(enum relay_close_code code)
     case RELAY_BAD_PROTOCOL:
         return "the DTLS handshake failed";
     case RELAY_RATE_LIMITED:
-        return "too many key packages (op 26), or the room is full";
+        return "too many key packages (op 26), or the room is full (with required end-to-end "
+               "encryption: 100 participants)";
     default:
         return "";
     }
@@ -191,6 +194,7 @@ static void mark_closed_socket_disconnected(struct voice_loop *h,
 
     source->on_connected_changed(source->arg, &l->voice_state, false);
     n->loop = h->loop;
+    n->worker = l->worker;
     n->peer = l->peer;
     relay_message_send(n);
 }

@@ -11,6 +11,7 @@ struct voice_peer {
     struct voice_loop *loop_state;
     struct websocket *ws;
     uint64_t number; /* unique in the relay */
+    unsigned worker; /* index of the participant's worker, once identified */
     int version;
     enum voice_socket_state state;
     struct voice_state_key voice_state;

@@ -1,108 +1,11 @@
-/* relay.c - starts and stops the voice relay; message queues between its thread and sockets. */
+/* relay.c - starts and stops the voice relay; messages from its threads to sockets. */
 #include "relay/internal.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "relay/webrtc/dtls.h"
 
-enum {
-    MESSAGES_NS_PER_ITERATION = 4 * 1000 * 1000
-}; /* time for queued messages per loop iteration */
-
-/* --- messages to the relay's thread, and to sockets --------------------------------------- */
-
-struct relay_message *relay_message_new(struct relay *r, enum relay_message_kind kind, size_t text)
-{
-    struct relay_message *n = mem_new(sizeof *n + text);
-
-    n->relay = r;
-    n->kind = kind;
-    n->n = text;
-    return n;
-}
-
-static void handle_relay_message(struct relay_message *n)
-{
-    if (!n->relay->stopping)
-        participants_handle_message(n->relay->participants, n);
-    mem_free(n);
-}
-
-static void message_queue_append(struct relay_message_queue *l, struct relay_message *n)
-{
-    n->next = NULL;
-    if (l->first)
-        l->last->next = n;
-    else
-        l->first = n;
-    l->last = n;
-}
-
-/* Moves new messages to the two queues: committed changes, and messages of clients. */
-static void collect_new_messages(struct relay *r)
-{
-    struct relay_message *newest = atomic_exchange(&r->messages, NULL), *oldest = NULL, *next;
-
-    for (; newest; newest = next) {
-        next = newest->next;
-        newest->next = oldest;
-        oldest = newest;
-    }
-    for (; oldest; oldest = next) {
-        next = oldest->next;
-        message_queue_append(oldest->kind == RELAY_MESSAGE_STATE_CHANGE ? &r->state_changes
-                                                                        : &r->client_messages,
-                             oldest);
-    }
-}
-
-static void wake_relay_thread(struct relay *r)
-{
-    if (!atomic_exchange(&r->woken, true))
-        loop_post(relay_thread_loop(r), &r->wake);
-}
-
-/* The time per iteration is limited, because one message may be sent to thousands. Committed
- * changes overtake messages of the same client, which is harmless: such a message finds no
- * participant or lacks the permission. */
-bool relay_handle_messages(struct relay *r)
-{
-    int64_t until = clock_monotonic_ns() + MESSAGES_NS_PER_ITERATION;
-    struct relay_message_queue *l;
-
-    collect_new_messages(r);
-    while ((l = r->state_changes.first ? &r->state_changes : &r->client_messages)->first &&
-           (r->stopping || clock_monotonic_ns() < until)) {
-        struct relay_message *n = l->first;
-
-        l->first = n->next;
-        handle_relay_message(n);
-    }
-    if (l->first)
-        wake_relay_thread(r);
-    return !r->state_changes.first;
-}
-
-static void on_relay_woken(struct loop_message *p)
-{
-    struct relay *r = container_of(p, struct relay, wake);
-
-    r->woken = false;
-    if (relay_handle_messages(r) && !r->stopping)
-        media_socket_handle_waiting(r->media);
-}
-
-/* Wakes the relay's thread once instead of calling loop_post for each message, because posts wait
- * while packets are read. */
-void relay_message_send(struct relay_message *n)
-{
-    struct relay *r = n->relay;
-
-    n->next = atomic_load(&r->messages);
-    while (!atomic_compare_exchange_weak(&r->messages, &n->next, n))
-        ;
-    wake_relay_thread(r);
-}
+/* --- messages to sockets ------------------------------------------------------------------ */
 
 static void on_peer_message(struct loop_message *p)
 {
@@ -127,14 +30,21 @@ static struct relay_peer_message *peer_message_new(struct relay *r, struct loop 
 }
 
 void peer_message_send(struct relay *r, struct loop *loop, uint64_t peer,
-                       enum peer_message_kind kind, enum relay_close_code code,
-                       const struct voice_state_key *location)
+                       enum peer_message_kind kind, enum relay_close_code code)
 {
     struct relay_peer_message *l = peer_message_new(r, loop, peer, kind);
 
     l->code = code;
-    if (location)
-        l->voice_state = *location;
+    loop_post(loop, &l->post);
+}
+
+void peer_message_send_identified(struct relay_worker *w, struct loop *loop, uint64_t peer,
+                                  enum peer_message_kind kind, const struct voice_state_key *key)
+{
+    struct relay_peer_message *l = peer_message_new(w->relay, loop, peer, kind);
+
+    l->worker = w->index;
+    l->voice_state = *key;
     loop_post(loop, &l->post);
 }
 
@@ -155,12 +65,17 @@ struct broadcast_receiver {
     uint64_t peer;
     unsigned seq;
 };
-/* Receivers on one loop that wait for post_broadcast. Only the relay's thread uses it. */
+/* Receivers on one loop that wait for post_broadcast. Only the worker uses it. */
 struct broadcast_queue {
     struct loop *loop;
     unsigned count;
     struct broadcast_receiver to[BROADCAST_RECEIVERS_MAX];
 };
+
+struct broadcast_queue *broadcast_queues_new(const struct relay *r)
+{
+    return mem_new(loops_count(r->loops) * sizeof(struct broadcast_queue));
+}
 
 /* A message for many sockets of a loop. A room that fills with 1,000 participants causes half a
  * million arrival messages: a post for each would take ten times the memory. */
@@ -205,34 +120,36 @@ static void post_broadcast(struct relay *r, struct broadcast_queue *lot,
     loop_post(b->loop, &b->post);
 }
 
-void broadcast_add_receiver(struct relay *r, struct loop *loop, uint64_t peer,
+void broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
                             struct serialized_message *text, unsigned seq)
 {
-    struct broadcast_queue *lot = &r->broadcast_queues[loop_index(loop)];
+    struct broadcast_queue *lot = &w->broadcast_queues[loop_index(loop)];
 
     lot->loop = loop;
     lot->to[lot->count++] = (struct broadcast_receiver){ peer, seq };
     if (lot->count == BROADCAST_RECEIVERS_MAX)
-        post_broadcast(r, lot, text);
+        post_broadcast(w->relay, lot, text);
 }
 
-void broadcast_send(struct relay *r, struct serialized_message *text)
+void broadcast_send(struct relay_worker *w, struct serialized_message *text)
 {
-    for (unsigned i = 0; i < loops_count(r->loops); i++)
-        if (r->broadcast_queues[i].count)
-            post_broadcast(r, &r->broadcast_queues[i], text);
+    for (unsigned i = 0; i < loops_count(w->relay->loops); i++)
+        if (w->broadcast_queues[i].count)
+            post_broadcast(w->relay, &w->broadcast_queues[i], text);
 }
 
 /* --- committed voice-state changes ---------------------------------------------------- */
 
+/* Every worker gets the change: the user may be in a room of one and join a room of another. */
 void relay_deliver_state_change(struct relay *r, const struct relay_voice_state *fact)
 {
-    if (!r || r->stopping)
-        return;
-    struct relay_message *n = relay_message_new(r, RELAY_MESSAGE_STATE_CHANGE, 0);
+    for (unsigned i = 0; r && !r->stopping && i < r->worker_count; i++) {
+        struct relay_message *n = relay_message_new(r, RELAY_MESSAGE_STATE_CHANGE, 0);
 
-    n->state_change = *fact;
-    relay_message_send(n);
+        n->state_change = *fact;
+        n->worker = i;
+        relay_message_send(n);
+    }
 }
 
 /* --- pending IDENTIFYs ---------------------------------------------------------------- */
@@ -261,7 +178,7 @@ void relay_refuse_identify(const struct pending_identify *c, enum relay_close_co
     struct pending_identify *mine = pending_identify_remove(c->relay, c->number);
 
     if (mine)
-        peer_message_send(mine->relay, mine->loop, mine->number, PEER_MESSAGE_CLOSE, code, NULL);
+        peer_message_send(mine->relay, mine->loop, mine->number, PEER_MESSAGE_CLOSE, code);
     mem_free(mine);
 }
 
@@ -292,11 +209,11 @@ static const struct voice_gateway_version *gateway_version_of_query(const struct
 
 static bool is_voice_path(struct str path)
 {
-    if (!str_starts(path, STR("/voice")))
+    if (!str_starts_with(path, STR("/voice")))
         return false;
-    path = str_skip(path, strlen("/voice"));
-    if (str_starts(path, STR(RELAY_PATH_PORT)))
-        path = str_skip(path, strlen(RELAY_PATH_PORT));
+    path = str_skip_bytes(path, strlen("/voice"));
+    if (str_starts_with(path, STR(RELAY_PATH_PORT)))
+        path = str_skip_bytes(path, strlen(RELAY_PATH_PORT));
     return path.n == 0 || str_is(path, "/");
 }
 
@@ -363,22 +280,35 @@ struct media_open_request {
     enum err result;
 };
 
-static void open_media_on_relay_thread(struct loop *loop, void *arg)
+/* A single worker receives by itself, which saves the hand-over. */
+static struct loop *receiver_loop(const struct relay *r)
+{
+    return r->receiver_loops ? loops_get(r->receiver_loops, 0) : r->workers[0].loop;
+}
+
+static void open_media_socket(struct loop *loop, void *arg)
 {
     struct media_open_request *o = arg;
 
-    (void)loop;
-    o->relay->participants = participants_new(o->relay);
-    o->result = media_socket_open(o->relay, &o->relay->media);
+    o->result = media_socket_open(o->relay, loop, &o->relay->media);
+    for (unsigned i = 0; !o->result && i < o->relay->worker_count; i++) {
+        struct relay_worker *w = &o->relay->workers[i];
+
+        w->work = packet_work_new(w, NULL);
+        w->inner_work = packet_work_new(w, w->work);
+    }
 }
 
-static void close_media_on_relay_thread(struct loop *loop, void *arg)
+static void start_receiving(struct loop *loop, void *arg)
 {
-    struct relay *r = arg;
-
     (void)loop;
-    media_socket_close(r->media);
-    participants_free(r->participants);
+    media_socket_start(((struct relay *)arg)->media);
+}
+
+static void close_media_socket(struct loop *loop, void *arg)
+{
+    (void)loop;
+    media_socket_close(((struct relay *)arg)->media);
 }
 
 enum err relay_start(struct loops *loops, const struct relay_options *options, struct relay **ret)
@@ -388,7 +318,6 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
 
     r->options = *options;
     r->loops = loops;
-    r->wake.run = on_relay_woken;
     for (int v = VOICE_OLDEST_VERSION; v <= VOICE_NEWEST_VERSION; v++)
         r->versions[v].version = v;
     for (int v = 0; v <= VOICE_NEWEST_VERSION; v++)
@@ -397,16 +326,18 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
     map_init(&r->unauthenticated);
     map_init(&r->pending_identifies);
     r->loop_states = mem_new(loops_count(loops) * sizeof *r->loop_states);
-    r->broadcast_queues = mem_new(loops_count(loops) * sizeof *r->broadcast_queues);
+    r->routes = address_routes_new();
     for (unsigned i = 0; i < loops_count(loops); i++)
         loop_call_and_wait(loops_get(loops, i), create_voice_loop, r);
-    r->relay_thread = loops_start(1, NULL, NULL);
-    loop_call_and_wait(relay_thread_loop(r), open_media_on_relay_thread, &opening);
-    if (opening.result)
+    relay_workers_start(r);
+    loop_call_and_wait(receiver_loop(r), open_media_socket, &opening);
+    if (opening.result) {
         relay_stop(r);
-    else
-        *ret = r;
-    return opening.result;
+        return opening.result;
+    }
+    loop_call_and_wait(receiver_loop(r), start_receiving, r);
+    *ret = r;
+    return OK;
 }
 
 void relay_stop(struct relay *r)
@@ -414,18 +345,20 @@ void relay_stop(struct relay *r)
     if (!r)
         return;
     r->stopping = true;
-    loop_call_and_wait(relay_thread_loop(r), close_media_on_relay_thread, r);
+    loop_call_and_wait(receiver_loop(r), close_media_socket, r);
+    relay_workers_clear(r);
     /* Messages that were already posted to a loop run before its voice sockets are freed. */
     for (unsigned i = 0; i < loops_count(r->loops); i++)
         loop_call_and_wait(loops_get(r->loops, i), free_voice_loop, r);
-    loops_stop(r->relay_thread);
-    relay_handle_messages(r);
+    if (r->receiver_loops)
+        loops_stop(r->receiver_loops);
+    relay_workers_stop(r);
+    address_routes_free(r->routes);
     dtls_identity_free(r->identity);
     map_clear(&r->unauthenticated);
     pending_identifies_free(r);
     pthread_mutex_destroy(&r->lock);
     mem_free(r->loop_states);
-    mem_free(r->broadcast_queues);
     mem_free(r);
 }
 
@@ -434,34 +367,51 @@ int relay_port(const struct relay *r)
     return r->port;
 }
 
+/* Adds the counters of the relay and of its workers. Both structs have only counters. */
+static struct relay_counters sum_counters(const struct relay *r)
+{
+    struct relay_counters ret = { 0 };
+    _Atomic uint64_t *sum = (_Atomic uint64_t *)&ret;
+
+    for (unsigned i = 0; i <= r->worker_count; i++) {
+        const struct relay_counters *c = i ? &r->workers[i - 1].count : &r->count;
+
+        for (size_t k = 0; k < sizeof ret / sizeof *sum; k++)
+            sum[k] += atomic_load_explicit((const _Atomic uint64_t *)c + k, memory_order_relaxed);
+    }
+    return ret;
+}
+
 void relay_stats(const struct relay *r, struct relay_stats *ret)
 {
+    struct relay_counters count = sum_counters(r);
+
     *ret = (struct relay_stats){
-        .sockets = r->count.sockets,
-        .participants = r->count.participants,
-        .rooms = r->count.rooms,
-        .packets_in = r->count.packets_in,
-        .packets_out = r->count.packets_out,
-        .bytes_in = r->count.bytes_in,
-        .bytes_out = r->count.bytes_out,
-        .dropped = r->count.dropped,
-        .unsent = r->count.unsent,
+        .sockets = count.sockets,
+        .participants = count.participants,
+        .rooms = count.rooms,
+        .packets_in = count.packets_in,
+        .packets_out = count.packets_out,
+        .bytes_in = count.bytes_in,
+        .bytes_out = count.bytes_out,
+        .dropped = count.dropped,
+        .unsent = count.unsent,
         .overruns = media_socket_count_overruns(r->media),
-        .missing = r->count.missing,
-        .late = r->count.late,
-        .jitter_us = r->count.jitter_ns / 1000,
-        .crypto_us = r->count.crypto_ns / 1000,
-        .bundled = r->count.bundled,
-        .encrypted_rooms = r->count.encrypted_rooms,
-        .epochs = r->count.epochs,
-        .transitions = r->count.transitions,
-        .refused_commits = r->count.refused_commits,
-        .refused_key_packages = r->count.refused_key_packages,
-        .downgrades = r->count.downgrades,
-        .resets = r->count.resets,
-        .browsers = r->count.browsers,
-        .handshakes = r->count.handshakes,
-        .handshakes_failed = r->count.handshakes_failed,
-        .checks_refused = r->count.checks_refused,
+        .missing = count.missing,
+        .late = count.late,
+        .jitter_us = count.jitter_ns / 1000,
+        .crypto_us = count.crypto_ns / 1000,
+        .bundled = count.bundled,
+        .encrypted_rooms = count.encrypted_rooms,
+        .epochs = count.epochs,
+        .transitions = count.transitions,
+        .refused_commits = count.refused_commits,
+        .refused_key_packages = count.refused_key_packages,
+        .downgrades = count.downgrades,
+        .resets = count.resets,
+        .browsers = count.browsers,
+        .handshakes = count.handshakes,
+        .handshakes_failed = count.handshakes_failed,
+        .checks_refused = count.checks_refused,
     };
 }

@@ -1,11 +1,13 @@
 /* relay.h - the voice server: the voice gateway (WebSocket /voice) and the relay of RTP over UDP.
  * The relay owns the WebSockets of /voice, one UDP socket and the state of each participant. Its
- * own thread holds all rooms, keys and addresses without locks; no other thread uses them.
- * WebSockets live on the server's event loops and exchange messages with the relay's thread.
+ * workers, one thread per processor core, share the rooms: only the worker of a room uses the keys
+ * and addresses of its participants, without locks. One more thread receives datagrams and hands
+ * them to the workers. WebSockets live on the server's event loops and exchange messages with the
+ * workers.
  * Invariant: committed changes of voice states (relay_deliver_state_change) arrive in commit order
  * and are applied before packets that were received later. Uses model/ and net/ only; struct
  * relay_source is the interface to the code that checks an IDENTIFY against the store. Start with
- * participants.h, then media/media.c, which handles a packet. */
+ * workers.c and participants.h, then media/media.c, which handles a packet. */
 #ifndef RELAY_RELAY_H
 #define RELAY_RELAY_H
 
@@ -97,6 +99,7 @@ struct relay_options {
     char address6[46];   /* IPv6 address that browsers are given as well; "": none */
     bool no_xsalsa20;    /* do not offer xsalsa20_poly1305 */
     size_t room_max;     /* participants per room; 0: unlimited */
+    unsigned threads;    /* threads that handle media; 0: one per processor core */
     enum relay_e2ee e2ee;
     struct relay_source source;
 };
@@ -108,7 +111,7 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
 void relay_stop(struct relay *r);
 int relay_port(const struct relay *r);
 
-/* For struct http_server_app: accepts a WebSocket on "/voice", optionally followed by
+/* For struct http_server_callbacks: accepts a WebSocket on "/voice", optionally followed by
  * RELAY_PATH_PORT or a slash. r may be NULL. */
 #define RELAY_PATH_PORT ":443"
 bool relay_accept_websocket(struct relay *r, const struct http_request *request,
@@ -120,8 +123,8 @@ void relay_deliver_state_change(struct relay *r, const struct relay_voice_state 
 /* Refuses an IDENTIFY; has no effect if a commit has accepted it meanwhile. */
 void relay_refuse_identify(const struct pending_identify *c, enum relay_close_code code);
 
-/* Writes one line of JSON per connected participant; do not call it on the relay's thread. r may be
- * NULL. */
+/* Writes one line of JSON per connected participant; do not call it on a thread of the relay. r may
+ * be NULL. */
 void relay_list_participants(struct relay *r, struct buf *out);
 
 struct relay_stats {

@@ -122,7 +122,7 @@ uint32_t parse_ssrc(struct str raw)
 {
     int64_t ssrc;
 
-    return json_parse_raw_int(raw, &ssrc) && ssrc > 0 && ssrc <= UINT32_MAX ? (uint32_t)ssrc : 0;
+    return json_parse_int_text(raw, &ssrc) && ssrc > 0 && ssrc <= UINT32_MAX ? (uint32_t)ssrc : 0;
 }
 
 /* --- VIDEO (op 12): video that a client sends ----------------------------------------- */
@@ -224,7 +224,7 @@ static bool parse_video_request_entry(struct video_request *wants, const struct 
 
     if (str_is(entry->key, "pixelCounts"))
         return true;
-    if (!json_parse_raw_int(entry->value, &quality) || quality < 0 || quality > 100)
+    if (!json_parse_int_text(entry->value, &quality) || quality < 0 || quality > 100)
         return false;
     if (str_is(entry->key, "any")) {
         wants->any = (unsigned char)quality;

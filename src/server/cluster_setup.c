@@ -77,14 +77,14 @@ static void on_cluster_message(void *arg, enum cluster_topic topic, struct str m
     if (topic == CLUSTER_SESSIONS)
         gateway_on_directory_message(g->gateway, message);
     else if (topic == CLUSTER_COUNTS)
-        api_receive_rate_counts(g->api, message);
+        api_receive_rate_limit_counts(g->api, message);
     else if (topic == CLUSTER_LEDGERS)
         gateway_on_replica_message(g->gateway, message);
 }
 
 static void on_publish_limit_counts(void *arg)
 {
-    api_publish_rate_counts(((struct guildhall *)arg)->api);
+    api_publish_rate_limit_counts(((struct guildhall *)arg)->api);
 }
 
 static void on_log_caught_up(void *arg)
@@ -113,7 +113,7 @@ static uint64_t count_gateway_sessions(void *arg)
     return s.sessions;
 }
 
-/* This node has missed events, so its sessions cannot continue. The process stops, and clients
+/* Stops the process, because this node has missed events, so its sessions cannot continue. Clients
  * identify again on another node. */
 static void on_events_lost(void *arg)
 {
@@ -124,7 +124,7 @@ static void on_events_lost(void *arg)
 /* --- opening the cluster -------------------------------------------------------------- */
 
 /* Returns a digest of the options that must be equal on all nodes, because clients would notice a
- * difference. A node with a voice port has its own voice-endpoint, so that option is omitted. */
+ * difference. voice-endpoint is omitted, because a node with a voice port has its own. */
 static struct str shared_settings_digest(const struct config *c, struct arena *arena)
 {
     unsigned char digest[16];
@@ -168,9 +168,9 @@ enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t p
     };
     enum err e = OK;
 
-    /* Older versions use another label; both versions ignore each other's messages. */
+    /* Older versions use another label; nodes of both versions ignore each other's messages. */
     auth_derive_key(g->auth, "bus encryption", 0, STR(""), options.bus_key, sizeof options.bus_key);
-    if (bus_is_nats(g->config)) { /* hashes of callers must be equal on all nodes */
+    if (bus_is_nats(g->config)) { /* callers must have the same hash on all nodes */
         unsigned char key[HASH_KEY_BYTES];
 
         auth_derive_key(g->auth, "hash", 0, STR(""), key, sizeof key);

@@ -1,4 +1,4 @@
-/* config_apply.c - validates options and passes them to the domains that use them. */
+/* config_apply.c - validates options and passes them to the resource folders that use them. */
 #include "base/log.h"
 #include "server/config.h"
 #include "gifs/gifs.h"
@@ -55,8 +55,8 @@ bool config_apply_to_domains(const struct config *c)
         log_error("%s", problem);
         return false;
     }
-    if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
-        !str_starts(str_of(c->public_url), STR("https://"))) {
+    if (c->public_url && !str_starts_with(str_of(c->public_url), STR("http://")) &&
+        !str_starts_with(str_of(c->public_url), STR("https://"))) {
         log_error("public-url must start with http:// or https://");
         return false;
     }
@@ -67,6 +67,6 @@ bool config_apply_to_domains(const struct config *c)
     voice_keys_configure(c->voice_second_label);
     voice_effects_configure(c->everybody_is_premium);
     reactions_set_burst_for_all(c->everybody_is_premium);
-    search_reset_schedule();
+    search_reset_indexing_schedule();
     return apply_gif_options(c);
 }

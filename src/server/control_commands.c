@@ -7,7 +7,7 @@
 #include "platform/accounts/operator.h"
 #include "admin/console/workbench.h"
 
-/* Writes a token for the account with this name; writes nothing if there is no such account. */
+/* Writes a token of the account with this name; nothing if there is no such account. */
 static void reply_token(void *arg, unsigned uid, struct str name, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -23,8 +23,9 @@ static void reply_token(void *arg, unsigned uid, struct str name, struct buf *ou
 static void run_operator_command(const struct guildhall *g, unsigned uid, struct str request,
                                  bool as_json, struct buf *out)
 {
-    operator_command_run(&(struct operator_server){ g->api, loops_get(g->loops, 0), g->relay }, uid,
-                         request, as_json, out);
+    operator_command_run(
+        &(struct operator_command_server){ g->api, loops_get(g->loops, 0), g->relay }, uid, request,
+        as_json, out);
 }
 
 static void reply_operator_command(void *arg, unsigned uid, struct str request, struct buf *out)
@@ -41,7 +42,7 @@ static void reply_operator_command_json(void *arg, unsigned uid, struct str requ
 static void reply_console_key(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     (void)uid, (void)rest;
-    buf_add_str(out, str_of(workbench_key(((struct guildhall *)arg)->workbench)));
+    buf_add_str(out, str_of(workbench_console_key(((struct guildhall *)arg)->workbench)));
 }
 
 /* Writes the URL at which tools on this machine can connect. */
@@ -56,7 +57,7 @@ static void reply_server_url(void *arg, unsigned uid, struct str rest, struct bu
                any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", http_server_port(g->server));
 }
 
-/* Writes the fingerprint with which tools on this machine verify a server that accepts only TLS. */
+/* Writes the certificate's fingerprint, with which tools on this machine verify a TLS server. */
 static void reply_certificate_fingerprint(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -80,7 +81,7 @@ static void reply_reload(void *arg, unsigned uid, struct str rest, struct buf *o
         g->hooks.reload(g->hooks.reload_arg, g, out);
 }
 
-const struct control_row control_socket_commands[] = {
+const struct control_command control_socket_commands[] = {
     { "reload", reply_reload },
     { "console-key", reply_console_key },
     { "address", reply_server_url },

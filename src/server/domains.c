@@ -1,4 +1,4 @@
-/* domains.c - the list of all domains (modules of the API). */
+/* domains.c - the list of all resource folders (struct domain: routes, hooks, jobs). */
 #include "commands/commands.h"
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
@@ -42,7 +42,7 @@
 #include "voice/voice.h"
 #include "admin/console/workbench.h"
 
-/* Order of the reference, and order in which hooks and deletion rules run. */
+/* The order is that of the reference, and that in which hooks and deletion rules run. */
 /* clang-format off */
 const struct domain *const guildhall_domains[] = {
     &access_domain,
@@ -124,12 +124,15 @@ const struct domain *const guildhall_domains[] = {
     &console_test_users_domain,
     &service_domain,
     &workbench_domain,
+    &console_permissions_domain,
+    &console_delivery_domain,
     &console_clock_domain,
     &console_faults_domain,
     &console_sessions_domain,
     &console_snapshots_domain,
     &console_worlds_domain,
     &console_health_domain,
+    &console_commands_domain,
     NULL,
 };
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* guildhall.c - creates, connects, starts and stops the parts of the server. */
+/* guildhall.c - creates, starts and stops store, API, gateway, relay and listeners. */
 #include "server/guildhall.h"
 
 #include <string.h>
@@ -49,19 +49,19 @@ static enum err open_store_for_server(const struct config *config, struct store 
 
 static void on_loop_iteration_end(struct loop *loop, void *arg)
 {
-    store_iteration_end(((struct guildhall *)arg)->store, loop);
+    store_on_loop_iteration_end(((struct guildhall *)arg)->store, loop);
 }
 
 /* --- callbacks between api, gateway, relay and voice ----------------------------------- */
 
-/* Called after each commit, in commit order. */
+/* Publishes the events of a commit; called in commit order. */
 static void on_events_committed_at(void *arg, int64_t position, const struct emitted_event *list)
 {
     const struct guildhall *g = arg;
 
     if (g->hooks.events_committed)
         g->hooks.events_committed(g->hooks.arg, list);
-    gateway_publish_at(g->gateway, position, list);
+    gateway_publish_at_log_position(g->gateway, position, list);
 }
 
 static void on_events_committed(void *arg, const struct emitted_event *list)
@@ -75,9 +75,9 @@ static void on_credential_revoked(void *arg, snowflake account, const unsigned c
     gateway_revoke_credential(((struct guildhall *)arg)->gateway, account, token, revocations);
 }
 
-static void on_network_banned(void *arg, const struct network *n)
+static void on_network_banned(void *arg, const struct ip_network *n)
 {
-    gateway_revoke_addresses(((struct guildhall *)arg)->gateway, n);
+    gateway_close_banned_addresses(((struct guildhall *)arg)->gateway, n);
 }
 
 static void on_voice_state_changed(void *arg, const struct relay_voice_state *state)
@@ -85,14 +85,14 @@ static void on_voice_state_changed(void *arg, const struct relay_voice_state *st
     relay_deliver_state_change(((struct guildhall *)arg)->relay, state);
 }
 
-/* True if only this machine can reach the server. A public URL or a proxy makes it public. */
+/* Returns whether only this machine can reach the server, without a public URL or a proxy. */
 static bool is_reachable_only_locally(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
 
     if (g->config->public_url || g->proxies.count)
         return false;
-    return str_starts(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "::1");
+    return str_starts_with(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "::1");
 }
 
 static bool private_endpoints_are_auto(const struct guildhall *g)
@@ -100,14 +100,14 @@ static bool private_endpoints_are_auto(const struct guildhall *g)
     return strcmp(g->config->private_endpoints, "auto") == 0;
 }
 
-/* auto: outgoing requests may use private addresses if only this machine can reach the server. */
+/* With "auto" requests may use private addresses if the server is reachable only locally. */
 static bool may_fetch_private_addresses(const struct guildhall *g)
 {
     return private_endpoints_are_auto(g) ? is_reachable_only_locally(g)
                                          : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
-/* auto: open for local callers if only this machine can reach the server, otherwise by invite. */
+/* With "auto" registration is open for local callers if the server is reachable only locally. */
 static enum registration_mode registration_mode_from_config(const struct guildhall *g)
 {
     static const char *const words[] = {
@@ -169,9 +169,9 @@ static struct api *create_api(struct guildhall *g)
         },
         .cluster = g->cluster,
         .gateway = g->gateway,
-        .page = strcmp(c->web, "off") ? web_reply : NULL,
+        .page = strcmp(c->web, "off") ? web_reply_with_page : NULL,
         .page_arg = &g->web,
-        .traffic = workbench_traffic(g->workbench),
+        .traffic = workbench_traffic_records(g->workbench),
         .workbench = g->workbench,
         .private_endpoints = may_fetch_private_addresses(g),
         .private_for_local = private_endpoints_are_auto(g),
@@ -187,7 +187,7 @@ static struct api *create_api(struct guildhall *g)
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
-/* Creates the console. It needs no key only on a local server with workbench=on. */
+/* Creates the console. Only a local server with workbench=on needs no console key. */
 static struct workbench *create_workbench(const struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -250,7 +250,7 @@ static struct gateway *create_gateway(struct guildhall *g)
         .replicates = c->keeper,
         .suspends = true,
         .no_limits = !c->rate_limits,
-        .traffic = workbench_traffic(g->workbench),
+        .traffic = workbench_traffic_records(g->workbench),
     };
 
     return gateway_new(&options);
@@ -288,15 +288,15 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     e = open_cluster(g, on_events_committed_at);
     if (e)
         goto fail;
-    g->web = (struct web){ .folder = config->web_files,
-                           .operator_only = strcmp(config->web, "operator") == 0 };
+    g->web = (struct web_options){ .folder = config->web_files,
+                                   .operator_only = strcmp(config->web, "operator") == 0 };
     g->api = create_api(g);
     g->loops = loops_start(config_loop_count(config), on_loop_iteration_end, g);
     e = start_voice_relay(g);
     if (e)
         goto fail;
     gateway_start(g->gateway, g->loops);
-    gateway_find_suspended_sessions(g->gateway);
+    gateway_enable_suspended_sessions(g->gateway);
     if (g->cluster)
         cluster_start(g->cluster);
     api_start(g->api, g->loops);
@@ -310,9 +310,9 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         e = set_voice_relay_endpoint(g);
     if (e)
         goto fail;
-    control_open(config->data, config_is_clustered(config) ? (int)config->node : -1,
-                 control_socket_commands, g,
-                 &g->control); /* a failure only means that there is no control socket */
+    control_socket_open(config->data, config_is_clustered(config) ? (int)config->node : -1,
+                        control_socket_commands, g,
+                        &g->control); /* if this fails, there is only no control socket */
 
     *ret = g;
     return OK;
@@ -323,19 +323,19 @@ fail:
 }
 
 /* Clients that follow op 7 (RECONNECT) disconnect within a round trip. Sessions of other clients
- * are stored and can be resumed. The time is short, because discord.js reconnects 500 ms after op 7
- * and does not resume if the port refuses the connection. */
+ * are suspended and can be resumed. The time is short, because discord.js reconnects 500 ms after
+ * op 7 and does not resume if the port refuses the connection. */
 enum { RECONNECT_WAIT_MS = 100 };
 
 void guildhall_stop(struct guildhall *g)
 {
     if (!g)
         return;
-    control_close(g->control);
+    control_socket_close(g->control);
     if (g->relay)
-        voice_close_rooms(g->voice);
+        voice_stop_accepting_rooms(g->voice);
     if (g->api)
-        api_drain(g->api);
+        api_begin_draining(g->api);
     http_server_drain(g->server);
     mailer_stop(g->mailer);
     if (g->gateway)
@@ -345,7 +345,7 @@ void guildhall_stop(struct guildhall *g)
     if (g->metrics_server)
         http_server_stop(g->metrics_server, 0);
     workbench_stop(g->workbench);
-    /* Finish running calls while the loops can still send responses. */
+    /* Finish running requests while the loops can still send responses. */
     if (g->api)
         api_wait_for_calls(g->api);
     mailer_free(g->mailer);

@@ -1,8 +1,8 @@
-/* guildhall.h - the whole server: starts and stops all parts.
+/* guildhall.h - the whole server: starts and stops store, API, gateway, relay and listeners.
  *
  * src/server owns the process: configuration -> store -> loops -> api, gateway, relay -> port. It
- * may use every folder except tools/. main.c runs one server; tests run one per world. Invariant:
- * the store closes after all parts that use it. Start reading with guildhall_start. */
+ * may use every folder except tools/. main.c runs one server; tests may run several in one process.
+ * Invariant: the store closes last. Start reading with guildhall_start. */
 #ifndef GUILDHALL_H
 #define GUILDHALL_H
 
@@ -15,37 +15,37 @@
 
 struct guildhall;
 
-/* All domains; the list ends with NULL. */
+/* All resource folders (struct domain); the list ends with NULL. */
 extern const struct domain *const guildhall_domains[];
 
 struct guildhall_hooks {
     /* Called with the events of each commit, in commit order. May be NULL. */
     void (*events_committed)(void *arg, const struct emitted_event *list);
     void *arg;
-    /* Domains instead of guildhall_domains. May be NULL. */
+    /* Used instead of guildhall_domains. May be NULL. */
     const struct domain *const *domains;
-    /* Data source of the gateway instead of gateway_source. May be NULL. */
+    /* Used instead of gateway_source. May be NULL. */
     const struct gateway_source *source;
-    /* Reads the configuration again and applies it; called from any thread, for a request to the
-     * control socket. Returns false with the reason in out if nothing has changed. May be NULL. */
+    /* Reads the configuration again and applies it. Called on any thread, for a request to the
+     * control socket. Returns false, with the reason in out, if nothing changed. May be NULL. */
     bool (*reload)(void *arg, struct guildhall *g, struct buf *out);
     void *reload_arg;
-    /* Delay in milliseconds between the WebSocket upgrade and HELLO; 0: the default. */
+    /* Delay in ms between the WebSocket upgrade and HELLO; 0 means the default. */
     unsigned hello_ms;
 };
 
-/* Initialises libraries, logging, hash keys and SIGPIPE; call once per process. */
+/* Initializes libraries, logging, hash keys and SIGPIPE; call it once per process. */
 void guildhall_init(const struct config *config);
-/* Raises the limit of file descriptors to the hard limit; guildhall_init calls this. */
+/* Raises the soft limit of file descriptors to the hard limit; guildhall_init calls this. */
 void raise_descriptor_limit(void);
 
 /* Starts a server. Logs and returns an error if port, data folder or configuration is invalid. */
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret);
 /* Applies options that can change at run time (option_row.reloads), and logs which have changed and
- * which need a restart. False if the new certificate is invalid; the old one then stays in use. */
+ * which need a restart. Returns false if the new certificate is invalid; then the old one stays. */
 bool guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now);
-/* Finishes running calls, then closes everything. Accepts NULL. */
+/* Finishes running requests, then stops the server and frees it. Accepts NULL. */
 void guildhall_stop(struct guildhall *g);
 
 int guildhall_port(const struct guildhall *g);
@@ -57,7 +57,7 @@ struct api *guildhall_api(const struct guildhall *g);
 struct gateway *guildhall_gateway(const struct guildhall *g);
 struct voice_service *guildhall_voice(const struct guildhall *g);
 
-/* Opens the store for tools: to write without a server, or concurrently with one to read. */
+/* Opens the store for tools: to write while no server runs, or with `concurrently` to read. */
 enum err guildhall_open_store(const struct config *config, bool concurrently, struct store **ret);
 
 #endif

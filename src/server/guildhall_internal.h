@@ -17,11 +17,11 @@ struct tls_context;
 struct voice_service;
 struct workbench;
 
-/* Last counts of row_counts.c. Written on one loop, read by any thread that writes metrics. */
+/* Last row counts of row_counts.c. Written on one loop, read by any thread that writes metrics. */
 enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
-struct row_counts {
+struct server_row_counts {
     _Atomic int64_t rows[INVENTORY_TABLES];
-    _Atomic int64_t bytes, again_at; /* again_at: clock_monotonic_ns of the next count */
+    _Atomic int64_t bytes, again_at; /* again_at: time of the next count (clock_monotonic_ns) */
     _Atomic bool known, counting;
     int64_t began;
     struct api *api;
@@ -33,36 +33,36 @@ struct guildhall {
     const struct config *config;
     struct guildhall_hooks hooks;
     char host[256];
-    int socket; /* listening socket from systemd; 0: none */
+    int socket; /* listening socket from systemd, or 0 */
     struct store *store;
     struct auth *auth;
-    struct cluster *cluster; /* NULL: the server is not part of a cluster */
+    struct cluster *cluster; /* NULL if the server is not part of a cluster */
     struct api *api;
-    struct http_server_app api_app;
+    struct http_server_callbacks api_app;
     struct gateway *gateway;
     struct voice_service *voice;
-    struct relay *relay;      /* NULL: no voice relay */
-    char voice_endpoint[300]; /* endpoint of the relay for clients */
+    struct relay *relay;      /* NULL if the server has no voice relay */
+    char voice_endpoint[300]; /* endpoint of the relay that clients get */
     struct loops *loops;
     struct tls_context *tls;
-    struct proxy_networks proxies;
-    struct web web;
+    struct trusted_proxy_networks proxies;
+    struct web_options web;
     struct http_server *server;
-    struct http_server *metrics_server; /* NULL: no separate metrics listener */
-    struct mailer *mailer;              /* NULL: no mail is sent */
+    struct http_server *metrics_server; /* NULL if there is no separate listener for metrics */
+    struct mailer *mailer;              /* NULL if the server sends no mail */
     struct workbench *workbench;
-    struct control *control;   /* NULL: no control socket */
+    struct control *control;   /* NULL if there is no control socket */
     char journal_folder[4096]; /* folder of the session journal */
-    struct row_counts inventory;
+    struct server_row_counts inventory;
 };
 
-/* Return the number of threads: from the configuration, otherwise from the number of cores. */
+/* Return the number of threads from the configuration, otherwise from the number of cores. */
 unsigned config_loop_count(const struct config *c);
 unsigned config_password_threads(const struct config *c);
 
 /* --- listener.c -------------------------------- */
 
-/* Read host, port and trusted proxies from the configuration; return false and log on errors. */
+/* Read host, port and trusted proxies from the configuration; log errors and return false. */
 bool split_host_and_port(const char *listen, char *host, size_t max, int *ret_port);
 bool read_listen_address(struct guildhall *g, int *ret_port);
 enum err open_tls_certificate(struct guildhall *g);
@@ -76,11 +76,11 @@ enum err set_voice_relay_endpoint(struct guildhall *g);
 
 /* --- cluster_setup.c --- */
 
-/* Returns true if other nodes may use the database. */
+/* Returns whether other nodes may use the database. */
 bool config_is_clustered(const struct config *config);
-/* Returns false and logs if the configuration does not allow a cluster. */
+/* Logs an error and returns false if the configuration does not allow a cluster. */
 bool check_cluster_config(const struct config *config);
-/* Calls announce with the events of each commit, of this or another node. */
+/* Joins the cluster; `announce` gets the events of each commit, of this node or another one. */
 enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t position,
                                                             const struct emitted_event *list));
 const char *session_journal_folder(struct guildhall *g);
@@ -89,13 +89,13 @@ void append_cluster_metrics(const struct guildhall *g, struct buf *out);
 enum err start_metrics_listener(struct guildhall *g);
 
 void append_row_count_metrics(struct guildhall *g, struct buf *out);
-/* Compares the clock with the newest message and account (base/clock_watch.h). */
+/* Logs if the clock is behind the newest message or account (base/clock_watch.h). */
 void check_clock_against_store(struct guildhall *g);
 
-/* Writes the metrics of the gateway, the relay and the cluster; arg is the server. */
+/* Appends the metrics of the gateway, the relay and the cluster; arg is a struct guildhall. */
 void append_server_metrics(void *arg, struct buf *out);
 
 /* Commands of the control socket. */
-extern const struct control_row control_socket_commands[];
+extern const struct control_command control_socket_commands[];
 
 #endif

@@ -58,7 +58,7 @@ bool read_listen_address(struct guildhall *g, int *ret_port)
         log_error("listen must be HOST:PORT, not '%s'", g->config->listen);
         return false;
     }
-    if (g->socket && !server_format_socket_host(g->socket, g->host, sizeof g->host)) {
+    if (g->socket && !format_listening_socket_host(g->socket, g->host, sizeof g->host)) {
         log_error("systemd passed a file descriptor that is not a listening IP socket");
         return false;
     }
@@ -76,7 +76,7 @@ enum err open_tls_certificate(struct guildhall *g)
         return ERR_INTERNAL;
     }
     if (c->tls_self_signed)
-        return tls_context_self_signed(c->data, g->host, &g->tls);
+        return tls_context_open_self_signed(c->data, g->host, &g->tls);
     if (c->tls_only) {
         log_error("tls-only requires a certificate: set tls-cert and tls-key, or tls-self-signed");
         return ERR_INTERNAL;
@@ -91,14 +91,14 @@ static struct body_limits on_body_limits(void *arg, const struct http_request *r
     return g->api_app.body_limits(g->api_app.arg, r);
 }
 
-static void on_authorize_body(void *arg, struct exchange *x)
+static void on_authorize_body(void *arg, struct http_exchange *x)
 {
     const struct guildhall *g = arg;
 
     g->api_app.authorize_body(g->api_app.arg, x);
 }
 
-static void on_http_request(void *arg, struct exchange *x)
+static void on_http_request(void *arg, struct http_exchange *x)
 {
     const struct guildhall *g = arg;
 
@@ -124,8 +124,8 @@ static bool on_websocket_upgrade(void *arg, const struct http_request *r,
 {
     struct guildhall *g = arg;
 
-    return workbench_upgrade(g->workbench, r, ret) || relay_accept_websocket(g->relay, r, ret) ||
-           gateway_upgrade(g->gateway, r, ret);
+    return workbench_accept_websocket(g->workbench, r, ret) ||
+           relay_accept_websocket(g->relay, r, ret) || gateway_accept_upgrade(g->gateway, r, ret);
 }
 
 enum err start_main_listener(struct guildhall *g, int port)
@@ -143,18 +143,18 @@ enum err start_main_listener(struct guildhall *g, int port)
         .proxy_protocol = g->config->proxy_protocol,
         .via = "1.1 guildhall",
     };
-    struct http_server_app app = { .arg = g,
-                                   .body_limits = on_body_limits,
-                                   .authorize_body = on_authorize_body,
-                                   .request = on_http_request,
-                                   .refusal = on_error_body,
-                                   .refused = on_request_refused,
-                                   .upgrade = on_websocket_upgrade };
+    struct http_server_callbacks app = { .arg = g,
+                                         .body_limits = on_body_limits,
+                                         .authorize_body = on_authorize_body,
+                                         .request = on_http_request,
+                                         .refusal = on_error_body,
+                                         .refused = on_request_refused,
+                                         .upgrade = on_websocket_upgrade };
 
     g->api_app = api_app(g->api);
     app.refusal_lines = g->api_app.refusal_lines;
     enum err e = http_server_start(g->loops, &options, &app, &g->server);
     if (!e)
-        api_set_server(g->api, g->server);
+        api_set_http_server(g->api, g->server);
     return e;
 }

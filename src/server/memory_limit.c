@@ -15,7 +15,7 @@ enum {
     MIN_ADDRESS_SPACE_MIB = 256,
     MAX_BODIES_MIB = 256,
     MIN_BODIES_MIB = 8,
-    /* A growing body is copied into a buffer of twice its size, and decoded into another buffer. */
+    /* Copies of a body: it grows in a buffer of twice its size, and is decoded into another. */
     BODY_COPIES = 4
 };
 static const int64_t MIB = 1024 * 1024;
@@ -64,7 +64,9 @@ static int64_t address_space_limit(void)
     return (int64_t)limit.rlim_cur;
 }
 
-int64_t memory_available_bytes(void)
+/* Returns the available bytes: the minimum of RAM, memory.max of the cgroup, and RLIMIT_AS minus
+ * mapped memory. */
+static int64_t memory_available_bytes(void)
 {
     int64_t page = sysconf(_SC_PAGESIZE), least = sysconf(_SC_PHYS_PAGES) * page;
     int64_t group = cgroup_limit(), space = address_space_limit();

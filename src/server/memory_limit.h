@@ -5,14 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the available bytes: the minimum of RAM, memory.max of the cgroup, and RLIMIT_AS minus
- * mapped memory. */
-int64_t memory_available_bytes(void);
-
 /* Returns true if there is enough address space to start; otherwise logs. */
 bool check_address_space(void);
 
-/* Returns the bytes for all request bodies together; mib 0: computed from the available memory. */
+/* Returns the bytes for all request bodies; if mib is 0, derived from the available memory. */
 int64_t memory_budget_for_bodies(int64_t mib);
 
 #endif

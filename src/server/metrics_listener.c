@@ -17,14 +17,14 @@ static void append_metrics_error(void *arg, int status, struct buf *out)
     buf_printf(out, "{\"message\":\"%d\",\"code\":0}", status);
 }
 
-static void metrics_respond(struct exchange *x, int status, struct str type, struct str body)
+static void metrics_respond(struct http_exchange *x, int status, struct str type, struct str body)
 {
     struct response_head head = { .status = status, .content_type = type };
 
     http_respond(x, &head, body);
 }
 
-static void metrics_respond_status(struct exchange *x, int status, const char *word,
+static void metrics_respond_status(struct http_exchange *x, int status, const char *word,
                                    const char *warning)
 {
     struct str more =
@@ -34,8 +34,8 @@ static void metrics_respond_status(struct exchange *x, int status, const char *w
                     str_printf(x->arena, "{\"status\":\"%s\"%.*s}", word, STR_ARGS(more)));
 }
 
-/* Responds without authentication, because the operator restricts access to this address. */
-static void on_metrics_request(void *arg, struct exchange *x)
+/* Replies without authentication, because the operator restricts access to this address. */
+static void on_metrics_request(void *arg, struct http_exchange *x)
 {
     const struct guildhall *g = arg;
     struct str path = x->request->path, json = STR("application/json");
@@ -70,10 +70,10 @@ enum err start_metrics_listener(struct guildhall *g)
         .idle_timeout_ms = g->config->idle_seconds * 1000,
         .via = "1.1 guildhall",
     };
-    struct http_server_app app = { .arg = g,
-                                   .body_limits = metrics_body_limits,
-                                   .request = on_metrics_request,
-                                   .refusal = append_metrics_error };
+    struct http_server_callbacks app = { .arg = g,
+                                         .body_limits = metrics_body_limits,
+                                         .request = on_metrics_request,
+                                         .refusal = append_metrics_error };
 
     if (!listen)
         return OK;

@@ -28,8 +28,8 @@ void raise_descriptor_limit(void)
         log_warn("cannot raise the limit of file descriptors above the soft limit");
 }
 
-/* The static build contains only the NSS modules files and dns. Other modules of nsswitch.conf
- * would be loaded and require another libc. */
+/* The static build contains only the NSS modules files and dns. glibc would load other modules of
+ * nsswitch.conf, which need another libc. */
 static void configure_name_lookup(void)
 {
 #ifdef GUILDHALL_STATIC
@@ -50,7 +50,7 @@ void guildhall_init(const struct config *config)
     }
     log_init(STDERR_FILENO, log_level_from_name(config->log_level), json);
     hash_init_random_key();
-    snowflake_init((unsigned)config->node);
+    snowflake_set_node((unsigned)config->node);
     signal(SIGPIPE, SIG_IGN);
     configure_name_lookup();
     raise_descriptor_limit();
@@ -68,7 +68,7 @@ unsigned config_loop_count(const struct config *c)
     return c->loops ? (unsigned)c->loops : cpu_core_count();
 }
 
-/* The default is half of the cores, so that a flood of log-ins leaves the other half free. */
+/* By default half of the cores, so that a flood of log-ins leaves the other half free. */
 unsigned config_password_threads(const struct config *c)
 {
     return c->password_threads ? (unsigned)c->password_threads : (cpu_core_count() + 1) / 2;

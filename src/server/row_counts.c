@@ -1,8 +1,8 @@
 /* row_counts.c - numbers of accounts, guilds and messages, and the database size, for /metrics.
  *
  * Counting rows of large tables is slow, so a scrape returns the last result and, if that is old,
- * starts a new count in the background. The pause between counts is a hundred times the duration of
- * a count. */
+ * starts a new count in the background. The pause between two counts is a hundred times the
+ * duration of a count. */
 #include "api/jobs/internal_call.h"
 #include "base/clock.h"
 #include "base/clock_watch.h"
@@ -25,7 +25,7 @@ static const char *const tables[INVENTORY_TABLES] = {
 
 struct inventory_count {
     int64_t rows[INVENTORY_TABLES];
-    int64_t bytes; /* size of the PostgreSQL database; -1: SQLite */
+    int64_t bytes; /* size of the PostgreSQL database; -1 for SQLite */
 };
 
 static enum err read_single_number(struct tx *tx, struct sql sql, const struct value *values,
@@ -39,7 +39,7 @@ static enum err read_single_number(struct tx *tx, struct sql sql, const struct v
     return e;
 }
 
-/* Counts the rows of a table; for large tables PostgreSQL's estimate is used. */
+/* Counts the rows of a table; uses PostgreSQL's estimate for large tables. */
 static enum err count_table_rows(struct tx *tx, bool postgres, int table, int64_t *ret)
 {
     static const char ESTIMATE[] =
@@ -87,7 +87,7 @@ static enum err run_row_counts(struct call *call)
 static void on_row_counts_done(struct call *call, enum err e, void *arg)
 {
     const struct inventory_count *c = call_passed_data(call, "inventory_count");
-    struct row_counts *v = arg;
+    struct server_row_counts *v = arg;
     int64_t now = clock_monotonic_ns(), took = now - v->began;
     int64_t pause = took * PAUSE_PER_COUNT_TIME, least = MIN_PAUSE_S * INT64_C(1000000000);
 
@@ -104,7 +104,7 @@ static void on_row_counts_done(struct call *call, enum err e, void *arg)
 
 static void start_row_counts(struct loop_message *p)
 {
-    struct row_counts *v = container_of(p, struct row_counts, post);
+    struct server_row_counts *v = container_of(p, struct server_row_counts, post);
     struct inventory_count c = { .bytes = -1 };
 
     if (api_is_draining(v->api)) {
@@ -125,7 +125,7 @@ static void start_row_counts(struct loop_message *p)
 
 static void refresh_row_counts_if_old(struct guildhall *g)
 {
-    struct row_counts *v = &g->inventory;
+    struct server_row_counts *v = &g->inventory;
 
     if (v->again_at > clock_monotonic_ns() || api_is_draining(g->api) ||
         atomic_exchange(&v->counting, true))
@@ -145,7 +145,7 @@ void append_row_count_metrics(struct guildhall *g, struct buf *out)
         [INVENTORY_GUILDS] = { "guildhall_guilds", "Guilds." },
         [INVENTORY_MESSAGES] = { "guildhall_messages", "Messages." },
     };
-    const struct row_counts *v = &g->inventory;
+    const struct server_row_counts *v = &g->inventory;
 
     refresh_row_counts_if_old(g);
     if (!v->known)

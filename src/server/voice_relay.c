@@ -8,7 +8,7 @@
 #include "server/guildhall_internal.h"
 #include "voice/voice.h"
 
-/* The IPv4 address that clients send voice packets to; NULL: none is reachable for clients. */
+/* Returns the IPv4 address to which clients send voice packets, or NULL if none is reachable. */
 static const char *voice_address_for_clients(const struct guildhall *g)
 {
     const char *address = g->config->voice_address            ? g->config->voice_address
@@ -21,14 +21,14 @@ static const char *voice_address_for_clients(const struct guildhall *g)
 }
 
 /* Returns the address to bind. Behind a proxy the server listens on loopback, but voice packets
- * arrive directly; behind NAT voice_address is no address of this machine. */
+ * arrive directly; behind NAT voice_address is not an address of this machine. */
 static const char *voice_bind_address(const struct guildhall *g)
 {
     const char *address = g->config->voice_address;
 
     if (!address)
         return g->host;
-    if (str_starts(str_of(address), STR("127.")))
+    if (str_starts_with(str_of(address), STR("127.")))
         return address;
     return strchr(g->host, ':') ? "::" : "0.0.0.0";
 }
@@ -92,8 +92,8 @@ enum err start_voice_relay(struct guildhall *g)
 
 /* Writes the voice endpoint (voice-endpoint, otherwise the host of public-url, otherwise the listen
  * address) and returns its length. Some clients remove the text after the last colon and use the
- * default port; without a colon they fail. So a host without a port gets one at the end of the path
- * (relay_accept_websocket). */
+ * default port; without a colon they fail. So a host without a port gets a port at the end of the
+ * path (relay_accept_websocket). */
 static int format_voice_endpoint(const struct guildhall *g, char *out, size_t max)
 {
     struct str url = str_of(g->config->public_url);
@@ -121,5 +121,5 @@ enum err set_voice_relay_endpoint(struct guildhall *g)
             "name");
         return ERR_INTERNAL;
     }
-    return voice_open_rooms(g->voice, g->voice_endpoint);
+    return voice_start_accepting_rooms(g->voice, g->voice_endpoint);
 }

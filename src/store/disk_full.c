@@ -9,9 +9,9 @@
 
 enum {
     LOG_INTERVAL_S = 10,
-    /* If the free space cannot be determined (a quota, a remote database), report ready again after
-     * this time: a load balancer sends no writes to a server that is not ready, so a success would
-     * never be seen. */
+    /* If the free space cannot be determined (a quota, a remote database), report the disk as
+     * usable again after this time: a load balancer sends no writes to a server that is not ready,
+     * so no write could show that there is space. */
     FULL_RETRY_S = 10,
     MIN_FREE_BYTES = 1024 * 1024,
 };

@@ -32,7 +32,7 @@ void fair_queue_clear(struct fair_queue *l)
     pthread_mutex_destroy(&l->lock);
 }
 
-/* Owner 0 (the server itself) gets a new queue for each read. */
+/* Returns the queue of an owner. Owner 0 (the server itself) gets a new queue for each read. */
 static struct owner_queue *owner_queue_get(struct fair_queue_priority *k, uint64_t owner)
 {
     struct owner_queue *worker = owner ? map_get(&k->by_owner, owner) : NULL;
@@ -57,10 +57,10 @@ static void owner_queue_push(struct fair_queue_priority *k, struct work_item *w)
     worker->last = &w->next;
 }
 
-/* Takes the oldest read of the first owner and moves that owner to the end; NULL: no read. */
+/* Removes the oldest read of the first owner and moves that owner to the end; NULL if none. */
 static struct work_item *pop_from_next_owner(struct fair_queue_priority *k)
 {
-    if (links_empty(&k->round_robin))
+    if (links_are_empty(&k->round_robin))
         return NULL;
 
     struct owner_queue *worker = container_of(k->round_robin.next, struct owner_queue, round_robin);

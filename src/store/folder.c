@@ -53,7 +53,7 @@ static bool create_folder_with_parents(char *path)
 enum err folder_create(const char *path)
 {
     struct stat st;
-    char *copy = mem_dupz(path);
+    char *copy = mem_dup_cstring(path);
     size_t n = strlen(copy);
 
     while (n > 1 && copy[n - 1] == '/')

@@ -4,16 +4,16 @@
 
 #include <stdbool.h>
 
-/* fsyncs a directory, so that files created or renamed in it survive a power cut. */
+/* Calls fsync for a directory, so that files created or renamed in it survive a power cut. */
 bool folder_sync(const char *path);
 
 /* If root runs a tool in the data folder of a server that runs as another user, the tool must not
- * leave files of root: these functions set the owner of such files to the owner of the folder. If
- * the caller is not root, they do nothing. */
+ * leave files of root. The functions below set the owner of such files to the owner of the folder.
+ * If the caller is not root, they do nothing. */
 
-/* Gives one file in the folder to the folder's owner. */
+/* Sets the owner of one file in the folder to the owner of the folder. */
 bool folder_chown_file(const char *folder, int fd);
-/* Gives everything in the folder to the folder's owner. */
+/* Sets the owner of all files in the folder to the owner of the folder. */
 bool folder_chown_all(const char *folder);
 
 #endif

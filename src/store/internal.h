@@ -1,7 +1,7 @@
 /* internal.h - the interface between store.c and the engines, for files of src/store only.
  *
  * store.c and rows.c handle work items, rows and values. An engine (sqlite/, postgres/) handles
- * connections, transactions and statements, and implements struct engine. */
+ * connections, transactions and statements, and implements struct store_engine. */
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
 
@@ -18,24 +18,24 @@ struct copy_destination {
     int fd;
     int64_t offset;
 };
-/* Callback that reserves `size` bytes at the destination. */
-typedef enum err copy_destination_fn(void *arg, int64_t size, struct copy_destination *ret);
+/* Callback that chooses a destination with space for `size` bytes. */
+typedef enum err reserve_copy_destination_fn(void *arg, int64_t size, struct copy_destination *ret);
 
-struct engine {
+struct store_engine {
     const char *name;
     /* On return the schema is up to date and the threads of the engine run. */
     enum err (*open)(const struct store_options *options, struct store **ret);
-    /* Accepts a store whose open failed half-way. */
+    /* Accepts a store whose open function failed half-way. */
     void (*close)(struct store *s);
     bool (*ready)(struct store *s);
     void (*submit)(struct store *s, struct work_item *w);
     void (*iteration_end)(struct store *s, struct loop *loop);
     /* Writes a snapshot of the database to a destination that the callback chooses by its size.
-     * Checks the copy and logs damage. NULL: not supported; use pg_dump. */
-    enum err (*backup)(struct store *s, copy_destination_fn *location, void *arg,
+     * Checks the copy and logs damage. NULL if the engine has no backup function (use pg_dump). */
+    enum err (*backup)(struct store *s, reserve_copy_destination_fn *location, void *arg,
                        bool *ret_damaged);
     enum err (*check)(struct store *s);
-    enum err (*lock_exclusive)(struct store *s); /* see store_lock_exclusive; NULL: not needed */
+    enum err (*lock_exclusive)(struct store *s); /* see store_lock_exclusive; NULL if not needed */
 
     /* Contract of query, next and end: query adds its cursor to tx->open, end removes it; next
      * fills r->row, and after the last row returns false and sets r->changed and r->error. */
@@ -43,14 +43,13 @@ struct engine {
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
-    /* See tx_prefetch and tx_exec_deferred. NULL: queries need no network round trip. */
-    void (*prefetch)(struct tx *tx, const char *sql, const struct value *values, size_t count);
+    /* See tx_exec_deferred. NULL: queries need no network round trip. */
     enum err (*exec_deferred)(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count);
-    unsigned (*counter_shard)(const struct tx *tx); /* see tx_counter_shard; NULL: always 0 */
+    unsigned (*counter_shard)(const struct tx *tx); /* see tx_counter_shard; NULL means always 0 */
     bool (*move_to_background)(
-        struct tx *tx); /* see tx_require_background; NULL: no reads on loops */
-    /* See tx_snapshot_version. NULL: results cannot be cached. */
+        struct tx *tx); /* see tx_require_background; NULL if no reads run on loops */
+    /* See tx_snapshot_version. NULL if results cannot be cached. */
     bool (*snapshot_version)(struct tx *tx, struct snapshot_version *ret);
     bool (*slots_unchanged)(struct tx *tx, const struct snapshot_version *since,
                             const uint16_t *slots, size_t count);
@@ -59,81 +58,80 @@ struct engine {
     enum err (*script)(struct tx *tx, const char *sql);
     /* Replacements for {id} and {clustered} in migrations. */
     const char *id_sql, *clustered_sql;
-    /* has_older: whether a running server does not know the migration `step` (with `lately`: or a
-     * server that ran in the last minute). NULL: only one process uses the database.
-     * before_migration_sql: SQL that runs before a migration while other servers may run. */
+    /* has_older returns whether a running server does not know the migration `step` (with `lately`:
+     * also a server that ran in the last minute). NULL if only one process uses the database.
+     * before_migration_sql runs before a migration while other servers may run. */
     const char *before_migration_sql;
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };
 
-extern const struct engine sqlite_engine, postgres_engine;
+extern const struct store_engine sqlite_engine, postgres_engine;
 
-/* Number of statements that failed because the database is damaged, in this process. */
+/* Returns how many statements of this process failed because the database is damaged. */
 uint64_t sqlite_count_corruptions(void);
 
 struct store {
-    const struct engine *engine;
+    const struct store_engine *engine;
     char *folder;
-    int lock; /* exclusive lock on the folder; -1: none held */
+    int lock; /* descriptor of the exclusive lock on the folder; -1 if not locked */
     _Atomic uint64_t reads, writes, commits, retries, failures, round_trips, damaged_files;
-    _Atomic int64_t
-        full_since; /* when the last write found the disk full (clock_monotonic_ns); 0: not full */
-    _Atomic(const char *) retried;             /* name of the work that was retried last, or NULL */
+    _Atomic int64_t full_since; /* when a write found the disk full (monotonic ns); 0: not full */
+    _Atomic(const char *) retried;             /* name of the last retried work item, or NULL */
     _Atomic uint64_t blobs;                    /* counter for names of temporary blob files */
-    struct blob_connections *blob_connections; /* connections for blobs in the database; NULL: blobs
-                                                * are files */
-    struct blob_cache *cache; /* file copies of blobs in the database; NULL: blobs are files */
+    struct blob_connections *blob_connections; /* connections for blobs in the database; NULL if
+                                                * blobs are files */
+    struct blob_cache *cache; /* file copies of blobs in the database; NULL if blobs are files */
     _Atomic bool unfinished;  /* migrations wait until older servers stop */
     _Atomic bool outgrown;    /* a newer server applied an incompatible migration */
     void (*position_aborted)(void *arg,
-                             int64_t position); /* see store_on_position_aborted; or NULL */
+                             int64_t position); /* see store_on_log_position_aborted; or NULL */
     void *position_aborted_arg;
 };
 
-/* An attempt to run a work item. */
+/* An attempt to run a work item in a transaction. */
 struct tx {
     struct store *store;
     struct work_item *work;
     void *connection;              /* the engine's connection */
     struct row_cursor *open;       /* open cursors, newest first */
     enum err failed;               /* error of the first query that failed */
-    struct tx_dependencies *reads; /* collects the columns that queries read; or NULL */
+    struct tx_dependencies *reads; /* collects the columns that queries read, or NULL */
 };
 
-/* The common part of all cursors; first member of the engine's cursor. */
+/* Common members of all cursors; the first member of each engine's cursor struct. */
 struct row_cursor {
     struct row_cursor *next;
     struct value *row;
 };
 
-/* Runs the work's function inside the transaction that the engine has begun, closes the cursors
- * that it left open, and returns its result. */
+/* Runs the work item's function inside the transaction that the engine has begun, closes the
+ * cursors that the function left open, and returns its result. */
 enum err tx_run_work_item(struct tx *tx);
 
 void tx_add_cursor(struct tx *tx, struct row_cursor *c, int columns);
 void tx_remove_cursor(struct tx *tx, struct row_cursor *c);
 
-/* Marks the transaction as failed, if it was not; returns e. */
+/* Marks the transaction as failed with error e, unless it has failed already. Returns e. */
 enum err tx_mark_failed(struct tx *tx, enum err e);
 
-/* A read that tries to write is a bug: aborts the process. */
+/* Aborts the process, because a read transaction that tries to write is a bug. */
 enum err tx_refuse_write(const char *sql);
 
-/* Calls committed and done (done on the work's loop), which may free the work. */
+/* Calls committed and done (done on the work item's loop), which may free the work item. */
 void work_item_finish(struct store *s, struct work_item *w, enum err result);
 
-/* Call disk_full_set after a write found the disk full, and disk_full_clear after a commit. */
+/* Call disk_full_set after a write found the disk full, disk_full_clear after a commit. */
 void disk_full_set(struct store *s);
 void disk_full_clear(struct store *s);
-/* Limits the log messages about a full disk to one per 10 s. */
+/* Returns whether a message about a full disk may be logged: at most one per 10 s. */
 bool disk_full_may_log(void);
 
-/* Copies the bytes into the arena and appends a NUL byte. The pointer is never NULL. */
+/* Copies n bytes into the arena and appends a NUL byte. The copy's pointer is never NULL. */
 struct value value_copy(struct arena *a, enum value_kind kind, const void *p, size_t n);
 
 /* --- FIFO queue of work items, queue.c ------------------------------------------------ */
 
-struct queue {
+struct work_queue {
     pthread_mutex_t lock;
     pthread_cond_t filled;
     struct work_item *first, **last;
@@ -141,20 +139,21 @@ struct queue {
     bool closed;
 };
 
-void queue_init(struct queue *q);
-void queue_clear(struct queue *q);
-void queue_push(struct queue *q, struct work_item *w);
+void work_queue_init(struct work_queue *q);
+void work_queue_clear(struct work_queue *q);
+void work_queue_push(struct work_queue *q, struct work_item *w);
 /* Puts a linked list of work items back at the head of the queue and wakes all waiting threads. */
-void queue_push_front(struct queue *q, struct work_item *first, struct work_item *last);
-/* Takes up to max work items, linked by next, oldest first. Waits for the first one for up to
- * patience_ms (-1: no timeout). NULL: timeout, or closed and empty. */
-struct work_item *queue_pop_batch(struct queue *q, unsigned max, int64_t timeout_ms);
-/* Takes the oldest work item and those directly behind it that can share its transaction:
- * STORE_APPEND with a prefetch function, each of another owner. */
-struct work_item *queue_pop_group(struct queue *q, unsigned max, int64_t timeout_ms);
-/* After this call nothing is pushed. Wakes all waiting threads. */
-void queue_close(struct queue *q);
-bool queue_is_closed(struct queue *q);
+void work_queue_push_front(struct work_queue *q, struct work_item *first, struct work_item *last);
+/* Removes up to max work items, linked by next, oldest first. Waits up to timeout_ms (-1 means no
+ * timeout) for the first one. Returns NULL after that, or if the queue is closed and empty. */
+struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64_t timeout_ms);
+/* Removes the oldest work item and those directly behind it that can share its transaction:
+ * STORE_APPEND items with a prefetch function, each of another owner. */
+struct work_item *work_queue_pop_commit_group(struct work_queue *q, unsigned max,
+                                              int64_t timeout_ms);
+/* Closes the queue: after this call nothing may be pushed. Wakes all waiting threads. */
+void work_queue_close(struct work_queue *q);
+bool work_queue_is_closed(struct work_queue *q);
 
 /* Initializes a condition variable that uses the monotonic clock. */
 void condition_init_monotonic(pthread_cond_t *c);
@@ -163,9 +162,9 @@ struct timespec deadline_after_ms(int64_t ms);
 /* --- round-robin queues of long reads, fair_queue.c ----------------------------------- */
 
 enum read_priority {
-    READ_PRIORITY_URGENT, /* run before all other reads */
-    READ_PRIORITY_LONG,   /* reads that exceeded SHORT_READ_LIMIT_MS: run before new reads, but only
-                           * by some   threads */
+    READ_PRIORITY_URGENT, /* runs before all other reads */
+    READ_PRIORITY_LONG,   /* read that exceeded SHORT_READ_LIMIT_MS: runs before new reads, but only
+                           * on some threads */
     READ_PRIORITY_NEW,
     READ_PRIORITY_COUNT,
 };
@@ -179,7 +178,7 @@ struct fair_queue {
     pthread_mutex_t lock;
     pthread_cond_t filled;
     struct fair_queue_priority {
-        struct link round_robin; /* struct owner_queue, in round-robin order */
+        struct link round_robin; /* list of struct owner_queue, in round-robin order */
         struct map by_owner;
     } by_priority[READ_PRIORITY_COUNT];
     unsigned sleepers;
@@ -190,10 +189,10 @@ void fair_queue_init(struct fair_queue *l);
 void fair_queue_clear(struct fair_queue *l);
 /* Returns false if the queue is closed; then the caller still owns the work item. */
 bool fair_queue_push(struct fair_queue *l, struct work_item *w);
-/* Waits for up to timeout_ms (-1: no timeout) for a read. runs_long: this thread also runs
- * READ_PRIORITY_LONG. NULL: timeout, or closed and empty. */
+/* Waits up to timeout_ms for a read (-1 means no timeout). With runs_long the thread also gets
+ * READ_PRIORITY_LONG reads. Returns NULL after the timeout, or if the queue is closed and empty. */
 struct work_item *fair_queue_pop(struct fair_queue *l, bool runs_long, int64_t timeout_ms);
-/* After this call callers push nothing. Wakes all waiting threads. */
+/* Closes the queue: after this call nothing may be pushed. Wakes all waiting threads. */
 void fair_queue_close(struct fair_queue *l);
 bool fair_queue_is_closed(struct fair_queue *l);
 
@@ -202,21 +201,21 @@ bool fair_queue_is_closed(struct fair_queue *l);
 /* Callback that runs a work item on the calling thread, in a transaction of its own. */
 typedef enum err run_work_item_fn(struct store *s, struct work_item *w);
 
-/* Applies the missing migrations; with as_is it only checks that none is missing. The caller makes
- * sure that no other process does the same concurrently. */
+/* Applies the missing migrations; with as_is it only checks that no migration is missing. The
+ * caller makes sure that no other process applies migrations at the same time. */
 enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run);
-/* Applies the migrations that waited for older servers, if all of those have stopped. */
+/* Applies the migrations that wait for older servers, if all older servers have stopped. */
 enum err migrations_apply_waiting(struct store *s, run_work_item_fn *run);
 
 /* --- folder.c ------------------------------------------------------------------------- */
 
 /* Creates the folder and its missing parents. Logs failures. */
 enum err folder_create(const char *path);
-/* Locks the folder for this process. Logs a message if another process has the lock. */
+/* Locks the folder for this process. Logs an error if another process holds the lock. */
 enum err folder_lock(const char *path, int *ret);
 
-/* Creates an unlinked file in TMPDIR, or /var/tmp, for a copy of the database: it disappears when
- * the process ends. Returns -1 on failure and logs it. */
+/* Creates an unlinked file in TMPDIR, or in /var/tmp, for a copy of the database. The file
+ * disappears when the process ends. Returns -1 and logs the reason on failure. */
 int temporary_file_create(void);
 
 /* Name of a marker file that exists while a backup is restored into the folder. */
@@ -225,15 +224,15 @@ int temporary_file_create(void);
 /* --- blobs.c -------------------------------------------------------------------------- */
 
 bool is_blob_name(const char *name);
-/* Converts the name of a blob to the name of its marker file (in blobs/.new, until the row of the
- * blob is committed), and back. */
+/* The next functions convert a blob's name to the name of its marker file and back. The marker file
+ * is in blobs/.new until the row of the blob is committed. */
 void blob_marker_name(const char *blob, char *out, size_t size);
 bool is_blob_marker_name(const char *marker);
 void blob_name_from_marker(const char *marker, char *out, size_t size);
 
 /* --- blobs in the database, postgres/blobs.c --------------------------------------------- */
 
-struct blob_name {
+struct stored_blob {
     const char *name;
     time_t put_at;
 };
@@ -242,15 +241,16 @@ struct blob_connections *blob_connections_new(void);
 void blob_connections_free(struct blob_connections *all); /* accepts NULL */
 enum err postgres_blob_put(struct store *s, const char *name, struct str bytes);
 enum err postgres_blob_set_committed(struct store *s, const char *name, bool settled);
-/* ERR_NOT_FOUND if there is no such blob. */
+/* Returns ERR_NOT_FOUND if there is no such blob. */
 enum err postgres_blob_delete(struct store *s, const char *name);
-/* Writes the blob to fd, from offset 0; fd -1: only returns the size. ERR_NOT_FOUND: no such
- * blob. */
+/* Writes the blob to fd, from offset 0; if fd is -1, only returns the size. Returns ERR_NOT_FOUND
+ * if there is no such blob. */
 enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size);
-/* Calls found for each blob without a committed row that is at least `seconds` old; -1: for each
- * blob. */
+/* Calls found for each blob without a committed row that is at least `seconds` old; with -1 for
+ * each blob. */
 enum err postgres_list_blobs(struct store *s, int64_t seconds,
-                             enum err (*found)(void *arg, const struct blob_name *name), void *arg);
+                             enum err (*found)(void *arg, const struct stored_blob *name),
+                             void *arg);
 /* Locks blobs against deletion by servers (see blobs_lock_deletion). The lock lasts until the store
  * is closed. */
 enum err postgres_lock_blob_deletion(struct store *s);
@@ -260,29 +260,29 @@ bool postgres_blob_deletion_is_locked(struct store *s);
 
 #define BLOB_CACHE_FOLDER "blob-cache" /* folder next to blobs/ */
 
-struct blob_cache *blob_cache_new(int64_t most); /* limit in bytes; 0: none */
+struct blob_cache *blob_cache_new(int64_t most); /* most: limit in bytes; 0 means no limit */
 void blob_cache_free(struct blob_cache *c);      /* accepts NULL */
 enum err blob_cache_open_folder(const struct store *s);
-/* Opens the cached copy if it was checked against the database in the last hour. */
+/* Opens the cached copy of a blob if it was checked against the database in the last hour. */
 bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,
                               int64_t *ret_size);
-/* Opens the cached copy; creates it if there is none. ERR_NOT_FOUND: there is no such blob. */
+/* Opens the cached copy of a blob, or creates it. ERR_NOT_FOUND if there is no such blob. */
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* Reads the blob from the database without leaving a copy in the cache. */
+/* Reads a blob from the database without leaving a copy of it in the cache. */
 enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 void blob_cache_delete(const struct store *s, const char *name);
 
 /* --- blobs/walk.c --------------------------------------------------------------------- */
 
-/* Creates the file that backups lock. */
+/* Creates the lock file that backups lock. */
 void blobs_create_lock_file(struct store *s);
-/* Prevents servers from deleting blobs with a row, until the descriptor is closed. */
+/* Prevents servers from deleting blobs that have a row, until the caller closes the descriptor. */
 enum err blobs_lock_deletion(struct store *s, int *ret);
 
-/* Like blob_open, but leaves no copy in the cache if blobs are in the database. */
+/* Opens a blob like blob_open, but leaves no copy in the cache if blobs are in the database. */
 enum err blob_open_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 
-/* Callback for each file; fd is open for reading, and the walk closes it. */
+/* Callback for each file: fd is open for reading, and the caller of the callback closes it. */
 typedef enum err blob_visit_fn(void *arg, const char *name, int fd, time_t written);
 enum err blobs_walk(struct store *s, blob_visit_fn *found, void *arg);
 enum err blobs_walk_markers(struct store *s, blob_visit_fn *found, void *arg);

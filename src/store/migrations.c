@@ -16,21 +16,21 @@
 enum {
     DIGEST = 16,
     MAX_SQL = 1 << 20,
-    LOCK_RETRIES = 20, /* attempts, if other transactions lock the tables */
+    LOCK_RETRIES = 20, /* attempts if other transactions lock the tables */
     LOCK_RETRY_MS = 500,
     STOPPING_SERVER_WAIT_MS =
-        3000, /* wait for a server that has just stopped but is still listed */
+        3000, /* ms to wait for a server that has just stopped but is still listed */
     STOPPING_SERVER_POLL_MS = 50,
 };
 
 struct pending_migration {
     struct work_item work;
     const struct migration *migration; /* migration to apply */
-    bool waits;                        /* result: not applied, because a running server does not
-                                        * know it */
-    bool *applied;                     /* by index in the list of migrations: found in the
-                                        * database */
-    size_t found;                      /* number of migrations found in the database */
+    bool waits;                        /* result: the migration was not applied, because a running
+                                        * server does not know it */
+    bool *applied;                     /* by index in the list of migrations: whether the database
+                                        * has it */
+    size_t found;                      /* number of migrations that the database has */
     bool as_is;
 };
 
@@ -61,15 +61,15 @@ static enum migration_phase parse_migration_phase(const struct migration *m)
 {
     struct str sql = str_of(m->sql);
 
-    if (str_starts(sql, STR("-- expand: ")))
+    if (str_starts_with(sql, STR("-- expand: ")))
         return MIGRATION_EXPAND;
-    return str_starts(sql, STR("-- contract: ")) ? MIGRATION_CONTRACT : MIGRATION_ALONE;
+    return str_starts_with(sql, STR("-- contract: ")) ? MIGRATION_CONTRACT : MIGRATION_ALONE;
 }
 
 /* --- applied migrations --------------------------------------------------------------- */
 
-/* Checks an applied migration of a newer program. It is allowed if it is recorded as an expand
- * step. */
+/* Checks an applied migration that this program does not know. It is allowed if it is recorded as
+ * an expand step. */
 static enum err check_newer_migration(struct tx *tx, int64_t number, struct str name)
 {
     struct rows r;
@@ -133,12 +133,12 @@ static enum err read_applied_migrations(struct work_item *w, struct tx *tx)
     return e ? e : ended;
 }
 
-/* Whether the line begins a section for one engine: "-- sqlite:", "-- postgres:" or "-- both:". */
+/* Returns whether the line begins a section: "-- sqlite:", "-- postgres:" or "-- both:". */
 static bool parse_engine_heading(struct str line, struct str *ret_engine)
 {
     static const char *const engines[] = { "sqlite", "postgres", "both" };
 
-    if (!str_starts(line, STR("-- ")) || line.p[line.n - 1] != ':')
+    if (!str_starts_with(line, STR("-- ")) || line.p[line.n - 1] != ':')
         return false;
     struct str name = str_slice(line.p + 3, line.n - 4);
     for (size_t i = 0; i < COUNT_OF(engines); i++) {
@@ -150,20 +150,21 @@ static bool parse_engine_heading(struct str line, struct str *ret_engine)
     return false;
 }
 
-static void append_translated_line(const struct engine *engine, struct str line, struct buf *out)
+static void append_translated_line(const struct store_engine *engine, struct str line,
+                                   struct buf *out)
 {
     struct str id = STR("{id}"), clustered = STR("{clustered}");
 
     while (line.n) {
-        if (str_starts(line, id)) {
+        if (str_starts_with(line, id)) {
             buf_add_str(out, str_of(engine->id_sql));
-            line = str_skip(line, id.n);
-        } else if (str_starts(line, clustered)) {
+            line = str_skip_bytes(line, id.n);
+        } else if (str_starts_with(line, clustered)) {
             buf_add_str(out, str_of(engine->clustered_sql));
-            line = str_skip(line, clustered.n);
+            line = str_skip_bytes(line, clustered.n);
         } else {
             buf_add_char(out, line.p[0]);
-            line = str_skip(line, 1);
+            line = str_skip_bytes(line, 1);
         }
     }
     buf_add_char(out, '\n');
@@ -172,7 +173,7 @@ static void append_translated_line(const struct engine *engine, struct str line,
 /* Returns the SQL of the sections for this engine, with {id} and {clustered} replaced. */
 static char *translate_migration_sql(struct tx *tx, const char *sql)
 {
-    const struct engine *engine = tx->store->engine;
+    const struct store_engine *engine = tx->store->engine;
     struct str rest = str_of(sql), engine_name = STR("both");
     struct buf b;
 
@@ -184,7 +185,7 @@ static char *translate_migration_sql(struct tx *tx, const char *sql)
             (str_is(engine_name, "both") || str_is(engine_name, engine->name)))
             append_translated_line(engine, line, &b);
     }
-    char *translated = buf_full(&b) ? NULL : str_dup_cstring(tx_arena(tx), buf_str(&b));
+    char *translated = buf_is_full(&b) ? NULL : str_dup_cstring(tx_arena(tx), buf_str(&b));
     buf_clear(&b);
     return translated;
 }
@@ -208,11 +209,11 @@ static enum err insert_applied_migration(struct tx *tx, const struct migration *
     return !e && parse_migration_phase(m) == MIGRATION_EXPAND ? insert_expanded_step(tx, m) : e;
 }
 
-/* Sets step->waits if an older server runs. An empty database has no servers, so it is not
- * checked. */
+/* Sets step->waits if an older server runs. An empty database has no servers, so the check is
+ * skipped. */
 static enum err check_older_servers(struct tx *tx, struct pending_migration *step)
 {
-    const struct engine *engine = tx->store->engine;
+    const struct store_engine *engine = tx->store->engine;
     enum migration_phase phase = parse_migration_phase(step->migration);
     enum err e = OK;
 
@@ -252,9 +253,9 @@ static void sleep_ms(long ms)
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-/* A migration waits for table locks for a short time only, so that other transactions do not queue
- * behind it, and is then retried. A server that has just stopped may be listed for a moment, so a
- * migration that needs all older servers stopped waits up to STOPPING_SERVER_WAIT_MS. */
+/* Applies a migration. It waits only briefly for table locks, so that other transactions do not
+ * queue behind it, and is then retried. A server that has just stopped may still be listed, so a
+ * migration that requires all older servers to have stopped waits up to STOPPING_SERVER_WAIT_MS. */
 static enum err apply_with_retries(struct store *s, struct pending_migration *step,
                                    run_work_item_fn *run)
 {

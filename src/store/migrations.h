@@ -5,25 +5,25 @@
 #include "base/test_build.h"
 
 struct migration {
-    int number;       /* 1, 2, 3 …; 0 marks the end of the list */
+    int number;       /* 1, 2, 3, …; 0 marks the end of the list */
     const char *name; /* "0001-accounts" */
-    /* Contains {id} and {clustered}, which the engine replaces. SQL for one engine follows a line
-     * "-- sqlite:" or "-- postgres:", until "-- both:". The first line gives the phase, see enum
-     * migration_phase. */
+    /* SQL with the placeholders {id} and {clustered}, which the engine replaces. SQL for one engine
+     * follows a line "-- sqlite:" or "-- postgres:", until "-- both:". The first line gives the
+     * phase, see enum migration_phase. */
     const char *sql;
 };
 
 extern const struct migration migrations[];
 
-/* During a rolling upgrade servers of two versions share one PostgreSQL database. */
+/* When a migration may run while servers of two versions share a database (rolling upgrade). */
 enum migration_phase {
-    MIGRATION_ALONE,   /* default: no server of an older version may be running */
+    MIGRATION_ALONE,   /* default: no older server may be running */
     MIGRATION_EXPAND,  /* "-- expand: why": servers of the previous version work with the new
                         * schema */
-    MIGRATION_CONTRACT /* "-- contract: why": applied when no older server is left */
+    MIGRATION_CONTRACT /* "-- contract: why": applied when no older server runs */
 };
 
-/* All migrations of this program. Test builds append those in the folder
+/* Returns all migrations of this program. Test builds append the migrations in the folder
  * $GUILDHALL_TEST_MIGRATIONS, to simulate a later version (tests/inside/migrations_later.c). */
 #if TEST_BUILD
 const struct migration *migrations_known(void);

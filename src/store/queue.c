@@ -13,22 +13,22 @@ void condition_init_monotonic(pthread_cond_t *c)
     pthread_condattr_destroy(&attr);
 }
 
-void queue_init(struct queue *q)
+void work_queue_init(struct work_queue *q)
 {
-    *q = (struct queue){ .last = &q->first };
+    *q = (struct work_queue){ .last = &q->first };
     pthread_mutex_init(&q->lock, NULL);
     condition_init_monotonic(&q->filled);
 }
 
-void queue_clear(struct queue *q)
+void work_queue_clear(struct work_queue *q)
 {
     pthread_cond_destroy(&q->filled);
     pthread_mutex_destroy(&q->lock);
 }
 
-/* Releases the lock before it wakes a sleeping thread, which would otherwise wait for the lock.
- * Busy threads check the queue when they finish, so most pushes need no system call. */
-static void unlock_and_wake(struct queue *q)
+/* Releases the lock before waking a sleeping thread, which would otherwise wait for the lock. Busy
+ * threads check the queue when they finish, so most pushes need no system call. */
+static void unlock_and_wake(struct work_queue *q)
 {
     bool wake = q->sleepers > 0;
 
@@ -37,7 +37,7 @@ static void unlock_and_wake(struct queue *q)
         pthread_cond_signal(&q->filled);
 }
 
-void queue_push(struct queue *q, struct work_item *w)
+void work_queue_push(struct work_queue *q, struct work_item *w)
 {
     w->next = NULL;
     pthread_mutex_lock(&q->lock);
@@ -46,7 +46,7 @@ void queue_push(struct queue *q, struct work_item *w)
     unlock_and_wake(q);
 }
 
-void queue_push_front(struct queue *q, struct work_item *first, struct work_item *last)
+void work_queue_push_front(struct work_queue *q, struct work_item *first, struct work_item *last)
 {
     pthread_mutex_lock(&q->lock);
     last->next = q->first;
@@ -71,7 +71,7 @@ struct timespec deadline_after_ms(int64_t ms)
     return t;
 }
 
-static void wait_until_filled(struct queue *q, int64_t timeout_ms)
+static void wait_until_filled(struct work_queue *q, int64_t timeout_ms)
 {
     struct timespec until = deadline_after_ms(timeout_ms < 0 ? 0 : timeout_ms);
     int timed_out = 0;
@@ -84,7 +84,7 @@ static void wait_until_filled(struct queue *q, int64_t timeout_ms)
 }
 
 /* Removes the work items before *end from the queue and returns the first one. */
-static struct work_item *detach_items_before(struct queue *q, struct work_item **end)
+static struct work_item *detach_items_before(struct work_queue *q, struct work_item **end)
 {
     struct work_item *first = q->first;
 
@@ -96,7 +96,7 @@ static struct work_item *detach_items_before(struct queue *q, struct work_item *
     return first;
 }
 
-struct work_item *queue_pop_batch(struct queue *q, unsigned max, int64_t timeout_ms)
+struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64_t timeout_ms)
 {
     pthread_mutex_lock(&q->lock);
     if (!q->first)
@@ -112,7 +112,7 @@ struct work_item *queue_pop_batch(struct queue *q, unsigned max, int64_t timeout
 
 static bool can_share_transaction(const struct work_item *w)
 {
-    return w->mode == STORE_APPEND && w->prefetch && w->owner && !w->by_itself;
+    return w->mode == STORE_APPEND && w->may_share && w->owner && !w->by_itself;
 }
 
 static bool group_has_owner(const struct work_item *first, const struct work_item *end,
@@ -124,7 +124,8 @@ static bool group_has_owner(const struct work_item *first, const struct work_ite
     return false;
 }
 
-struct work_item *queue_pop_group(struct queue *q, unsigned max, int64_t timeout_ms)
+struct work_item *work_queue_pop_commit_group(struct work_queue *q, unsigned max,
+                                              int64_t timeout_ms)
 {
     pthread_mutex_lock(&q->lock);
     if (!q->first)
@@ -142,7 +143,7 @@ struct work_item *queue_pop_group(struct queue *q, unsigned max, int64_t timeout
     return first;
 }
 
-void queue_close(struct queue *q)
+void work_queue_close(struct work_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     q->closed = true;
@@ -150,7 +151,7 @@ void queue_close(struct queue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
-bool queue_is_closed(struct queue *q)
+bool work_queue_is_closed(struct work_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     bool closed = q->closed;

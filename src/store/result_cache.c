@@ -14,15 +14,15 @@ struct result_cache_entry {
     struct result_cache_key key;
     struct snapshot_version seen;
     struct arena *arena;
-    struct tx *tx;                 /* transaction whose reads are collected in .reads; or NULL */
-    struct tx_dependencies *reads; /* columns that the queries have read; or NULL */
+    struct tx *tx;                 /* transaction whose reads are collected in .reads, or NULL */
+    struct tx_dependencies *reads; /* columns that the queries have read, or NULL */
     uint16_t *slots;
     size_t count, room;
     const void *made;
-    struct shared_text *text; /* set if .made is a text */
+    struct shared_text *text; /* set if the result is a text */
 };
 
-/* The key to find. tx NULL: skip validation, because the result depends on the key only. */
+/* The key to find. With tx NULL the entry is not validated: the result depends on the key only. */
 struct result_cache_lookup {
     const struct result_cache_key *key;
     struct tx *tx;
@@ -35,7 +35,7 @@ static bool entry_matches_lookup(const struct cache_entry *e, const void *arg)
 
     return k->key.what == asked->key->what &&
            memcmp(k->key.ids, asked->key->ids, sizeof k->key.ids) == 0 &&
-           (!asked->tx || tx_slots_unchanged(asked->tx, &k->seen, k->slots, k->count));
+           (!asked->tx || tx_version_slots_unchanged(asked->tx, &k->seen, k->slots, k->count));
 }
 
 static void entry_free(struct cache_entry *e)
@@ -51,11 +51,11 @@ static struct cache_kind cached_results = {
     .name = "pages and lists",
     .entries = 768,
     .bytes = 24 * 1024 * 1024,
-    .idle_ms = 60 * 1000, /* a server without requests frees the memory */
+    .idle_ms = 60 * 1000, /* frees the memory of a server without requests */
     .matches = entry_matches_lookup,
     .free = entry_free,
 };
-/* The last result that is not cached. It lives on, because its caller still uses the arena. */
+/* The last result that is not cached. It is retained because its caller still uses the arena. */
 static struct cache_kind last_uncached_result = { .entries = 1, .free = entry_free };
 
 static uint64_t hash_key(const struct result_cache_key *key)
@@ -70,7 +70,7 @@ static uint64_t hash_key(const struct result_cache_key *key)
 const void *result_cache_find(struct tx *tx, const struct result_cache_key *key)
 {
     const struct result_cache_entry *k =
-        cache_find(cache_of_thread(&cached_results), hash_key(key),
+        cache_find(cache_get_for_thread(&cached_results), hash_key(key),
                    &(struct result_cache_lookup){ .key = key, .tx = tx });
 
     return k ? k->made : NULL;
@@ -102,8 +102,8 @@ struct result_cache_entry *result_cache_begin(struct tx *tx, const struct result
     return tx_snapshot_version(tx, &now) ? entry_new(key, &now, rows) : NULL;
 }
 
-struct result_cache_entry *result_cache_begin_tracked(struct tx *tx,
-                                                      const struct result_cache_key *key)
+struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
+                                                            const struct result_cache_key *key)
 {
     struct result_cache_entry *k = result_cache_begin(tx, key, 0);
 
@@ -129,27 +129,27 @@ void result_cache_add_dependency(struct result_cache_entry *k, enum versioned_ro
 
 static void entry_insert(struct result_cache_entry *k, const void *made, struct cache_kind *kind)
 {
-    size_t size = arena_used(k->arena) + (k->text ? shared_text_str(k->text).n : 0);
+    size_t size = arena_used_bytes(k->arena) + (k->text ? shared_text_get(k->text).n : 0);
 
     k->made = made;
-    cache_put(cache_of_thread(kind), hash_key(&k->key), sizeof *k + size, &k->entry);
+    cache_put(cache_get_for_thread(kind), hash_key(&k->key), sizeof *k + size, &k->entry);
 }
 
 void result_cache_end(struct result_cache_entry *k, const void *made)
 {
-    if (made && arena_used(k->arena) <= MAX_RESULT_BYTES)
+    if (made && arena_used_bytes(k->arena) <= MAX_RESULT_BYTES)
         entry_insert(k, made, &cached_results);
     else
         entry_free(&k->entry);
 }
 
-void result_cache_end_tracked(struct result_cache_entry *k, const void *made, bool passes)
+void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *made, bool passes)
 {
     tx_track_dependencies(k->tx, NULL);
     k->tx = NULL;
     k->slots = k->reads->slots;
     k->count = k->reads->count;
-    passes |= k->reads->is_unknown || arena_used(k->arena) > MAX_RESULT_BYTES;
+    passes |= k->reads->is_unknown || arena_used_bytes(k->arena) > MAX_RESULT_BYTES;
     if (made)
         entry_insert(k, made, passes ? &last_uncached_result : &cached_results);
     else
@@ -165,7 +165,7 @@ void result_cache_end_text(struct result_cache_entry *k, struct str text)
 
 struct shared_text *result_cache_find_constant_text(const struct result_cache_key *key)
 {
-    struct result_cache_entry *k = cache_find(cache_of_thread(&cached_results), hash_key(key),
+    struct result_cache_entry *k = cache_find(cache_get_for_thread(&cached_results), hash_key(key),
                                               &(struct result_cache_lookup){ .key = key });
 
     return k ? shared_text_ref(k->text) : NULL;

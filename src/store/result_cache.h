@@ -1,10 +1,10 @@
 /* result_cache.h - per-thread cache of results that were computed from rows.
  *
  * On SQLite this process is the only writer, so the store knows the version of each row
- * (tx_slots_unchanged): a cached result is valid until one of its rows changes. Each thread has its
- * own cache. Only reads use it; a writing transaction always reads rows. On PostgreSQL, where other
- * nodes may write, nothing is cached. If a result depends on the caller, the key must contain the
- * caller's id. */
+ * (tx_version_slots_unchanged): a cached result is valid until one of its rows changes. Each thread
+ * has its own cache. Only reads use it; a writing transaction always reads rows. On PostgreSQL,
+ * where other nodes may write, nothing is cached. If a result depends on the caller, the key must
+ * contain the caller's id. */
 #ifndef STORE_RESULT_CACHE_H
 #define STORE_RESULT_CACHE_H
 
@@ -18,8 +18,8 @@ struct result_cache_key {
     uint64_t ids[5];
 };
 
-/* Returns the cached result of the key; NULL: none, or stale. The result is valid until this thread
- * caches another one, which may evict it. */
+/* Returns the cached result of the key, or NULL if there is none or it is stale. The result is
+ * valid until this thread caches another result, which may evict it. */
 const void *result_cache_find(struct tx *tx, const struct result_cache_key *key);
 
 /* Begins a cache entry that depends on up to `rows` rows; result_cache_add_dependency adds each of
@@ -33,20 +33,20 @@ void result_cache_add_dependency(struct result_cache_entry *k, enum versioned_ro
                                  snowflake id);
 void result_cache_end(struct result_cache_entry *k, const void *made);
 
-/* Begins a cache entry whose rows are not known in advance: it is valid until a row changes in a
- * column that a query has read between begin and end. A result that is too large, or that must not
- * be cached (`passes`), stays valid until the thread's next such result. */
-struct result_cache_entry *result_cache_begin_tracked(struct tx *tx,
-                                                      const struct result_cache_key *key);
-void result_cache_end_tracked(struct result_cache_entry *k, const void *made, bool passes);
+/* Begins a cache entry whose rows are not known in advance: the entry is valid until a row changes
+ * in a column that a query has read between begin and end. A result that is too large, or that must
+ * not be cached (`passes`), stays valid until the thread's next uncached result. */
+struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
+                                                            const struct result_cache_key *key);
+void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *made, bool passes);
 
 /* Ends a cache entry with a text of up to 1 MiB. result_cache_find_text returns a new reference, so
  * that callers need not copy the text. */
 void result_cache_end_text(struct result_cache_entry *k, struct str text);
 struct shared_text *result_cache_find_text(struct tx *tx, const struct result_cache_key *key);
 
-/* For texts that depend on their key only, which contains a digest of all inputs: they are never
- * stale and are cached on both engines. */
+/* For texts that depend only on their key, which contains a digest of all inputs. Such texts are
+ * never stale and are cached on both engines. */
 struct shared_text *result_cache_find_constant_text(const struct result_cache_key *key);
 void result_cache_add_constant_text(const struct result_cache_key *key, struct str text);
 

@@ -1,4 +1,4 @@
-/* rows.c - queries and rows, the part that both engines share. */
+/* rows.c - queries and rows: the code that both engines share. */
 #include <assert.h>
 #include <string.h>
 
@@ -22,29 +22,29 @@ struct arena *tx_switch_arena(struct tx *tx, struct arena *a)
 
 unsigned tx_counter_shard(const struct tx *tx)
 {
-    const struct engine *engine = tx->store->engine;
+    const struct store_engine *engine = tx->store->engine;
 
     return engine->counter_shard ? engine->counter_shard(tx) : 0;
 }
 
 enum err tx_require_background(struct tx *tx)
 {
-    const struct engine *engine = tx->store->engine;
+    const struct store_engine *engine = tx->store->engine;
 
     return engine->move_to_background && engine->move_to_background(tx) ? ERR_STORE_RETRY : OK;
 }
 
 bool tx_snapshot_version(struct tx *tx, struct snapshot_version *ret)
 {
-    const struct engine *engine = tx->store->engine;
+    const struct store_engine *engine = tx->store->engine;
 
     return engine->snapshot_version && engine->snapshot_version(tx, ret);
 }
 
-bool tx_slots_unchanged(struct tx *tx, const struct snapshot_version *since, const uint16_t *slots,
-                        size_t count)
+bool tx_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
+                                const uint16_t *slots, size_t count)
 {
-    const struct engine *engine = tx->store->engine;
+    const struct store_engine *engine = tx->store->engine;
 
     return engine->slots_unchanged && engine->slots_unchanged(tx, since, slots, count);
 }
@@ -56,7 +56,7 @@ void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to)
 
 void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id)
 {
-    const struct engine *engine = tx->store->engine;
+    const struct store_engine *engine = tx->store->engine;
 
     if (engine->mark_row_changed)
         engine->mark_row_changed(tx, rows, id);
@@ -149,23 +149,20 @@ enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values,
     return start_query(tx, sql, values, count, false, ret);
 }
 
-void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)
-{
-    const struct engine *engine = tx->store->engine;
-
-    if (engine->prefetch && !tx->failed && !has_nul_byte(values, count))
-        engine->prefetch(tx, *sql.text, values, count);
-}
-
 bool tx_needs_round_trips(const struct tx *tx)
 {
-    return tx->store->engine->prefetch;
+    return store_needs_round_trips(tx->store);
+}
+
+bool store_needs_round_trips(const struct store *s)
+{
+    return s->engine->exec_deferred;
 }
 
 enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count)
 {
-    const struct engine *engine = tx->store->engine;
+    const struct store_engine *engine = tx->store->engine;
 
     if (!engine->exec_deferred || tx->failed || has_nul_byte(values, count))
         return tx_exec(tx, sql, values, count, NULL);
@@ -205,13 +202,42 @@ enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, 
     return e;
 }
 
-enum err tx_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                    struct rows *ret, bool *ret_found)
+enum err tx_query_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                          struct rows *ret, bool *ret_found)
 {
     enum err e = start_query(tx, sql, values, count, true, ret);
 
     *ret_found = !e && rows_next(ret);
     return e ? e : rows_end(ret);
+}
+
+enum err tx_one_or_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       enum err otherwise, struct rows *ret)
+{
+    bool found;
+    enum err e = tx_query_one_sql(tx, sql, values, count, ret, &found);
+
+    return e || found ? e : otherwise;
+}
+
+enum err tx_exists_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       bool *ret)
+{
+    struct rows row;
+
+    return tx_query_one_sql(tx, sql, values, count, &row, ret);
+}
+
+enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                         int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_query_one_sql(tx, sql, values, count, &row, &found);
+
+    if (!e)
+        *ret = found ? row_int(&row, 0) : 0;
+    return e;
 }
 
 static const struct value *get_column(const struct rows *r, int column)

@@ -1,4 +1,4 @@
-/* store.c - opens a store and submits work to its engine. */
+/* store.c - opens a store and submits work items to its engine. */
 #include "store/store.h"
 
 #include <assert.h>
@@ -43,11 +43,11 @@ enum err store_open(const struct store_options *options, struct store **ret)
 {
     if (options->postgres && check_database_address(options->postgres))
         return ERR_UNAVAILABLE;
-    const struct engine *engine = options->postgres ? &postgres_engine : &sqlite_engine;
+    const struct store_engine *engine = options->postgres ? &postgres_engine : &sqlite_engine;
     struct store *s = NULL;
     enum err e = engine->open(options, &s);
 
-    /* The schema that a read-only tool finds may be older and lack the table move_source. */
+    /* A read-only tool may find an older schema without the table move_source. */
     if (!e && !options->moves && !options->read_only_tool)
         e = store_run(s, STORE_READ, NULL, refuse_partly_moved_database, NULL);
     if (e)
@@ -63,8 +63,8 @@ void store_close(struct store *s)
         s->engine->close(s);
 }
 
-void store_on_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
-                               void *arg)
+void store_on_log_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
+                                   void *arg)
 {
     s->position_aborted = aborted;
     s->position_aborted_arg = arg;
@@ -95,7 +95,7 @@ bool store_is_reachable(struct store *s)
     return s->engine->ready(s);
 }
 
-void store_iteration_end(struct store *s, struct loop *loop)
+void store_on_loop_iteration_end(struct store *s, struct loop *loop)
 {
     s->engine->iteration_end(s, loop);
 }
@@ -132,8 +132,8 @@ static void call_done(struct loop_message *p)
     w->done(w, w->result);
 }
 
-/* Whether the error is a failure of the store. Other errors are results of the work item, such as
- * errors of Discord's API. */
+/* Returns whether the error is a failure of the store. Other errors are results of the work item,
+ * such as errors of Discord's API. */
 static bool is_store_failure(enum err e)
 {
     return e == ERR_STORAGE_FULL || e == ERR_UNAVAILABLE || e == ERR_STORE_RETRY;

@@ -11,7 +11,7 @@
  *               runs on a pool of workers with a connection each; long reads have their own.
  *
  * Invariants: done runs on the submitting loop, after the commit; committed runs in commit order.
- * Start reading with struct work_item and tx_query below, then internal.h (struct engine). */
+ * Start reading with struct work_item and tx_query below, then internal.h (struct store_engine). */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -37,93 +37,100 @@ enum store_mode {
     STORE_WRITE,
     /* Repeatable read on PostgreSQL: two transactions that change the same row conflict, but reads
      * are not checked for conflicts. For work that inserts rows on which no decision of another
-     * append depends, such as messages. Rows that it has read may have changed when it commits. */
+     * append depends, such as messages. Rows that the work item read may have changed at its
+     * commit. */
     STORE_APPEND,
 };
 
 struct store_options {
-    const char *folder;   /* SQLite database and blobs; created if missing */
-    const char *postgres; /* "postgres://…" or "host=/run/…"; NULL: SQLite */
+    const char *folder;   /* folder of the SQLite database and the blobs; created if missing */
+    const char *postgres; /* "postgres://…" or "host=/run/…"; NULL means SQLite */
     bool serves;          /* the caller is a server: statements get timeouts */
-    bool shared;          /* PostgreSQL: other nodes use the database and read the log */
+    bool shared;          /* PostgreSQL: other nodes use the database and read the event log */
     bool read_only_tool;  /* the caller is a read-only tool; a server may be running */
-    bool as_is;           /* fail if the database is missing or its schema is old */
-    bool moves;           /* the caller is the move tool (move.h); others cannot open a partly moved
-                           * database */
+    bool as_is;           /* fail if the database is missing or its schema is outdated */
+    bool moves;           /* the caller is the move tool (move.h); only that tool may open a partly
+                           * moved database */
     bool blobs_inside;    /* PostgreSQL: blobs are in the database, the folder caches some */
-    int64_t blob_cache;   /* limit of that cache in bytes; 0: none */
+    int64_t blob_cache;   /* limit of the blob cache in bytes; 0 means no limit */
     bool no_sync;         /* SQLite: commits do not wait for fsync */
-    unsigned workers;     /* PostgreSQL: worker connections, not counting those for long reads; 0:
+    unsigned workers;     /* PostgreSQL: worker connections, without those for long reads; 0 means
                            * 4 */
-    unsigned readers;     /* number of loops that read; loop_index is below it */
+    unsigned readers;     /* number of loops that read; each loop_index is below it */
 };
 
 /* Opens or creates the database and applies migrations. Logs a message on failure. */
 enum err store_open(const struct store_options *options, struct store **ret);
-/* Finishes all submitted work, then closes. During and after this call nothing may be submitted and
- * store_iteration_end may not be called. Loops with pending work must still run. Accepts NULL. */
+/* Finishes all submitted work, then closes the store. During and after this call do not submit work
+ * or call store_on_loop_iteration_end. Loops with pending work must still run. Accepts NULL. */
 void store_close(struct store *s);
 
 /* For tools that change data which servers cache: fails if a server runs on the database, and
- * prevents one from starting until the store is closed. On SQLite, opening the store does this
+ * prevents servers from starting until the store is closed. On SQLite, opening the store does this
  * already. */
 enum err store_lock_exclusive(struct store *s);
 
-/* "sqlite" or "postgres". */
+/* Returns "sqlite" or "postgres". */
 const char *store_engine_name(const struct store *s);
 
-/* Whether the database is reachable (for /readyz). */
+/* Returns whether the database is reachable (for /readyz). */
 bool store_is_reachable(struct store *s);
-/* Whether the last writes failed because the disk is full. Callable from any thread. */
+/* Returns whether the last writes failed because the disk is full. Callable from any thread. */
 bool store_disk_is_full(struct store *s);
 
 /* --- work items ----------------------------------------------------------------------- */
 
+enum { WORK_ITEM_MAX_IDS = 16 };
 /* A transaction to run. Embed it in the caller's struct; it must exist until done was called. */
 struct work_item {
     enum store_mode mode;
-    bool in_background; /* a read of unbounded length: runs on a background thread */
+    bool in_background; /* a read of unbounded duration, which runs on a background thread */
     bool measured; /* a read that is usually short: starts on the loop, checks the clock at each
-                    * row, and restarts on a background thread if its time limit is exceeded */
-    /* owner: account id, or hash of an address; 0: the server itself. Background reads are
-     * scheduled round-robin by owner. urgent: runs before all other reads, because many callers
-     * wait for it. */
+                    * row, and restarts on a background thread if it exceeds its time limit */
+    /* owner is an account id or a hash of an address; 0 means the server itself. Background reads
+     * are scheduled round-robin by owner. An urgent read runs before all others, because many
+     * callers wait for it. */
     uint64_t owner;
     bool urgent;
-    const char *name;  /* a string literal for metrics and traces of slow work; or NULL */
-    struct loop *loop; /* loop on which done is called; NULL: a thread of the store */
+    const char *name;  /* string literal for metrics and traces of slow work, or NULL */
+    struct loop *loop; /* loop on which done is called; NULL means a thread of the store */
     /* Runs inside the transaction, possibly more than once (after a serialization failure, or when
      * a long read restarts on a background thread), so it must not depend on an earlier run. If it
      * returns an error, or a buffer in the arena was truncated (ERR_ENTITY_TOO_LARGE), its own
      * writes are rolled back, and only those. Strings that it reads live in tx_arena. */
     enum err (*run)(struct work_item *w, struct tx *tx);
     bool is_idempotent; /* STORE_READ: run is idempotent, so the store may abort and restart it */
-    /* STORE_APPEND only; may be NULL. Declares the queries that run will send (tx_prefetch), to
-     * save round trips. Work with a prefetch function may share a transaction with others; none
-     * sees the writes of the others. */
-    void (*prefetch)(struct work_item *w, struct tx *tx);
+    bool may_share; /* STORE_APPEND: may share a transaction with others of other owners; none sees
+                     * the writes of the others */
+    /* Ids of the request, 0: absent. PostgreSQL learns which parameters of queries are equal to
+     * them, or depend on the first one, and prefetches the queries (postgres/prefetch.c). */
+    uint64_t ids[WORK_ITEM_MAX_IDS];
+    unsigned id_count;
     /* May be NULL. Called after the commit of this work's writes and before done, on a thread of
      * the store, one call at a time and in commit order: a work item that saw or overwrote the
      * writes of another one comes after it. */
     void (*committed)(struct work_item *w);
-    /* Gets the result of run, or the reason why the commit failed. ERR_STORAGE_FULL: disk full.
-     * ERR_UNAVAILABLE: the database cannot be reached or written, or the connection was lost during
-     * the commit (then it is unknown whether it committed). ERR_STORE_RETRY: too many conflicts. */
+    /* Gets the result of run, or the reason why the commit failed: ERR_STORAGE_FULL if the disk is
+     * full; ERR_UNAVAILABLE if the database is unreachable or not writable, or the connection was
+     * lost during the commit (then its result is unknown); ERR_STORE_RETRY after too many
+     * conflicts. */
     void (*done)(struct work_item *w, enum err e);
     struct arena *arena; /* memory for copies of rows */
 
-    /* private to the store */
+    /* The members from here on are private to the store. */
     struct loop_message post;
     struct work_item *next;
     bool is_long;   /* the read exceeded SHORT_READ_LIMIT_MS */
     bool by_itself; /* PostgreSQL: not in a group; or a read that a loop gave to the workers */
+    enum { PREFETCH_NOT_BEGUN, PREFETCH_LEARNS, PREFETCH_ENDED } prefetch_phase; /* PostgreSQL */
+    uint64_t prefetch_key; /* PostgreSQL: key of its learned queries; 0: not set yet */
     int64_t since;
     enum err result;
-    struct str log;          /* log row, see tx_set_log_event */
-    int64_t position;        /* position of the log row */
-    struct link commit_link; /* PostgreSQL: entry in the commit order */
-    bool in_commit_order;    /* PostgreSQL: whether the entry is in the list */
-    bool answered;           /* PostgreSQL: whether COMMIT was acknowledged */
+    struct str log;          /* row of the event log, see tx_set_log_event */
+    int64_t position;        /* position of that row in the event log */
+    struct link commit_link; /* PostgreSQL: link in the list of the commit order */
+    bool in_commit_order;    /* PostgreSQL: whether commit_link is in the list */
+    bool answered;           /* PostgreSQL: whether the database has acknowledged COMMIT */
 };
 
 static inline bool work_item_is_write(const struct work_item *w)
@@ -131,57 +138,56 @@ static inline bool work_item_is_write(const struct work_item *w)
     return w->mode == STORE_WRITE || w->mode == STORE_APPEND;
 }
 
-/* Call it on w->loop. On SQLite, a read may call done before this function returns. */
+/* Submits a work item; call it on w->loop. On SQLite, a read may call done before this returns. */
 void store_submit(struct store *s, struct work_item *w);
 
-/* For tools and tests without loops: runs a transaction and waits for it. */
+/* For tools and tests without loops: runs a transaction and waits until it has ended. */
 enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
                    enum err (*run)(struct tx *tx, void *arg), void *arg);
 
-/* PostgreSQL: a separate connection for one thread, so that its work does not queue behind
- * requests. store_connection_run is store_run on this connection. Free it before the store is
- * closed. */
+/* A separate PostgreSQL connection for one thread, so that its work does not queue behind requests.
+ * store_connection_run is store_run on this connection. Free it before the store is closed. */
 struct store_connection;
 struct store_connection *store_connection_new(struct store *s);
 enum err store_connection_run(struct store_connection *side, enum store_mode mode,
                               struct arena *arena, enum err (*run)(struct tx *tx, void *arg),
                               void *arg);
 void store_connection_free(struct store_connection *side); /* accepts NULL */
-/* Number of connects. After a reconnect the database may be another one (a promoted replica). */
+/* Returns the number of connects. After a reconnect the database may be a promoted replica. */
 unsigned store_connection_count_connects(const struct store_connection *side);
 
-/* Number of the last migration that this program knows. */
+/* Returns the number of the last migration that this program knows. */
 int64_t store_schema_number(void);
-/* During a rolling upgrade servers of two versions share a PostgreSQL database. unfinished:
- * migrations wait until the older servers stop. outgrown: a newer server applied migrations that
- * this program cannot use. */
+/* During a rolling upgrade servers of two versions share a PostgreSQL database. The first function
+ * returns whether migrations wait until the older servers stop; the second, whether a newer server
+ * applied migrations with which this program cannot work. */
 bool store_has_waiting_migrations(const struct store *s);
 bool store_schema_is_too_new(const struct store *s);
-/* Applies waiting migrations if no older server is left; ends the connections of older servers. */
+/* Applies the waiting migrations if no older server runs; ends the connections of older servers. */
 enum err store_connection_finish_migrations(struct store_connection *side);
 
-/* Number that identifies the connections of this process in server_connections.identity. */
+/* Returns the number of this process in server_connections.identity, one per process. */
 uint32_t store_process_identity(const struct store *s);
-/* Extracts the node number from an identity. */
-unsigned process_identity_node(uint32_t identity);
+/* Extracts the node number from a process identity. */
+unsigned process_identity_node_number(uint32_t identity);
 
-/* Call it at the end of each loop iteration: releases the snapshot that the reads of the iteration
- * shared. An old snapshot would delay checkpoints. */
-void store_iteration_end(struct store *s, struct loop *loop);
+/* Releases the snapshot that the reads of a loop iteration shared; call it at the end of each
+ * iteration. An old snapshot would delay checkpoints. */
+void store_on_loop_iteration_end(struct store *s, struct loop *loop);
 
 /* --- queries -------------------------------------------------------------------------- */
 
 struct arena *tx_arena(struct tx *tx);
-/* Changes the arena to which rows are copied. Returns the previous one, to restore it. */
+/* Changes the arena to which rows are copied. Returns the previous arena, to restore it. */
 struct arena *tx_switch_arena(struct tx *tx, struct arena *a);
 
-/* Number of a counter shard: 0 if the engine has a single writer, otherwise unique among all
- * running work items on all nodes. With one counter row per shard, concurrent transactions do not
- * update the same row. */
+/* Returns the number of a counter shard: 0 if the engine has a single writer, otherwise unique
+ * among all running work items on all nodes. With one counter row per shard, concurrent
+ * transactions do not update the same row. */
 unsigned tx_counter_shard(const struct tx *tx);
 
-/* Call it before a long computation without queries. On a loop it returns an error, which the read
- * must return: the store restarts the read on a background thread. Elsewhere it returns OK. */
+/* Call it before a long computation without queries. On a loop it returns an error, which the work
+ * item must return: the store then restarts the read in the background. Elsewhere it returns OK. */
 enum err tx_require_background(struct tx *tx);
 
 /* Tables with row versions. On SQLite (one writing process) each column, each row of these tables
@@ -192,40 +198,39 @@ enum versioned_rows {
     VERSIONED_USERS,
     VERSIONED_CHANNELS,
     VERSIONED_COMMANDS,
-    VERSIONED_RELATIONSHIPS, /* by account id: all its relationships */
-    VERSIONED_MEMBERS        /* by guild id: all members, with their roles */
+    VERSIONED_RELATIONSHIPS, /* by account id: all relationships of the account */
+    VERSIONED_MEMBERS        /* by guild id: all members of the guild, with their roles */
 };
 struct snapshot_version {
     uint64_t connection, commits;
 };
-/* Returns the number of commits that this read sees, at least. False: not a read, or PostgreSQL. */
+/* Returns how many commits this read sees, at least. False for writes, and on PostgreSQL. */
 bool tx_snapshot_version(struct tx *tx, struct snapshot_version *ret);
 uint16_t row_version_slot(enum versioned_rows rows, snowflake id);
-/* Whether the slots are unchanged since an earlier read of the same connection. */
-bool tx_slots_unchanged(struct tx *tx, const struct snapshot_version *since, const uint16_t *slots,
-                        size_t count);
-/* Collects the slots of all columns that queries of this transaction read; NULL stops it. */
+/* Returns whether no slot has changed since an earlier read of the same connection. */
+bool tx_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
+                                const uint16_t *slots, size_t count);
+/* tx_track_dependencies collects the slots of all columns that later queries read, until NULL. */
 enum { TX_DEPENDENCIES_MAX = 256 };
 struct tx_dependencies {
     uint16_t slots[TX_DEPENDENCIES_MAX];
     size_t count;
-    bool is_unknown; /* dependencies unknown: too many slots, or a result does not depend on rows
-                      * alone */
+    bool is_unknown; /* too many slots, or a result that depends on more than rows */
 };
 void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
 
-/* Marks the slot of a row as changed. Only needed after inserts, because no cached result can
+/* Marks the slot of a row as changed. Needed only after an insert, because no cached result can
  * depend on the new id: the code that creates a command marks the slot of its application. */
 void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id);
 
-/* Sets the event that this transaction publishes, as one row of the log. After the commit
- * work->position is its position. The bytes must outlive the work item. */
+/* tx_set_log_event sets the event that this transaction publishes, as one row of the event log.
+ * After the commit work->position is the row's position. The bytes must outlive the work item. */
 enum { STORE_LOG_ROWS_RETAINED = 20000 };
 void tx_set_log_event(struct tx *tx, struct str body);
-/* Registers a callback for log positions whose transaction was aborted; call it before the first
- * commit. The callback may run on any thread, as soon as the abort is certain. */
-void store_on_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
-                               void *arg);
+/* Registers a callback for event log positions whose transaction was aborted; call it before the
+ * first commit. The callback may run on any thread, as soon as the abort is certain. */
+void store_on_log_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
+                                   void *arg);
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };
 
@@ -277,8 +282,8 @@ struct rows {
     int columns;
     int64_t changed; /* number of changed rows, known after the last row */
     enum err error;
-    bool lent;   /* text and bytes are valid until the next row only */
-    bool single; /* the caller reads the first row only */
+    bool lent;   /* text and bytes are valid only until the next row */
+    bool single; /* the caller reads only the first row */
 };
 
 /* The text of a statement. Prepared statements are cached by the address of their text, so it must
@@ -320,8 +325,8 @@ enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values,
 bool rows_next(struct rows *r);
 enum err rows_end(struct rows *r);
 
-/* Columns of the current row, from 0; NULL is 0, false or empty. Text and bytes are copied to the
- * arena and outlive the rows, unless .lent was set before rows_next: then they are not copied. */
+/* The functions below return columns of the current row, from 0; an SQL NULL is 0, false or empty.
+ * Text and bytes are copied to the arena and outlive the rows, unless .lent was set before. */
 bool row_is_null(const struct rows *r, int column);
 int64_t row_int(const struct rows *r, int column);
 snowflake row_id(const struct rows *r, int column);
@@ -330,65 +335,72 @@ bool row_bool(const struct rows *r, int column);
 struct str row_text(const struct rows *r, int column);
 struct str row_bytes(const struct rows *r, int column);
 
-/* Runs a statement without result rows. ret_changed (may be NULL): number of changed rows. */
+/* Runs a statement without result rows. *ret_changed (may be NULL): number of changed rows. */
 #define tx_exec(tx, sql, ...) tx_exec_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      int64_t *ret_changed);
 
-/* Declares a query that run will send soon. PostgreSQL sends it with the next query, in one
- * round trip, and stores the rows until the query asks for them; a write in between discards
- * them. On SQLite this does nothing. Reads on loops learn most prefetches themselves
- * (postgres/prefetch.c). */
-#define tx_prefetch(tx, sql, ...) tx_prefetch_sql(tx, SQL(sql), __VA_ARGS__)
-void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count);
 /* Whether each query needs a network round trip; if so, send queries together. */
 bool tx_needs_round_trips(const struct tx *tx);
+bool store_needs_round_trips(const struct store *s);
 
-/* Like tx_exec, for writes that cannot violate a unique key and whose result is not needed before
- * the commit: PostgreSQL sends it with the next query or with the commit, which then fails if the
- * write fails. Byte values must live until then. */
+/* Runs a statement like tx_exec, for writes that cannot violate a unique key and whose result is
+ * not needed before the commit. PostgreSQL sends the write with the next query or with the commit,
+ * which then fails if the write fails. Byte values must live until then. */
 #define tx_exec_deferred(tx, sql, ...) tx_exec_deferred_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count);
 
-/* Runs a query that returns at most one row; *ret_found: there is one. Needs no rows_end. */
-#define tx_one(tx, sql, ...) tx_one_sql(tx, SQL(sql), __VA_ARGS__)
-enum err tx_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                    struct rows *ret, bool *ret_found);
+/* Runs a query for at most one row; sets *ret_found to whether it exists. Needs no rows_end. */
+#define tx_one(tx, sql, ...) tx_query_one_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_query_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                          struct rows *ret, bool *ret_found);
+/* Like tx_one, but returns the error otherwise if there is no row. */
+#define tx_one_or(tx, sql, ...) tx_one_or_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_one_or_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       enum err otherwise, struct rows *ret);
+/* Whether the query has a row. */
+#define tx_exists(tx, sql, ...) tx_exists_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_exists_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                       bool *ret);
+/* Reads the first column of the first row; 0: there is no row. */
+#define tx_read_int(tx, sql, ...) tx_read_int_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                         int64_t *ret);
 
-/* True if e is a unique violation. The transaction has failed: run must return an error. To
- * continue instead, write `on conflict do nothing` and check the number of changed rows. */
+/* True if e is a violation of a unique key. The transaction has failed: the work item must return
+ * an error. To continue instead, write `on conflict do nothing` and count the changed rows. */
 #define ERR_IS_CONFLICT(e) ((e) == ERR_STORE_CONFLICT)
 
 /* --- blobs ---------------------------------------------------------------------------- */
 
-/* Blobs are files without a row format: avatars, attachments. A name is "area/a/b.ext" of
- * [a-z0-9_.-]. When blob_put returns, the blob is complete and synced, or absent. It blocks on the
- * disk: do not call it on a loop or inside a transaction. */
+/* Blobs are stored files, such as avatars and attachments. A name is "area/a/b.ext" of [a-z0-9_.-].
+ * When blob_put returns, the blob is complete and synced, or absent. blob_put blocks on the disk:
+ * do not call it on a loop or inside a transaction. */
 enum err blob_put(struct store *s, const char *name, struct str bytes);
-/* Marks the row of the blob as committed. Until then blobs_list_uncommitted lists the blob. */
+/* Records that the blob's row is committed. Until then blobs_list_uncommitted lists the blob. */
 enum err blob_mark_row_committed(struct store *s, const char *name);
-/* Lists blobs of at least this age whose row is not known to be committed. */
+/* Lists blobs that are at least `seconds` old and whose row is not known to be committed. */
 enum err blobs_list_uncommitted(struct store *s, int64_t seconds,
                                 void (*found)(void *arg, const char *name), void *arg);
-/* Whether a backup is running. If so, do not delete blobs whose rows were deleted. */
+/* Returns whether a backup is running. If so, do not delete blobs whose rows were deleted. */
 bool blobs_deletion_is_locked(struct store *s);
-/* Whether this process has the data folder locked. */
+/* Returns whether this process has locked the data folder. */
 bool store_has_folder_lock(const struct store *s);
-/* ERR_NOT_FOUND if there is no such blob. The caller closes the fd. If blobs are in the database,
- * it may block on the network: do not call it on a loop. */
+/* Opens a blob for reading; the caller closes the fd. Returns ERR_NOT_FOUND if there is no such
+ * blob. If blobs are in the database, it may block on the network: do not call it on a loop. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* Opens a blob and compares its size with the size in its row (-1: unknown). If the blob is missing
- * or has another size, logs it and returns ERR_FILE_DAMAGED. */
+/* Opens a blob and compares its size with the size in its row (-1 if unknown). If the blob is
+ * missing or has another size, logs it and returns ERR_FILE_DAMAGED. */
 enum err blob_open_checked(struct store *s, const char *name, int64_t size, int *ret_fd,
                            int64_t *ret_size);
-/* BLAKE2b-256 in hex, as stored in `files`. */
+/* Size of a blob digest: BLAKE2b-256 in hex, as stored in the table `files`. */
 enum { BLOB_DIGEST_SIZE = 65 };
 void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE]);
 bool blobs_are_in_database(const struct store *s);
-/* Opens a blob without a query to the database. False: call blob_open. */
+/* Opens a blob without a query to the database. Returns false if the caller must call blob_open. */
 bool blob_open_without_database(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* ERR_NOT_FOUND if there is no such blob. */
+/* Returns ERR_NOT_FOUND if there is no such blob. */
 enum err blob_delete(struct store *s, const char *name);
 
 /* Checks the integrity of the database, for tests and `guildhall check`; logs each fault. */
@@ -397,10 +409,10 @@ enum err store_check_integrity(struct store *s);
 /* For /metrics. */
 struct store_stats {
     uint64_t reads, writes, commits, retries, failures;
-    uint64_t round_trips;   /* round trips to PostgreSQL that a caller waited for */
+    uint64_t round_trips;   /* round trips to PostgreSQL for which a caller waited */
     uint64_t corruptions;   /* statements that failed on a damaged SQLite database */
     uint64_t damaged_files; /* requested blobs that were missing or had another size */
-    const char *retried;    /* name of the work that was retried last; NULL: none */
+    const char *retried;    /* name of the work item that was retried last, or NULL */
 };
 void store_stats(struct store *s, struct store_stats *ret);
 

@@ -11,6 +11,7 @@
 #include "store/blobs/file_rows.h"
 #include "store/backup/write_pacing.h"
 #include "store/backup/snapshots.h"
+#include "tools/progress.h"
 #include "tools/tools.h"
 
 const struct option_row backup_option_rows[] = {
@@ -31,7 +32,7 @@ const struct option_row restore_option_rows[] = {
     { 0 },
 };
 
-/* Prints a report to out: stderr if the backup itself goes to standard output. */
+/* Prints a report to `out`, which is stderr if the backup itself goes to standard output. */
 static void print_backup_report(FILE *out, const char *verb, const struct backup_report *r)
 {
     fprintf(out, "%s %lld files, %lld bytes%s\n", verb, (long long)r->files, (long long)r->bytes,
@@ -46,7 +47,7 @@ static void print_backup_report(FILE *out, const char *verb, const struct backup
 
 static int check_database_and_files(const struct config *config)
 {
-    struct file_report files;
+    struct blob_check_report files;
     struct store *store;
 
     lower_process_priority();
@@ -91,11 +92,12 @@ int tool_check(const struct command_settings *s, char **arguments)
 int tool_backup(const struct command_settings *s, char **arguments)
 {
     struct backup_options options = { .path = arguments[0],
-                                      .keys = snapshot_keys,
+                                      .keys = snapshot_key_files,
                                       .replace = s->backup_force,
                                       .max_files = s->backup_keep,
                                       .even_if_damaged = s->even_if_damaged };
     struct backup_report report;
+    struct progress_watch watch;
     struct store *store;
 
     if (!arguments[0] || arguments[1])
@@ -106,7 +108,9 @@ int tool_backup(const struct command_settings *s, char **arguments)
     lower_process_priority();
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
+    progress_watch_begin(&watch, "backup", PROGRESS_WRITTEN, progress_size_of(s->config.data));
     enum err e = backup_create(store, &options, &report);
+    progress_watch_end(&watch);
     store_close(store);
     if (!e)
         print_backup_report(is_stream ? stderr : stdout, "saved", &report);
@@ -116,9 +120,11 @@ int tool_backup(const struct command_settings *s, char **arguments)
 static int restore_backup_file(const struct command_settings *s, const char *path)
 {
     struct backup_report report;
+    struct progress_watch watch;
 
+    progress_watch_begin(&watch, "restore", PROGRESS_WRITTEN, progress_size_of(path));
     enum err e = backup_restore(path, s->config.data, s->salvage, &report);
-
+    progress_watch_end(&watch);
     if (e && e != ERR_FILE_DAMAGED)
         return 1;
     print_backup_report(stdout, "restored", &report);
@@ -133,7 +139,7 @@ int tool_restore(const struct command_settings *s, char **arguments)
         return print_usage_error(
             "restore NAME (a snapshot), or restore FILE|- --data DIR (a backup)");
     buf_init(&out, 1024 * 1024);
-    bool runs = control_request(s->config.data, "operate snapshot\trestored", &out) == OK;
+    bool runs = control_send_request(s->config.data, "operate snapshot\trestored", &out) == OK;
     buf_clear(&out);
     return runs ? snapshot_restore(s, arguments[0]) : restore_backup_file(s, arguments[0]);
 }

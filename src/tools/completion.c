@@ -223,7 +223,7 @@ int tool_completion(const struct command_settings *s, char **arguments)
             continue;
         buf_init(&out, SIZE_MAX);
         shells[i].write(&out);
-        print_and_free(&out);
+        print_and_free_buf(&out);
         return 0;
     }
     return print_usage_error("completion needs the name of a shell: bash, zsh or fish");

@@ -1,4 +1,4 @@
-/* demo.c - `guildhall demo`: runs the server with a small example world. */
+/* demo.c - `guildhall demo`: runs the server with example data (accounts, guilds, an app). */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,29 +11,29 @@ enum { DEMO_ACCOUNTS = 3, HELPER_INDEX = 2 };
 static const char *const demo_usernames[DEMO_ACCOUNTS] = { "ada", "bob", "helper" };
 
 struct demo_state {
-    struct token_request requests[DEMO_ACCOUNTS];
+    struct account_token_request requests[DEMO_ACCOUNTS];
     struct demo_ids ids;
     const struct config *config;
     struct demo_bot *bot; /* set once the server runs */
 };
 
-/* Fills an empty database with the demo world; leaves any other world unchanged. */
+/* Fills an empty database with the example data; leaves other data unchanged. */
 static enum err fill_demo_world(const struct config *config, struct store *store)
 {
-    struct world_report report;
-    struct gifs_report gifs;
+    struct world_file_import_report report;
+    struct gifs_import_report gifs;
     bool empty;
-    enum err e = world_is_empty(store, &empty);
+    enum err e = store_has_no_accounts(store, &empty);
 
     if (e || !empty)
         return e;
     struct arena *arena = arena_new();
-    e = import_world_text(config, store, str_of(world_demo), false, arena, &report);
+    e = import_world_file_text(config, store, str_of(world_demo), false, arena, &report);
     arena_free(arena);
     return e ? e : gifs_import_demo(store, &gifs);
 }
 
-/* Prepares the demo world and its tokens, which stay the same after a restart. */
+/* Prepares the example data and its tokens, which stay the same after a restart. */
 static enum err prepare_demo(const struct config *config, struct demo_state *t)
 {
     struct store *store = NULL;
@@ -43,15 +43,15 @@ static enum err prepare_demo(const struct config *config, struct demo_state *t)
     if (!e)
         e = fill_demo_world(config, store);
     if (!e)
-        e = world_read_demo_ids(store, &t->ids);
+        e = demo_ids_read(store, &t->ids);
     if (!e)
         e = auth_new(config->data, store, &auth);
     for (int i = 0; i < DEMO_ACCOUNTS && !e; i++) {
-        t->requests[i] = (struct token_request){ .auth = auth,
-                                                 .username = str_of(demo_usernames[i]),
-                                                 .purpose = STR("guildhall demo"),
-                                                 .lasts = true };
-        e = world_issue_account_token(store, &t->requests[i]);
+        t->requests[i] = (struct account_token_request){ .auth = auth,
+                                                         .username = str_of(demo_usernames[i]),
+                                                         .purpose = STR("guildhall demo"),
+                                                         .lasts = true };
+        e = issue_account_token(store, &t->requests[i]);
     }
     auth_free(auth);
     store_close(store);
@@ -97,7 +97,7 @@ static void print_demo_guide(void *arg, const char *url)
     t->bot = demo_bot_start(t->config, url, t->requests[HELPER_INDEX].token);
 }
 
-/* Enables the workbench, the request log and the traffic log, unless they are configured. */
+/* Returns the configuration with workbench, request and traffic log enabled, unless set. */
 static struct config demo_config(const struct config *given)
 {
     struct config c = *given;

@@ -85,7 +85,7 @@ static const struct schema interaction_schema = { .size = sizeof(struct demo_int
                                                   .fields = interaction_fields };
 static const struct type type_interaction = { .kind = KIND_OBJECT, .schema = &interaction_schema };
 
-/* Returns the JSON of an option of the command or its subcommand, or "". */
+/* Returns the JSON of an option of the command or of its subcommand, or "". */
 static struct str find_option_value(const struct opt_list *options, const char *name)
 {
     const struct demo_option *o = options->value.items;
@@ -133,19 +133,19 @@ static void write_message_json(struct json_writer *j, int64_t type, struct str c
                                const char *button)
 {
     json_begin_object(j);
-    json_name(j, "type");
-    json_int(j, type);
-    json_name(j, "data");
+    json_write_name(j, "type");
+    json_write_int(j, type);
+    json_write_name(j, "data");
     json_begin_object(j);
-    json_name(j, "content");
-    json_text(j, content);
+    json_write_name(j, "content");
+    json_write_text(j, content);
     if (secret) {
-        json_name(j, "flags");
-        json_int(j, FLAG_EPHEMERAL);
+        json_write_name(j, "flags");
+        json_write_int(j, FLAG_EPHEMERAL);
     }
     if (button) {
-        json_name(j, "components");
-        json_raw(j, str_of(button));
+        json_write_name(j, "components");
+        json_write_raw(j, str_of(button));
     }
     json_end_object(j);
     json_end_object(j);
@@ -208,18 +208,18 @@ static void write_autocomplete_json(struct json_writer *j)
     static const char *const prompts[] = { "Where is the hammer?", "When is it open?" };
 
     json_begin_object(j);
-    json_name(j, "type");
-    json_int(j, DEMO_CALLBACK_AUTOCOMPLETE);
-    json_name(j, "data");
+    json_write_name(j, "type");
+    json_write_int(j, DEMO_CALLBACK_AUTOCOMPLETE);
+    json_write_name(j, "data");
     json_begin_object(j);
-    json_name(j, "choices");
+    json_write_name(j, "choices");
     json_begin_array(j);
     for (size_t i = 0; i < COUNT_OF(prompts); i++) {
         json_begin_object(j);
-        json_name(j, "name");
-        json_text(j, str_of(prompts[i]));
-        json_name(j, "value");
-        json_text(j, str_of(prompts[i]));
+        json_write_name(j, "name");
+        json_write_text(j, str_of(prompts[i]));
+        json_write_name(j, "value");
+        json_write_text(j, str_of(prompts[i]));
         json_end_object(j);
     }
     json_end_array(j);
@@ -237,11 +237,11 @@ static size_t count_bot_sessions(const struct demo_bot *b, snowflake bot)
 
     snprintf(start, sizeof start, "{\"user_id\":\"%" PRIu64 "\"", bot);
     buf_init(&out, SIZE_MAX);
-    if (control_request(b->config->data, "operate sessions", &out) == OK)
+    if (control_send_request(b->config->data, "operate sessions", &out) == OK)
         for (struct str rest = buf_str(&out); rest.n;) {
             struct str line = str_cut(&rest, '\n');
 
-            count += str_starts(line, str_of(start)) &&
+            count += str_starts_with(line, str_of(start)) &&
                      memmem(line.p, line.n, "\"connected\":true", 16) != NULL;
         }
     buf_clear(&out);
@@ -265,7 +265,7 @@ static void reply_to_interaction(const struct demo_bot *b, struct api_client *w,
     if (count_bot_sessions(b, q->application_id) > 1)
         return;
     buf_init(&body, MAX_REPLY_BYTES);
-    struct json_writer j = json_writer_to(&body);
+    struct json_writer j = json_writer_to_buf(&body);
     if (q->type == DEMO_INTERACTION_COMMAND)
         write_command_reply_json(&j, d, arena);
     else if (q->type == DEMO_INTERACTION_COMPONENT)
@@ -320,8 +320,8 @@ struct demo_bot *demo_bot_start(const struct config *config, const char *url, co
     struct demo_bot *b = mem_new(sizeof *b);
 
     b->config = config;
-    b->url = mem_dupz(url);
-    b->token = mem_dupz(token);
+    b->url = mem_dup_cstring(url);
+    b->token = mem_dup_cstring(token);
     if (pthread_create(&b->thread, NULL, run_bot_thread, b) == 0)
         return b;
     mem_free(b->url);

@@ -9,9 +9,9 @@
 
 struct demo_bot;
 
-/* Starts the bot. token: without "Bot ". Copies its arguments except the configuration. */
+/* Starts the bot with a token without "Bot ". Copies the arguments except the configuration. */
 struct demo_bot *demo_bot_start(const struct config *config, const char *url, const char *token);
-/* Call after the server has stopped. Accepts NULL. */
+/* Call it after the server has stopped. Accepts NULL. */
 void demo_bot_stop(struct demo_bot *b);
 
 #endif

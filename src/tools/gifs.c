@@ -26,7 +26,7 @@ struct gif_download {
     struct fetcher *fetcher;
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    /* The following members belong to the current request. */
+    /* The members from here on belong to the current request. */
     const char *url;
     struct buf *out;
     const char *problem;
@@ -67,7 +67,7 @@ static void start_gif_download(struct loop *loop, void *arg)
 
     if (!f->fetcher)
         f->fetcher = fetcher_new(loop, &(struct fetch_options){ 0 });
-    fetcher_start(f->fetcher, &request);
+    fetcher_start_request(f->fetcher, &request);
 }
 
 static bool download_gif(void *arg, const char *url, struct buf *ret, const char **ret_problem)
@@ -123,13 +123,13 @@ static int import_gifs(const struct config *config, const char *path, const char
 {
     struct gif_download fetching = { .lock = PTHREAD_MUTEX_INITIALIZER,
                                      .ended = PTHREAD_COND_INITIALIZER };
-    struct gifs_report report;
+    struct gifs_import_report report;
     struct store *store;
     struct buf text;
     int status = 1;
 
     buf_init(&text, MAX_LIST_BYTES);
-    /* Only root may be able to read the input, so the owner of new files is changed at the end. */
+    /* Stay root, who alone may be able to read the input; the owner of new files is set later. */
     if (read_file_or_stdin(path, &text) && !guildhall_open_store(config, false, &store)) {
         struct gifs_import in = { .text = buf_str(&text),
                                   .folder = folder,
@@ -159,7 +159,7 @@ int tool_gifs(const struct command_settings *s, char **arguments)
         (arguments[2] && arguments[3]))
         return print_usage_error(
             "gifs import FILE [FOLDER]; files are searched next to FILE, or in FOLDER");
-    char *path = mem_dupz(arguments[1]);
+    char *path = mem_dup_cstring(arguments[1]);
     int status = import_gifs(&s->config, arguments[1], arguments[2] ? arguments[2] : dirname(path));
     mem_free(path);
     return status;

@@ -11,7 +11,7 @@ static void append_command_help(struct buf *out, const struct program_command *c
     char call[64];
 
     snprintf(call, sizeof call, "%s %s", c->name, c->arguments);
-    append_help_line(out, call, c->help);
+    options_append_help_entry(out, call, c->help);
     buf_add_char(out, '\n');
 }
 
@@ -36,8 +36,20 @@ static void append_verbs_help(struct buf *out, const char *noun)
             buf_add_lit(out, "\nVerbs\n");
         first = false;
         snprintf(call, sizeof call, "%s %s", row->verb, row->arguments ? row->arguments : "");
-        append_help_line(out, call, row->help);
+        options_append_help_entry(out, call, row->help);
         buf_add_char(out, '\n');
+    }
+}
+
+static void append_examples(struct buf *out, const char *lines)
+{
+    struct str rest = str_of(lines);
+
+    buf_add_lit(out, "\nExamples\n");
+    while (rest.n) {
+        struct str line = str_cut(&rest, '\n');
+
+        buf_printf(out, "  guildhall %.*s\n", STR_ARGS(line));
     }
 }
 
@@ -57,7 +69,7 @@ static int print_help_of_all_commands(void)
             options_append_help(c->options, &out);
         }
     }
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
 }
 
@@ -69,11 +81,12 @@ int print_command_help(const struct program_command *c, bool all)
     buf_printf(&out, "guildhall %s%s%s [options]\n%s.\n", c->name, *c->arguments ? " " : "",
                c->arguments, c->help);
     append_verbs_help(&out, c->name);
+    append_examples(&out, c->examples);
     if (c->options) {
         buf_add_lit(&out, "\nOptions of this command; also as GUILDHALL_NAME in the environment\n");
         options_append_help(c->options, &out);
     }
-    /* Print the server's options only for serve and demo; other commands need few of them. */
+    /* Print the server's options only for serve and demo; other commands use few of them. */
     if (all || c->run == tool_serve || c->run == tool_demo)
         append_server_options_help(&out);
     else
@@ -82,8 +95,19 @@ int print_command_help(const struct program_command *c, bool all)
             "\nUse --data DIR or --store URL to select the server. For all options: guildhall %s "
             "--help-all\n",
             c->name);
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
+}
+
+int print_unknown_command(const char *name)
+{
+    const char *meant = find_similar_command_name(name);
+    char problem[256];
+
+    if (!meant)
+        return print_usage_error("there is no such command");
+    snprintf(problem, sizeof problem, "there is no command '%.64s'; did you mean %s?", name, meant);
+    return print_usage_error(problem);
 }
 
 int tool_help(const struct command_settings *s, char **arguments)
@@ -93,6 +117,6 @@ int tool_help(const struct command_settings *s, char **arguments)
 
     (void)s;
     if (arguments && arguments[0] && !c)
-        return print_usage_error("there is no such command");
+        return print_unknown_command(arguments[0]);
     return c && c->run != tool_help ? print_command_help(c, false) : print_help_of_all_commands();
 }

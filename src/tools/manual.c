@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error_causes.h"
 #include "server/guildhall.h"
 #include "admin/operator_commands/operator_commands.h"
 #include "tools/program.h"
@@ -62,6 +63,21 @@ static void append_manual_verbs(struct buf *out, const char *noun)
     }
 }
 
+static void append_manual_examples(struct buf *out, const char *examples)
+{
+    struct str rest = str_of(examples);
+    char line[160];
+
+    while (rest.n) {
+        struct str example = str_cut(&rest, '\n');
+
+        snprintf(line, sizeof line, "guildhall %.*s", STR_ARGS(example));
+        buf_add_lit(out, ".br\n");
+        append_roff_font(out, 'I', line);
+        buf_add_char(out, '\n');
+    }
+}
+
 static void append_manual_commands(struct buf *out)
 {
     buf_add_lit(out, ".SH COMMANDS\n");
@@ -72,6 +88,7 @@ static void append_manual_commands(struct buf *out)
         append_roff_font(out, 'I', c->arguments);
         buf_add_char(out, '\n');
         append_roff_sentence(out, c->help);
+        append_manual_examples(out, c->examples);
         append_manual_verbs(out, c->name);
     }
 }
@@ -186,18 +203,21 @@ int tool_manual(const struct command_settings *s, char **arguments)
 {
     bool conf = arguments[0] && strcmp(arguments[0], "conf") == 0;
     bool markdown = arguments[0] && strcmp(arguments[0], "options") == 0;
+    bool errors = arguments[0] && strcmp(arguments[0], "errors") == 0;
     struct buf out;
 
     (void)s;
-    if (arguments[0] && ((!conf && !markdown) || arguments[1]))
-        return print_usage_error("manual accepts no argument, conf or options");
+    if (arguments[0] && ((!conf && !markdown && !errors) || arguments[1]))
+        return print_usage_error("manual accepts no argument, conf, options or errors");
     buf_init(&out, SIZE_MAX);
     if (conf)
         append_configuration_manual(&out);
     else if (markdown)
         append_configuration_markdown(&out);
+    else if (errors)
+        write_error_reference(&out);
     else
         append_program_manual(&out);
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
 }

@@ -22,7 +22,7 @@ const struct option_row move_option_rows[] = {
 
 static bool is_postgres_url(const char *to)
 {
-    /* libpq recognises a connection string by the same test. */
+    /* The test is that by which libpq recognises a connection string. */
     return strncmp(to, "postgres://", 11) == 0 || strncmp(to, "postgresql://", 13) == 0 ||
            strchr(to, '=');
 }
@@ -70,7 +70,7 @@ int tool_move(const struct command_settings *s, char **arguments)
     struct move_options o = {
         .from = { s->config.data, s->config.store, s->config.store && inside },
         .to = { to, NULL, false },
-        .keys = snapshot_keys,
+        .keys = snapshot_key_files,
         .on_progress = on_move_progress,
         .arg = &meter,
         .rebuild = gifs_reindex,

@@ -9,11 +9,11 @@
 #include "integrations/integrations.h"
 #include "tools/tools.h"
 
-/* A request: the arguments of the command line, or a line of an import file. */
+/* A request: the arguments of the command line, or one line of an import file. */
 struct platform_request {
     struct auth *auth;
     enum platform platform;
-    char **words; /* arguments after the platform */
+    char **words; /* arguments after the name of the platform */
     int count;
     char code[64];
     const char *problem;
@@ -41,7 +41,7 @@ static enum err write_account(struct tx *tx, void *arg)
     struct platform_request *o = arg;
     bool programme = has_argument(o, 2, "programme"), partner = has_argument(o, 2, "partner");
 
-    return upsert_local_account(tx, &(struct local_account){
+    return upsert_local_account(tx, &(struct local_platform_account){
                                         .platform = o->platform,
                                         .id = str_of(o->words[0]),
                                         .name = str_of(o->words[1]),
@@ -71,7 +71,7 @@ static enum err write_subscription(struct tx *tx, void *arg)
         return ERR_BAD_REQUEST;
     }
     return upsert_local_subscription(
-        tx, &(struct local_subscription){
+        tx, &(struct local_platform_subscription){
                 .platform = o->platform,
                 .account_id = str_of(o->words[0]),
                 .subscriber_id = str_of(o->words[1]),
@@ -90,7 +90,7 @@ static enum err write_friendship(struct tx *tx, void *arg)
 {
     const struct platform_request *o = arg;
 
-    return insert_local_friends(tx, o->platform, str_of(o->words[0]), str_of(o->words[1]));
+    return insert_local_friendship(tx, o->platform, str_of(o->words[0]), str_of(o->words[1]));
 }
 
 struct platform_verb {
@@ -158,9 +158,9 @@ enum { MAX_WORDS = 8, MAX_LINE_BYTES = 4096, LINES_PER_TRANSACTION = 1000 };
 
 struct import_batch {
     char lines[LINES_PER_TRANSACTION][256];
-    int count, first; /* first: number of the first line */
+    int count, first; /* first: line number of the first request */
     struct auth *auth;
-    int bad; /* number of the invalid line; 0: none */
+    int bad; /* number of the invalid line, or 0 */
     const char *problem;
 };
 
@@ -185,7 +185,7 @@ static enum err write_import_line(struct tx *tx, struct import_batch *b, const c
     snprintf(line, sizeof line, "%s", text);
     int count = split_csv_line(line, words);
     const struct platform_verb *v = count ? find_platform_verb(words[0]) : NULL;
-    o.platform = count > 1 ? platform_find(str_of(words[1])) : PLATFORM_NONE;
+    o.platform = count > 1 ? platform_find_by_name(str_of(words[1])) : PLATFORM_NONE;
     o.words = words + 2;
     o.count = count - 2;
     enum err e = ERR_BAD_REQUEST;
@@ -270,7 +270,7 @@ static enum err write_guild_subscription(struct tx *tx, void *arg)
 {
     struct guild_subscription_request *o = arg;
 
-    return insert_guild_subscription(tx, o->guild_id, &o->made);
+    return insert_guild_subscription_integration(tx, o->guild_id, &o->made);
 }
 
 static int add_guild_subscription(const struct command_settings *s, const char *id)
@@ -304,7 +304,7 @@ int tool_platform(const struct command_settings *s, char **arguments)
     const struct platform_verb *v = count ? find_platform_verb(arguments[0]) : NULL;
     if (!v || count < 2 + v->min_arguments)
         return print_platform_usage();
-    struct platform_request o = { .platform = platform_find(str_of(arguments[1])),
+    struct platform_request o = { .platform = platform_find_by_name(str_of(arguments[1])),
                                   .words = arguments + 2,
                                   .count = count - 2 };
     if (o.platform == PLATFORM_NONE)

@@ -6,7 +6,7 @@
 
 #include "server/guildhall.h"
 
-void print_and_free(struct buf *out)
+void print_and_free_buf(struct buf *out)
 {
     fwrite(out->p, 1, out->n, stdout);
     buf_clear(out);
@@ -25,7 +25,7 @@ static int print_openapi(const struct command_settings *s, char **arguments)
     json_indent(buf_str(&text), &out);
     buf_add_char(&out, '\n');
     buf_clear(&text);
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
 }
 
@@ -36,7 +36,7 @@ static int print_reference(const struct command_settings *s, char **arguments)
     (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
     api_write_reference(guildhall_domains, &out);
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
 }
 
@@ -47,7 +47,7 @@ static int print_sample_config(const struct command_settings *s, char **argument
     (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
     options_append_sample_file(config_option_rows, &config_option_source, &out);
-    print_and_free(&out);
+    print_and_free_buf(&out);
     return 0;
 }
 
@@ -59,82 +59,114 @@ static int print_version(const struct command_settings *s, char **arguments)
 }
 
 const struct program_command program_commands[] = {
-    { "serve", "", "Run the server", tool_serve, NULL, .makes_data = true },
-    { "demo", "", "Run the server with a small example world", tool_demo, NULL,
-      .makes_data = true },
-    { "reload", "", "Make the running server read its configuration again", tool_reload, NULL },
-    { "import", "FILE", "Import a world file", tool_import, import_option_rows,
-      .makes_data = true },
-    { "export", "[FILE]", "Export the world to a file", tool_export, NULL },
-    { "seed", "", "Create a large random world", tool_seed, seed_option_rows, .makes_data = true },
-    { "gifs", "import FILE [FOLDER]", "Import GIFs listed in a JSON or CSV file", tool_gifs, NULL },
+    { "serve", "", "Run the server", tool_serve, NULL, .makes_data = true,
+      .examples =
+          "serve --data /var/lib/guildhall --listen 0.0.0.0:8080\nserve --workbench on --rate-limits off" },
+    { "demo", "", "Run the server with a small example world", tool_demo, NULL, .makes_data = true,
+      .examples = "demo\ndemo --listen 127.0.0.1:9000" },
+    { "reload", "", "Make the running server read its configuration again", tool_reload, NULL,
+      .examples = "reload --data /var/lib/guildhall" },
+    { "import", "FILE", "Import a world file", tool_import, import_option_rows, .makes_data = true,
+      .examples = "import world.json\nimport world.json --tokens env" },
+    { "export", "[FILE]", "Export the world to a file", tool_export, NULL,
+      .examples = "export world.json" },
+    { "seed", "", "Create a large random world", tool_seed, seed_option_rows, .makes_data = true,
+      .examples = "seed --data /tmp/large --users 1000" },
+    { "gifs", "import FILE [FOLDER]", "Import GIFs listed in a JSON or CSV file", tool_gifs, NULL,
+      .examples = "gifs import gifs.json" },
     { "invoke", "\"/COMMAND OPTION:VALUE\"",
-      "Run a command of an app as a user and print the response", tool_invoke, invoke_option_rows },
+      "Run a command of an app as a user and print the response", tool_invoke, invoke_option_rows,
+      .examples =
+          "invoke --as ada --channel general \"/weather city:Oslo\"\ninvoke --as ada --channel general /vote --press yes" },
     { "say", "\"TEXT\"", "Send a message as a user, and wait for a reply", tool_say,
-      act_option_rows },
-    { "react", "EMOJI", "Add a reaction to a message as a user", tool_react, act_option_rows },
-    { "join", "CODE|GUILD", "Join a guild as a user", tool_join, act_option_rows },
-    { "leave", "GUILD", "Leave a guild as a user", tool_leave, act_option_rows },
+      act_option_rows, .examples = "say \"!ping\" --as ada --channel general --expect pong" },
+    { "react", "EMOJI", "Add a reaction to a message as a user", tool_react, act_option_rows,
+      .examples = "react 👍 --as bob --channel general" },
+    { "join", "CODE|GUILD", "Join a guild as a user", tool_join, act_option_rows,
+      .examples = "join \"The Workshop\" --as fay --by ada" },
+    { "leave", "GUILD", "Leave a guild as a user", tool_leave, act_option_rows,
+      .examples = "leave \"The Workshop\" --as fay" },
     { "user", "VERB …", "Accounts: list, show, add, passwd, disable, enable, delete, premium",
-      tool_operator_command, operator_command_option_rows },
+      tool_operator_command, operator_command_option_rows,
+      .examples = "user list\nuser add bob\nuser passwd bob" },
     { "guild", "VERB …", "Guilds: list, show, owner, delete", tool_operator_command,
-      operator_command_option_rows },
+      operator_command_option_rows, .examples = "guild list\nguild owner 1572381641102327808 bob" },
     { "app", "VERB …", "Applications: list, show, token", tool_operator_command,
-      operator_command_option_rows },
+      operator_command_option_rows, .examples = "app list\napp token 1572381641102327808 --yes" },
     { "token", "revoke NAME", "Revoke all tokens and sessions of an account", tool_operator_command,
-      operator_command_option_rows },
+      operator_command_option_rows, .examples = "token revoke bob" },
     { "invite", "VERB …", "Registration codes: create, list, revoke", tool_operator_command,
-      operator_command_option_rows },
+      operator_command_option_rows, .examples = "invite create 5 7\ninvite list" },
     { "message", "VERB …", "Messages: show, delete, purge, purging", tool_operator_command,
-      operator_command_option_rows },
+      operator_command_option_rows,
+      .examples = "message show https://chat.example/channels/1/2/3\nmessage purge bob --yes" },
     { "file", "VERB …", "Attachments of messages: show, delete", tool_operator_command,
-      operator_command_option_rows },
+      operator_command_option_rows,
+      .examples = "file show https://chat.example/attachments/1/2/cat.png" },
     { "report", "VERB …", "Reported messages: list, show, close", tool_operator_command,
-      operator_command_option_rows },
+      operator_command_option_rows,
+      .examples = "report list\nreport close 1572381641102327808 \"not spam\"" },
     { "ban", "VERB …", "Banned address ranges: list, add, lift", tool_operator_command,
-      operator_command_option_rows },
+      operator_command_option_rows, .examples = "ban add 192.0.2.0/24 \"spam\"\nban list" },
+    { "announcement", "VERB …", "Announcement to everybody: show, set, clear",
+      tool_operator_command, operator_command_option_rows,
+      .examples = "announcement set \"Maintenance on Sunday at noon\" 3\nannouncement clear" },
     { "stats", "",
       "Print the numbers of accounts, guilds, messages and files of the running server",
-      tool_operator_command, operator_command_option_rows },
+      tool_operator_command, operator_command_option_rows, .examples = "stats\nstats --json" },
     { "log", "", "Print the operator log: what was changed, by whom and when",
-      tool_operator_command, operator_command_option_rows },
+      tool_operator_command, operator_command_option_rows, .examples = "log --limit 20" },
     { "sessions", "[VERB WHO]",
       "List connected sessions; voice, drop, reconnect, invalidate, resumable", tool_sessions,
-      sessions_option_rows },
+      sessions_option_rows, .examples = "sessions\nsessions reconnect helper" },
     { "watch", "", "Print requests and events of the running server as they happen", tool_watch,
-      watch_option_rows },
+      watch_option_rows,
+      .examples = "watch --user helper --status error\nwatch --after 0 --seconds 1 --json" },
+    { "why", "NAME PERMISSION [in CHANNEL] | NAME MESSAGE-LINK",
+      "Explain step by step why an account has a permission, or received a message", tool_why,
+      why_option_rows,
+      .examples =
+          "why ada \"Send Messages\" in general\nwhy helper VIEW_CHANNEL in Home/general\nwhy helper https://chat.example/channels/1/2/3" },
     { "health", "", "Print statistics of the running server for the last hour", tool_health,
-      health_option_rows },
+      health_option_rows, .examples = "health\nhealth --json" },
     { "clock", "[+15m|reset]", "Move the clock of a running demo or test server", tool_clock,
-      clock_option_rows },
+      clock_option_rows, .examples = "clock +15m\nclock reset" },
     { "fault", "['METHOD /PATH'|clear]",
-      "Make the next requests to a running demo or test server fail", tool_fault,
-      fault_option_rows },
-    { "console-key", "", "Print the key of the running server's console", tool_console_key, NULL },
-    { "nodes", "", "List the nodes of a cluster", tool_nodes, NULL },
+      "Make the next requests to a running demo or test server fail", tool_fault, fault_option_rows,
+      .examples = "fault 'POST /channels/*/messages' --status 500 --times 2\nfault clear" },
+    { "console-key", "", "Print the key of the running server's console", tool_console_key, NULL,
+      .examples = "console-key --data /var/lib/guildhall" },
+    { "nodes", "", "List the nodes of a cluster", tool_nodes, NULL, .examples = "nodes" },
     { "platform", "VERB …", "Accounts and subscriptions of the local platforms", tool_platform,
-      NULL },
+      NULL, .examples = "platform --help" },
     { "check", "[FILE]", "Check the database and its files, or a backup, for damage", tool_check,
-      NULL },
+      NULL, .examples = "check\ncheck backup.guildhall" },
     { "backup", "FILE|-", "Back up rows, files and keys, also while the server runs", tool_backup,
-      backup_option_rows },
+      backup_option_rows,
+      .examples =
+          "backup backup.guildhall\nbackup /var/backups/guildhall --keep 14\nbackup - | ssh host \"cat >backup\"" },
     { "snapshot", "[NAME]", "Save a snapshot of the running server, or list the snapshots",
-      tool_snapshot, snapshot_option_rows },
+      tool_snapshot, snapshot_option_rows, .examples = "snapshot fresh\nsnapshot" },
     { "restore", "NAME|FILE|-", "Restore a snapshot, or a backup into an empty data folder",
-      tool_restore, restore_option_rows, .makes_data = true },
+      tool_restore, restore_option_rows, .makes_data = true,
+      .examples = "restore fresh\nrestore backup.guildhall --data /var/lib/guildhall" },
     { "move", "", "Move the database to PostgreSQL, or from there into a folder", tool_move,
-      move_option_rows, .makes_data = true },
-    { "openapi", "", "Print the OpenAPI document", print_openapi, NULL },
-    { "reference", "", "Print docs/reference.md", print_reference, NULL },
+      move_option_rows, .makes_data = true, .examples = "move --to postgresql:///guildhall" },
+    { "openapi", "", "Print the OpenAPI document", print_openapi, NULL,
+      .examples = "openapi >openapi.json" },
+    { "reference", "", "Print docs/reference.md", print_reference, NULL,
+      .examples = "reference >reference.md" },
     { "sample-config", "", "Print a configuration file with every option", print_sample_config,
-      NULL },
-    { "manual", "[conf|options]",
-      "Print the manual page of the program or its configuration, or docs/CONFIGURATION.md",
-      tool_manual, NULL },
+      NULL, .examples = "sample-config >guildhall.conf" },
+    { "manual", "[conf|options|errors]",
+      "Print the manual page of the program or its configuration, docs/CONFIGURATION.md or "
+      "docs/errors.md",
+      tool_manual, NULL, .examples = "manual | man -l -\nmanual errors >errors.md" },
     { "completion", "bash|zsh|fish", "Print the completion script for a shell", tool_completion,
-      NULL },
-    { "version", "", "Print the version", print_version, NULL },
-    { "help", "[COMMAND]", "Print this list, or the help of one command", tool_help, NULL },
+      NULL, .examples = "completion bash >/etc/bash_completion.d/guildhall" },
+    { "version", "", "Print the version", print_version, NULL, .examples = "version" },
+    { "help", "[COMMAND]", "Print this list, or the help of one command", tool_help, NULL,
+      .examples = "help invoke" },
     { 0 },
 };
 
@@ -150,7 +182,7 @@ const struct program_command *program_find_command(const char *name)
     return NULL;
 }
 
-const char *find_similar_command(const char *name)
+const char *find_similar_command_name(const char *name)
 {
     struct option_row names[64] = { 0 };
     const struct option_row *lists[] = { names, NULL };

@@ -8,17 +8,21 @@ struct program_command {
     const char *name, *arguments, *help;
     int (*run)(const struct command_settings *s, char **arguments);
     const struct option_row *options; /* additional options, or NULL */
-    bool makes_data; /* may create the data folder, so ignores the package's folder */
+    bool makes_data;      /* may create the data folder, so ignores the package's folder */
+    const char *examples; /* lines of shell, for the help */
 };
 
 /* The list ends with a row without a name. */
 extern const struct program_command program_commands[];
 
-/* Returns NULL if there is no such command; --help, -h and --version are commands, too. */
+/* Returns NULL if there is no such command. --help, -h and --version are commands, too. */
 const struct program_command *program_find_command(const char *name);
 
 /* Returns the most similar command name, for error messages; NULL if none is similar. */
-const char *find_similar_command(const char *name);
+const char *find_similar_command_name(const char *name);
+
+/* Prints that there is no such command, and a similar one; returns the exit status. */
+int print_unknown_command(const char *name);
 
 /* Prints the help of one command; all: also the server's options. */
 int print_command_help(const struct program_command *c, bool all);
@@ -27,12 +31,11 @@ int tool_help(const struct command_settings *s, char **arguments);
 int tool_manual(const struct command_settings *s, char **arguments);
 int tool_completion(const struct command_settings *s, char **arguments);
 
-/* Reads arguments, environment and configuration file. ret->commands must be set: the environment
- * may contain options of other commands. rest: the remaining arguments; at most as many as argv. */
-bool read_command_settings(const struct program_command *c, struct arena *arena, char **argv,
-                           struct command_settings *ret, char **rest, const char **ret_problem);
+/* Reads arguments, environment and configuration file. ret->commands must be set, because the
+ * environment may contain options of other commands. `rest` gets the remaining arguments. */
+bool read_settings_of_command(const struct program_command *c, struct arena *arena, char **argv,
+                              struct command_settings *ret, char **rest, const char **ret_problem);
 
-/* Writes the buffer to standard output and frees it. */
-void print_and_free(struct buf *out);
+void print_and_free_buf(struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* seed.c - `guildhall seed`: writes a large random world for benchmarks. */
+/* seed.c - `guildhall seed`: writes random accounts, guilds and messages for benchmarks. */
 #include "tools/tools.h"
 
 #include <stddef.h>
@@ -51,7 +51,7 @@ static enum err print_seed_tokens(const struct command_settings *s, struct store
     if (e || !count)
         return e;
     for (int64_t n = 0; n < count && !e; n++) {
-        struct token_request request = { .auth = auth };
+        struct account_token_request request = { .auth = auth };
         char name[33], purpose[40];
 
         /* A user may own several guilds, so each line gets its own token. */
@@ -59,7 +59,7 @@ static enum err print_seed_tokens(const struct command_settings *s, struct store
         request.purpose = str_of(purpose);
         seed_username(&s->seed, seed_guild_owner(&s->seed, n), name);
         request.username = str_of(name);
-        e = world_issue_account_token(store, &request);
+        e = issue_account_token(store, &request);
         if (!e)
             printf("%llu %s %s\n", (unsigned long long)seed_guild_id(&s->seed, n), name,
                    request.token);
@@ -80,7 +80,7 @@ int tool_seed(const struct command_settings *s, char **arguments)
     if (open_store_as_owner(&s->config, &store))
         return 1;
     progress_begin(&m, "seed");
-    enum err e = write_seed_world(store, &s->seed, on_seed_progress, &m);
+    enum err e = write_seed_data(store, &s->seed, on_seed_progress, &m);
     progress_end(&m);
     if (e == ERR_STORE_CONFLICT)
         fprintf(stderr,

@@ -35,7 +35,7 @@ static sigset_t handled_signals(void)
     return set;
 }
 
-/* Blocks the signals, so that only wait_for_stop_signal receives them. Call before any thread
+/* Blocks the signals, so that only wait_for_stop_signal receives them. Call it before any thread
  * starts. */
 static void block_signals(void)
 {
@@ -44,7 +44,7 @@ static void block_signals(void)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* Reloads the settings; changes nothing on an error. Call with the lock held. */
+/* Reloads the settings; changes nothing on an error. Call it with the lock held. */
 static bool reload_locked(struct served_instance *s, struct guildhall *g, struct buf *out)
 {
     struct arena *arena = arena_new();
@@ -85,7 +85,7 @@ static int wait_for_stop_signal(struct served_instance *s, struct guildhall *g)
     sigset_t set = handled_signals();
     int sig;
 
-    /* SIGHUP reloads, unless it was sent because the terminal was closed: then the server stops. */
+    /* SIGHUP reloads the settings, or stops the server if it was sent by a closed terminal. */
     while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings &&
            !(s->has_terminal && !isatty(STDIN_FILENO))) {
         struct buf message;
@@ -103,7 +103,7 @@ static void print_first_account_help(const struct guildhall *g, const struct con
 {
     bool empty;
 
-    if (world_is_empty(guildhall_store(g), &empty) || !empty)
+    if (store_has_no_accounts(guildhall_store(g), &empty) || !empty)
         return;
     printf("guildhall: there are no accounts yet. Create the first one on this machine:\n  "
            "guildhall user add NAME --data %s\n  guildhall user passwd NAME --data %s\n",
@@ -125,7 +125,7 @@ static void format_server_url(const struct guildhall *g, const struct config *co
              guildhall_port(g));
 }
 
-/* Runs the server until a signal arrives and returns that signal; 0: the server did not start. */
+/* Runs the server until a signal arrives and returns the signal, or 0 if the start failed. */
 static int run_server_until_signal(struct served_instance *s,
                                    void (*ready)(void *arg, const char *url), void *arg,
                                    char listen[300])
@@ -135,7 +135,7 @@ static int run_server_until_signal(struct served_instance *s,
                                            .reload_arg = s };
     struct guildhall *g;
 
-    if (!snapshot_complete_exchange(config->data) || guildhall_start(config, &hooks, &g))
+    if (!snapshot_complete_restore(config->data) || guildhall_start(config, &hooks, &g))
         return 0;
     format_server_url(g, config, listen, 300);
     printf("guildhall: listening on %s\n", listen);
@@ -158,7 +158,7 @@ static int run_server_until_signal(struct served_instance *s,
 
 static void import_waiting_world(const struct config *config)
 {
-    struct world_options options = {
+    struct world_file_import_options options = {
         .domains = guildhall_domains,
         .password_ops = (unsigned long long)config->password_passes,
         .password_memory = (size_t)config->password_memory_mib * 1024 * 1024,
@@ -167,9 +167,9 @@ static void import_waiting_world(const struct config *config)
 
     if (!guildhall_open_store(config, false, &store) && !store_lock_exclusive(store) &&
         !auth_new(config->data, store, &options.auth))
-        world_import_run_queued(store, &options);
+        world_file_import_run_queued(store, &options);
     else
-        world_import_record_failure();
+        world_file_import_record_failure();
     auth_free(options.auth);
     store_close(store);
 }
@@ -194,9 +194,9 @@ int serve_until_stopped(const struct config *config, const struct command_settin
     int sig = run_server_until_signal(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
-        /* If both were requested, restore the snapshot first and import the world file into it. */
+        /* If both were requested, restore the snapshot first, then import the world file. */
         snapshot_restore_requested(config->data);
-        if (world_import_is_queued())
+        if (world_file_import_is_queued())
             import_waiting_world(config);
         /* The restarted server uses the configuration of the last reload. */
         if (s.arena)
@@ -215,7 +215,7 @@ int tool_reload(const struct command_settings *s, char **arguments)
     if (*arguments)
         return print_usage_error("reload accepts no arguments");
     buf_init(&reply, SIZE_MAX);
-    enum err e = control_request_all(s->config.data, "reload", &reply);
+    enum err e = control_send_request_to_all(s->config.data, "reload", &reply);
     if (e)
         fprintf(stderr, "guildhall: %s '%s'\n",
                 e == ERR_FORBIDDEN

@@ -29,7 +29,7 @@ static bool is_existing_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-/* If the package is installed, commands use its data folder by default. */
+/* Uses the data folder of the package by default, if the package is installed. */
 static void default_to_package_data(struct option_row *rows)
 {
     if (is_existing_folder("data") || !is_existing_folder(PACKAGE_DATA_FOLDER))
@@ -54,12 +54,12 @@ static const struct option_row *option_rows_of_command(const struct program_comm
     return all;
 }
 
-/* GUILDHALL_ variables that are not options: variables of tests, of the project's scripts, and
- * those that a container host sets for a service named "guildhall". */
+/* Variables GUILDHALL_… that are not options: those of tests, of the project's scripts, and those
+ * that a container host sets for a service named "guildhall". */
 static const char *const unrelated_variable_names[] = { "BINARY", "BUILT",  "TEST_*", "SERVICE_*",
                                                         "PORT",   "PORT_*", NULL };
 
-/* Checks names of variables; a shell may export options of several commands. */
+/* Checks the names of GUILDHALL_… variables; a shell may export options of several commands. */
 static bool check_environment_names(const struct program_command *commands, struct arena *arena,
                                     const char **ret_problem)
 {
@@ -73,8 +73,8 @@ static bool check_environment_names(const struct program_command *commands, stru
                                      arena, ret_problem);
 }
 
-bool read_command_settings(const struct program_command *c, struct arena *arena, char **argv,
-                           struct command_settings *ret, char **rest, const char **ret_problem)
+bool read_settings_of_command(const struct program_command *c, struct arena *arena, char **argv,
+                              struct command_settings *ret, char **rest, const char **ret_problem)
 {
     struct option_source source = config_option_source;
 
@@ -97,6 +97,6 @@ bool reread_settings(const struct command_settings *s, struct arena *arena,
     while (strcmp(c->name, s->argv[0]) != 0)
         c++;
     *ret = (struct command_settings){ .commands = s->commands };
-    return read_command_settings(c, arena, s->argv, ret, arena_array(arena, char *, count + 1),
-                                 ret_problem);
+    return read_settings_of_command(c, arena, s->argv, ret, arena_array(arena, char *, count + 1),
+                                    ret_problem);
 }

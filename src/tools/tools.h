@@ -1,7 +1,7 @@
 /* tools.h - the commands of the program.
  *
  * One file per command. Subfolders: invoke/ acts as a user, admin/ uses a running server, wire/ is
- * an API client, seeds/ creates random worlds. Tools may use every folder; only main.c uses them.
+ * an API client, seeds/ creates random data. Tools may use every folder; only main.c uses them.
  * They own no tables. Start with the table in program.c. */
 #ifndef TOOLS_TOOLS_H
 #define TOOLS_TOOLS_H
@@ -20,7 +20,7 @@ struct invoke_options {
 /* Options of watch, fault and sessions. */
 struct console_options {
     const char *kind, *user, *route, *method, *status, *event, *session, *text;
-    int64_t after, count, seconds; /* after -1: only new records */
+    int64_t after, count, seconds; /* after -1 means only new records */
     int64_t fault_status, times, code;
     const char *delay, *retry_after;
     bool drop, json;
@@ -34,11 +34,11 @@ struct command_settings {
     const struct program_command *commands; /* all commands (tools/program.h) */
     char **argv;                            /* parsed arguments, from the command's name on */
     struct seed_options seed;
-    const char *tokens; /* import: off, on, env */
+    const char *tokens; /* import: "off", "on" or "env" */
     const char *move_to, *move_to_data;
     int64_t backup_keep;      /* backup: number of files to retain */
-    bool even_if_damaged;     /* backup: also back up a damaged database */
-    bool salvage;             /* restore: restore undamaged parts of a damaged backup */
+    bool even_if_damaged;     /* backup: save a damaged database, too */
+    bool salvage;             /* restore: restore the undamaged files of a damaged backup */
     bool backup_force;        /* backup: overwrite an existing file */
     int64_t token_count;      /* seed: number of tokens to print */
     bool json;                /* sessions and operator commands: JSON output */
@@ -53,9 +53,9 @@ struct command_settings {
 extern const struct option_row import_option_rows[], seed_option_rows[], sessions_option_rows[],
     invoke_option_rows[], operator_command_option_rows[], watch_option_rows[], health_option_rows[],
     clock_option_rows[], fault_option_rows[], act_option_rows[], move_option_rows[],
-    backup_option_rows[], restore_option_rows[], snapshot_option_rows[];
+    backup_option_rows[], restore_option_rows[], snapshot_option_rows[], why_option_rows[];
 
-/* Each command returns the exit status. arguments: the words after the command; ends with NULL. */
+/* Each command returns the exit status. `arguments` are the words after the command, then NULL. */
 int tool_serve(const struct command_settings *s, char **arguments);
 int tool_reload(const struct command_settings *s, char **arguments);
 int tool_demo(const struct command_settings *s, char **arguments);
@@ -64,6 +64,7 @@ int tool_export(const struct command_settings *s, char **arguments);
 int tool_seed(const struct command_settings *s, char **arguments);
 int tool_sessions(const struct command_settings *s, char **arguments);
 int tool_watch(const struct command_settings *s, char **arguments);
+int tool_why(const struct command_settings *s, char **arguments);
 int tool_health(const struct command_settings *s, char **arguments);
 int tool_clock(const struct command_settings *s, char **arguments);
 int tool_fault(const struct command_settings *s, char **arguments);
@@ -78,7 +79,7 @@ int tool_backup(const struct command_settings *s, char **arguments);
 int tool_restore(const struct command_settings *s, char **arguments);
 int tool_move(const struct command_settings *s, char **arguments);
 int tool_snapshot(const struct command_settings *s, char **arguments);
-/* Asks the running server to restore a snapshot, and waits until it is restored. */
+/* Makes the running server restore a snapshot, and waits until it is restored. */
 int snapshot_restore(const struct command_settings *s, const char *name);
 int tool_invoke(const struct command_settings *s, char **arguments);
 int tool_say(const struct command_settings *s, char **arguments);
@@ -86,39 +87,41 @@ int tool_react(const struct command_settings *s, char **arguments);
 int tool_join(const struct command_settings *s, char **arguments);
 int tool_leave(const struct command_settings *s, char **arguments);
 
-/* Adds an account while no server runs; the output is that of "user add". */
+/* Adds an account while no server runs; prints the same output as "user add". */
 int add_user_without_server(const struct command_settings *s, char **words);
-/* A request to the running server: noun, verb and arguments, tab-separated. */
+/* A request to the running server: noun, verb and arguments, separated by tabs. */
 struct operator_request {
     const char *words;
-    int64_t seconds; /* timeout; 0: none */
-    bool as_json;    /* reply with the JSON of the console route */
+    int64_t seconds; /* timeout; 0 means none */
+    bool as_json;    /* request the JSON of the console route as reply */
 };
-/* Sends an operator command. 0: success; ret has a line of column names and a line per row, or
- * JSON. -1: no server runs. Otherwise an error was printed; the result is 1 or the HTTP status. */
+/* Sends an operator command. Returns 0 on success: ret has a line of column names and a line per
+ * row, or JSON. Returns -1 if no server runs. Otherwise prints an error; returns 1 or the
+ * status. */
 int send_operator_command(const struct command_settings *s, const struct operator_request *q,
                           struct arena *arena, struct str *ret);
-/* Sends an operator command; returns the exit status: 3: refused, 1: no server runs (printed). */
+/* Sends an operator command. Returns the exit status: 3 if refused, 1 if no server runs. */
 int send_operator_command_or_fail(const struct command_settings *s,
                                   const struct operator_request *q, struct arena *arena,
                                   struct str *ret);
-/* Removes a line from the reply and splits it. The number of cells; missing cells are empty. */
+/* Removes a line from the reply and splits it. Returns the number of cells; others are empty. */
 enum { MAX_REPLY_COLUMNS = 16, OPERATOR_REPLY_TIMEOUT_S = 60 };
 int parse_reply_row(struct str *reply, struct str cells[MAX_REPLY_COLUMNS]);
 /* Prints a reply: a line of column names, tab-separated, and a line of cells per row. */
 void print_reply_rows(const struct command_settings *s, struct str reply);
 
-/* Prints why the server on this folder is unreachable (error of control_request); the exit status.
- */
+/* Prints why the server on this folder is unreachable (e is from control_send_request). Returns the
+ * exit status. */
 int print_server_unreachable(const char *folder, enum err e);
 
-/* Opens the store for writing while no server runs. If called as root, switches to the owner of the
+/* Opens the store for writing while no server runs. If root calls it, switches to the owner of the
  * folder, so that the server can open new files. */
 enum err open_store_as_owner(const struct config *config, struct store **ret);
 
 /* Imports a world file; prints errors to stderr. */
-enum err import_world_text(const struct config *config, struct store *store, struct str text,
-                           bool tokens, struct arena *arena, struct world_report *ret);
+enum err import_world_file_text(const struct config *config, struct store *store, struct str text,
+                                bool tokens, struct arena *arena,
+                                struct world_file_import_report *ret);
 
 /* Reads a whole file, or standard input for "-"; prints errors to stderr. */
 bool read_file_or_stdin(const char *path, struct buf *out);

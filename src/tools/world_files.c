@@ -1,4 +1,5 @@
 /* world_files.c - `guildhall import` and `guildhall export`: world files. */
+#include "tools/progress.h"
 #include "tools/tools.h"
 
 #include <ctype.h>
@@ -29,19 +30,19 @@ bool read_file_or_stdin(const char *path, struct buf *out)
 
     while (f && (n = fread(piece, 1, sizeof piece, f)) > 0)
         buf_add(out, piece, n);
-    bool ok = f && !ferror(f) && !buf_full(out);
+    bool ok = f && !ferror(f) && !buf_is_full(out);
     if (!ok)
         fprintf(stderr, "guildhall: cannot read '%s': %s\n", path,
-                buf_full(out) ? "the file is too large" : strerror(errno));
+                buf_is_full(out) ? "the file is too large" : strerror(errno));
     if (f && !standard)
         fclose(f);
     return ok;
 }
 
-/* Prints ADA_TOKEN='…' for a shell; without "Bot ", which libraries add themselves. */
-static void print_token_variables(const struct world_report *report)
+/* Prints ADA_TOKEN='…' for a shell, without "Bot ", which libraries add themselves. */
+static void print_token_variables(const struct world_file_import_report *report)
 {
-    const struct world_token *tokens = report->tokens.items;
+    const struct imported_account_token *tokens = report->tokens.items;
 
     for (size_t i = 0; i < report->tokens.count; i++) {
         printf("export ");
@@ -53,11 +54,11 @@ static void print_token_variables(const struct world_report *report)
     }
 }
 
-static void print_import_report(const struct world_report *report)
+static void print_import_report(const struct world_file_import_report *report)
 {
-    const struct world_token *tokens = report->tokens.items;
+    const struct imported_account_token *tokens = report->tokens.items;
 
-    for (const struct world_count *c = report->counts; c->what; c++)
+    for (const struct imported_object_count *c = report->counts; c->what; c++)
         if (c->made || c->known)
             printf("%-14s %lld made, %lld known\n", c->what, (long long)c->made,
                    (long long)c->known);
@@ -66,10 +67,11 @@ static void print_import_report(const struct world_report *report)
                STR_ARGS(tokens[i].token));
 }
 
-enum err import_world_text(const struct config *config, struct store *store, struct str text,
-                           bool tokens, struct arena *arena, struct world_report *ret)
+enum err import_world_file_text(const struct config *config, struct store *store, struct str text,
+                                bool tokens, struct arena *arena,
+                                struct world_file_import_report *ret)
 {
-    struct world_options options = {
+    struct world_file_import_options options = {
         .domains = guildhall_domains,
         .tokens = tokens,
         .password_ops = (unsigned long long)config->password_passes,
@@ -79,7 +81,7 @@ enum err import_world_text(const struct config *config, struct store *store, str
 
     if (e)
         return e;
-    e = world_import(store, &options, text, arena, ret);
+    e = world_file_import(store, &options, text, arena, ret);
     auth_free(options.auth);
     if (e == ERR_STORE_CONFLICT)
         fprintf(stderr,
@@ -92,7 +94,8 @@ enum err import_world_text(const struct config *config, struct store *store, str
 
 int tool_import(const struct command_settings *s, char **arguments)
 {
-    struct world_report report;
+    struct progress_watch watch;
+    struct world_file_import_report report;
     struct store *store;
     struct buf text;
     int status = 1;
@@ -101,10 +104,11 @@ int tool_import(const struct command_settings *s, char **arguments)
         return print_usage_error("import FILE; - reads from standard input");
     buf_init(&text, MAX_FILE_BYTES);
     struct arena *arena = arena_new();
+    progress_watch_begin(&watch, "import", PROGRESS_TIME, 0);
     if (read_file_or_stdin(arguments[0], &text) && !open_store_as_owner(&s->config, &store)) {
         if (!store_lock_exclusive(store) &&
-            !import_world_text(&s->config, store, buf_str(&text), strcmp(s->tokens, "off") != 0,
-                               arena, &report)) {
+            !import_world_file_text(&s->config, store, buf_str(&text),
+                                    strcmp(s->tokens, "off") != 0, arena, &report)) {
             if (strcmp(s->tokens, "env") == 0)
                 print_token_variables(&report);
             else
@@ -113,12 +117,13 @@ int tool_import(const struct command_settings *s, char **arguments)
         }
         store_close(store);
     }
+    progress_watch_end(&watch);
     arena_free(arena);
     buf_clear(&text);
     return status;
 }
 
-/* Writes a file of mode 0600, because it contains password hashes. */
+/* Writes a file with mode 0600, because it contains password hashes. */
 static bool write_private_file(const char *path, struct str text)
 {
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : STDOUT_FILENO;
@@ -135,6 +140,7 @@ static bool write_private_file(const char *path, struct str text)
 
 int tool_export(const struct command_settings *s, char **arguments)
 {
+    struct progress_watch watch;
     bool importable, ok = false;
     struct store *store;
     struct buf text;
@@ -144,15 +150,17 @@ int tool_export(const struct command_settings *s, char **arguments)
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
     buf_init(&text, SIZE_MAX);
-    if (!world_export(store, guildhall_domains, &text, &importable)) {
-        if (importable)
+    progress_watch_begin(&watch, "export", PROGRESS_TIME, 0);
+    if (!world_file_export(store, guildhall_domains, &text, &importable)) {
+        if (importable && text.n <= MAX_FILE_BYTES)
             ok = write_private_file(arguments[0], buf_str(&text));
         else
             fprintf(
                 stderr,
-                "guildhall: nothing was written: this world has more than the 100000 values that "
-                "an import accepts; use backup to copy it\n");
+                "guildhall: nothing was written: this world has more than the 100000 values or 256 "
+                "MiB that an import accepts; use backup to copy it\n");
     }
+    progress_watch_end(&watch);
     buf_clear(&text);
     store_close(store);
     return ok ? 0 : 1;

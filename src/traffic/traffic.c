@@ -14,8 +14,8 @@ struct traffic_ring {
     unsigned watchers;
     size_t size;
     pthread_mutex_t lock; /* protects all members but `on` */
-    char *bytes;          /* the ring; NULL before the first traffic_start_watching */
-    uint64_t *offsets;    /* offset of each record in the byte stream, by number % SLOTS */
+    char *bytes;          /* the ring buffer; NULL before the first traffic_start_watching */
+    uint64_t *offsets;    /* offset of each record in the byte stream, by number % MAX_RECORDS */
     uint64_t end;         /* length of the byte stream; its last `size` bytes are stored */
     size_t at;            /* end % size, cached to avoid a division per record */
     uint64_t newest;
@@ -75,7 +75,7 @@ void traffic_stop_watching(struct traffic_ring *t)
 
 /* --- ring buffer ---------------------------------------------------------------------- */
 
-/* Moves the write position; wraps at most once: no record exceeds an eighth of the ring. */
+/* Moves the write position; wraps at most once, as no record exceeds an eighth of the ring. */
 static void ring_advance(struct traffic_ring *t, size_t n)
 {
     t->end += n;
@@ -163,7 +163,7 @@ static uint64_t ring_oldest(const struct traffic_ring *t)
 {
     uint64_t low = t->newest < MAX_RECORDS ? 1 : t->newest - MAX_RECORDS + 1, high = t->newest;
 
-    /* Offsets grow with the numbers: a binary search finds the oldest stored record. */
+    /* Offsets grow with the record numbers, so a binary search finds the oldest stored record. */
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 
@@ -175,7 +175,7 @@ static uint64_t ring_oldest(const struct traffic_ring *t)
     return ring_contains(t, low) ? low : 0;
 }
 
-void traffic_read_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest)
+void traffic_read_number_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest)
 {
     pthread_mutex_lock(&t->lock);
     *ret_newest = t->newest;

@@ -1,8 +1,8 @@
 /* traffic.h - ring buffer of recent REST requests and gateway messages, for the console.
  *
- * Stores the newest records in memory and overwrites the oldest. Without a watcher nothing is
- * stored, and callers detect that with one atomic load (traffic_is_recorded). Records contain
- * secrets; the code that displays them must redact those (admin/console/traffic_records.h).
+ * Stores the newest records in memory and overwrites the oldest. While no console client watches,
+ * nothing is stored, and callers detect that with one atomic load (traffic_is_recorded). Records
+ * contain secrets; the code that displays them must redact those (admin/console/traffic_records.h).
  *
  * Uses only base/. Owns no table. Start with traffic_add_record. */
 #ifndef TRAFFIC_TRAFFIC_H
@@ -16,7 +16,7 @@
 
 enum traffic_kind {
     TRAFFIC_CALL,     /* REST request with its response */
-    TRAFFIC_OPENED,   /* gateway socket opened */
+    TRAFFIC_OPENED,   /* a gateway socket was opened */
     TRAFFIC_RECEIVED, /* message received from the client of a gateway socket */
     TRAFFIC_SENT,     /* message sent to the client of a gateway socket */
     TRAFFIC_CLOSED,
@@ -24,7 +24,7 @@ enum traffic_kind {
     TRAFFIC_REFUSED,   /* request refused by the HTTP server: malformed or too large */
 };
 
-/* Type of the credential of a request, judged by its form alone. */
+/* Type of a request's credential, recognised by its form alone. */
 enum traffic_credential {
     TRAFFIC_NO_CREDENTIAL,
     TRAFFIC_UNPREFIXED_TOKEN, /* token without a prefix, as user clients send it */
@@ -33,9 +33,9 @@ enum traffic_credential {
     TRAFFIC_BEARER,
 };
 
-/* Texts of a record. */
+/* Texts of a record. "Requests" are REST requests. */
 enum traffic_record_text {
-    TRAFFIC_TARGET,       /* requests: path and query; refused requests: as far as known */
+    TRAFFIC_TARGET,       /* requests: path and query; refused requests: as much as is known */
     TRAFFIC_PROBLEM,      /* requests: first validation error; sockets: close reason */
     TRAFFIC_ADDRESS,      /* client address */
     TRAFFIC_REQUEST,      /* requests: body; received messages: field d */
@@ -43,6 +43,7 @@ enum traffic_record_text {
     TRAFFIC_REQUEST_HEAD, /* requests: header lines as received */
     TRAFFIC_REPLY_TYPE,   /* requests: content type of the response */
     TRAFFIC_REPLY_HEAD,   /* requests: headers that the API adds, each with CRLF */
+    TRAFFIC_CAUSE,        /* refusals: cause and fix in a sentence, without secrets */
     TRAFFIC_TEXTS,
 };
 
@@ -51,44 +52,44 @@ enum { TRAFFIC_MAX_TEXT = 16 * 1024 };
 
 struct traffic_record {
     uint64_t number; /* numbers start at 1 and have no gaps */
-    int64_t at_us;   /* time at which the request ended; clock_us */
-    int64_t took_ns; /* duration; requests only */
+    int64_t at_us;   /* time at which the request ended (clock_us) */
+    int64_t took_ns; /* duration in ns; only of requests */
     snowflake user_id, application_id;
-    const char *name;         /* name of the route or event, a string literal; NULL: none */
-    const char *path_pattern; /* requests: path pattern of the route, a literal; NULL: none */
-    uint64_t session, socket; /* gateway session and socket */
-    uint64_t seq;             /* sent messages: sequence number in the session; 0: none */
-    int32_t status;           /* requests: HTTP status; messages: opcode; closed: close code */
+    const char *name;         /* name of the route or event, a string literal; or NULL */
+    const char *path_pattern; /* requests: path pattern of the route, a string literal; or NULL */
+    uint64_t session, socket; /* numbers of the gateway session and the socket */
+    uint64_t seq;             /* sent messages: sequence number in the session, or 0 */
+    int32_t status;           /* HTTP status of a request, opcode of a message, or close code */
     int32_t code;             /* requests: error code, or 0 */
     uint32_t lengths[TRAFFIC_TEXTS];
     uint32_t stored[TRAFFIC_TEXTS]; /* stored bytes, at most TRAFFIC_MAX_TEXT */
     uint8_t kind;                   /* enum traffic_kind */
     uint8_t method;                 /* requests: enum http_method */
-    uint8_t caller;                 /* enum caller_kind; 0: unauthenticated */
+    uint8_t caller;                 /* enum caller_kind; 0 if unauthenticated */
     uint8_t credential;             /* requests: enum traffic_credential */
-    bool not_served;                /* requests: whether this server does not implement the route */
+    bool not_served;                /* requests: this server does not implement the route */
 };
 
 struct traffic_ring;
 
-/* Creates a ring of `bytes` bytes, which records always, or only while watched
+/* Creates a ring buffer of `bytes` bytes, which records always, or only while a client watches
  * (traffic_start_watching). */
 struct traffic_ring *traffic_ring_new(size_t bytes, bool always);
 void traffic_ring_free(struct traffic_ring *t);
 
-/* True if records are stored at the moment. May be called from any thread; false for NULL. */
+/* Returns whether records are stored at the moment; false for NULL. Thread-safe. */
 bool traffic_is_recorded(const struct traffic_ring *t);
-/* Start and stop watching; the number of watchers is counted. */
+/* Start and stop recording for one watching client; the clients are counted. */
 void traffic_start_watching(struct traffic_ring *t);
 void traffic_stop_watching(struct traffic_ring *t);
 
-/* Adds a record with its texts; sets number, lengths and stored. May be called from any thread. */
+/* Adds a record with its texts; sets number, lengths and stored. Thread-safe. */
 void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
                         const struct str texts[TRAFFIC_TEXTS]);
 
-/* Returns the numbers of the oldest stored and of the newest record; 0: none. */
-void traffic_read_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest);
-/* Reads a record; its texts are written to room. Returns false if the record is not stored. */
+/* Returns the numbers of the oldest stored record and of the newest one; 0 if there is none. */
+void traffic_read_number_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest);
+/* Reads a record and writes its texts to `room`. Returns false if the record is not stored. */
 bool traffic_read_record(struct traffic_ring *t, uint64_t number, struct traffic_record *ret,
                          struct buf *room);
 struct str traffic_record_text(const struct traffic_record *r, const struct buf *room,

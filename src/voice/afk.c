@@ -1,7 +1,6 @@
-/* afk.c - moves idle users to the guild's AFK channel.
- *
- * One job per user runs when the user could have been idle for afk_timeout. Activity only updates
- * active_at, and the job reschedules itself accordingly. */
+/* afk.c - moves idle users to the guild's AFK channel. One job per user runs when the user could
+ * have been idle for afk_timeout. Activity only updates active_at; the job then schedules itself
+ * again. */
 #include "voice/state_rows.h"
 
 #include "base/clock.h"
@@ -39,7 +38,7 @@ enum err afk_schedule_move(struct call *call, const struct voice_state *s)
     return e ? e : schedule_afk_move(call, s, &guild);
 }
 
-static enum err schedule_afk_moves_step(struct call *call, const struct voice_room_step *c)
+static enum err schedule_afk_moves_step(struct call *call, const struct large_room_step *c)
 {
     struct list states;
     struct guild guild;
@@ -47,7 +46,7 @@ static enum err schedule_afk_moves_step(struct call *call, const struct voice_ro
 
     if (e || guild.afk_channel_id.given != GIVEN)
         return e;
-    e = list_states_of_step(call->tx, c, &states);
+    e = list_voice_states_of_step(call->tx, c, &states);
     for (size_t i = 0; !e && i < states.count; i++)
         e = schedule_afk_move(call, (const struct voice_state *)states.items + i, &guild);
     return e ? e : schedule_next_room_step(call, &afk_reschedule_job, c, &states);
@@ -55,13 +54,13 @@ static enum err schedule_afk_moves_step(struct call *call, const struct voice_ro
 
 enum err afk_reschedule_guild(struct call *call, snowflake guild_id)
 {
-    return schedule_afk_moves_step(call, &(struct voice_room_step){ .guild_id = guild_id });
+    return schedule_afk_moves_step(call, &(struct large_room_step){ .guild_id = guild_id });
 }
 
 static enum err run_afk_reschedule_step(struct call *call, const struct job *job)
 {
-    struct voice_room_step c;
-    enum err e = voice_room_step_from_job(job, &c) ? schedule_afk_moves_step(call, &c) : OK;
+    struct large_room_step c;
+    enum err e = large_room_step_from_job(job, &c) ? schedule_afk_moves_step(call, &c) : OK;
 
     return e == ERR_UNKNOWN_GUILD ? OK : e;
 }

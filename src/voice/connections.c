@@ -1,4 +1,4 @@
-/* connections.c - checks voice connections of the relay, and records which states are connected. */
+/* connections.c - checks connections to the relay, and records which voice states are connected. */
 #include "voice/internal.h"
 
 #include <sodium.h>
@@ -13,7 +13,7 @@
 
 /* --- IDENTIFY ------------------------------------------------------------------------- */
 
-/* Finds the voice state of an IDENTIFY. For a private call server_id is the channel. */
+/* Finds the voice state of an IDENTIFY payload. For a private call, server_id is the channel. */
 static enum err find_state_to_connect(struct tx *tx, const struct pending_identify *c,
                                       struct voice_state *ret)
 {
@@ -36,7 +36,7 @@ static enum err refuse_without_state(struct tx *tx, const struct pending_identif
     return e && e != ERR_UNKNOWN_GUILD ? e : ERR_UNKNOWN_VOICE_STATE;
 }
 
-/* Validates an IDENTIFY; 0: it is valid. */
+/* Validates an IDENTIFY payload. Returns 0 if it is valid, else the close code. */
 static enum relay_close_code validate_identify(const struct pending_identify *c,
                                                const unsigned char token[VOICE_TOKEN_SIZE],
                                                struct str session_id, snowflake channel_id)
@@ -48,7 +48,7 @@ static enum relay_close_code validate_identify(const struct pending_identify *c,
     return c->channel_id && c->channel_id != channel_id ? RELAY_INVALID_SESSION : 0;
 }
 
-/* Accepts an IDENTIFY for a call or a stream in this channel. */
+/* Accepts an IDENTIFY payload for a call or a stream in this channel. */
 static enum err accept_identify(struct call *call, const struct pending_identify *c,
                                 snowflake channel_id, struct relay_voice_state fact)
 {
@@ -63,18 +63,19 @@ static enum err accept_identify(struct call *call, const struct pending_identify
     return OK;
 }
 
-/* Refuses a client whose room another node owns. */
+/* Refuses a client if another node owns the voice room. */
 static enum err refuse_room_of_other_node(struct call *call, snowflake room_id,
                                           enum relay_close_code *ret)
 {
     bool here;
-    enum err e = room_is_owned_here(call, room_id, &here);
+    enum err e = room_is_owned_by_this_node(call, room_id, &here);
 
     *ret = e ? RELAY_UNKNOWN_ERROR : here ? 0 : RELAY_SERVER_NOT_FOUND;
     return e ? e : here ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
 
-/* Checks an IDENTIFY for a voice state; admits: also marks the state as connected. */
+/* Checks an IDENTIFY payload for a voice state. If admits is set, also marks the voice state as
+ * connected. */
 static enum err connect_state(struct call *call, struct pending_identify *c, struct voice_state *s,
                               bool admits)
 {
@@ -88,12 +89,12 @@ static enum err connect_state(struct call *call, struct pending_identify *c, str
     if (e || !admits)
         return e;
     s->live = true;
-    e = voice_state_write(call->tx, s);
+    e = voice_state_write_row(call->tx, s);
     return e ? e : accept_identify(call, c, voice_state_channel_id(s), relay_voice_state_from(s));
 }
 
-/* Checks an IDENTIFY for a stream; admits: also writes the row unchanged, so that a concurrent end
- * of the stream conflicts with it. */
+/* Checks an IDENTIFY payload for a stream. If admits is set, also writes the unchanged row, so that
+ * a concurrent end of the stream conflicts with this transaction. */
 static enum err connect_stream(struct call *call, struct pending_identify *c,
                                const struct stream *s, bool admits)
 {
@@ -144,7 +145,8 @@ static enum err read_identify(struct call *call)
     return check_identify(call, false);
 }
 
-/* A read transaction rejects bad IDENTIFYs, which anyone can send, before the write transaction. */
+/* A read transaction rejects invalid IDENTIFY payloads, which anyone can send, before the write
+ * transaction. */
 static enum err prepare_identify(struct call *call)
 {
     call->read = read_identify;
@@ -183,19 +185,19 @@ static void on_relay_identify(void *arg, const struct pending_identify *c)
 
 struct connection_change {
     struct voice_state_key voice_state;
-    bool live, active; /* exactly one of the two changes */
+    bool live, active; /* only one of them changes per call */
 };
 
-/* Whether the state needs VOICE_SERVER_UPDATE. A client may close its voice socket and send op 4 at
- * once. If op 4 is handled first, it is answered as if the socket were open, and the update is sent
- * when the socket is closed. */
+/* Returns whether the client needs VOICE_SERVER_UPDATE. A client may close its voice socket and
+ * send op 4 at once. If op 4 is handled first, the server still considers the socket open, so the
+ * update is sent when the socket is closed. */
 #define REPEATED_REQUEST_US (INT64_C(2) * 1000000)
 static bool state_awaits_server_update(const struct voice_state *s)
 {
     return !s->live && clock_us() - s->requested_again_at < REPEATED_REQUEST_US;
 }
 
-/* Ignores the change if the state has another salt by now. */
+/* Ignores the change if the voice state has another salt by now. */
 static enum err update_connection(struct call *call)
 {
     const struct connection_change *c = call_passed_data(call, "connection_change");
@@ -213,7 +215,7 @@ static enum err update_connection(struct call *call)
     bool asked = !c->active && state_awaits_server_update(&s);
     if (asked)
         s.requested_again_at = 0;
-    e = voice_state_write(call->tx, &s);
+    e = voice_state_write_row(call->tx, &s);
     return e || !asked ? e : emit_voice_server_update(call, &s);
 }
 

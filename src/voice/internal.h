@@ -1,4 +1,4 @@
-/* internal.h - queued opcodes of sessions and op 4, shared by the files of voice/. */
+/* internal.h - voice opcodes of gateway sessions, shared by the files of voice/. */
 #ifndef VOICE_INTERNAL_H
 #define VOICE_INTERNAL_H
 
@@ -9,25 +9,26 @@
 
 /* --- session_opcodes.c: opcodes of sessions ------------------------------------------- */
 
-/* A queued opcode of a session. The opcodes of a session run one after the other, in the order
- * received. */
+/* A queued opcode of a gateway session. The opcodes of a session run one after the other, in the
+ * order in which they were received. */
 struct session_opcode {
     struct caller caller;
     uint64_t session; /* session number, for audience_of_session */
     struct str session_id;
-    struct str address; /* address of the session's socket */
+    struct str address; /* IP address of the session's client */
     enum client_kind client;
-    const void *d; /* decoded payload, of the row's type */
+    const void *d; /* decoded payload, of the type voice_opcode.type */
 
-    /* For joins: the channel, and whether the next VOICE_SERVER_UPDATE has to wait (rate limit). */
+    /* For joins: the channel and its rate limit. quiet is set if VOICE_SERVER_UPDATE has to wait
+     * for the rate limit. */
     snowflake rate_limit_id; /* id of the rate limit: 0 for a user, the guild for a bot */
-    snowflake target;        /* channel to join; 0: leave */
+    snowflake target;        /* channel to join; 0 leaves voice */
     bool quiet;
-    /* Set by run: VOICE_SERVER_UPDATE was sent, or is delayed. */
+    /* Set by voice_opcode.run: VOICE_SERVER_UPDATE was sent, or must be sent later. */
     bool server_update_sent, server_update_delayed;
 
     /* private to session_opcodes.c */
-    const struct voice_opcode *row;
+    const struct voice_opcode_handler *row;
     struct voice_service *voice;
     struct loop *loop;
     struct arena *arena;
@@ -36,21 +37,21 @@ struct session_opcode {
     struct loop_message post;
 };
 
-/* A gateway opcode that this folder handles. */
-struct voice_opcode {
+/* A gateway opcode that voice/ handles. */
+struct voice_opcode_handler {
     int op;
     const struct type *type; /* type of the payload */
-    /* Runs inside a write transaction; may be repeated. */
+    /* Runs in a write transaction, which may be repeated. */
     enum err (*run)(struct call *call, struct session_opcode *o);
-    /* Sets place and target of a join; NULL: the opcode is no join. */
+    /* Sets rate_limit_id and target of a join; NULL if the opcode does not join a channel. */
     void (*set_join_target)(struct session_opcode *o);
 };
 
-extern const struct voice_opcode voice_opcodes[]; /* the last row has .type == NULL */
+extern const struct voice_opcode_handler voice_opcodes[]; /* the last row has .type == NULL */
 
-/* Call it when it is known whether a session has voice states after a restart (connection_open).
- * found false: the session's queue is freed. */
-void session_queue_states_known(struct voice_service *v, uint64_t session, bool found);
+/* Call when it is known whether a resumed session has voice states from before a restart. If found
+ * is false, frees the session's queue. */
+void session_queue_finish_restore(struct voice_service *v, uint64_t session, bool found);
 
 static inline bool opcode_is_from_bot(const struct session_opcode *o)
 {
@@ -70,7 +71,7 @@ extern const struct type type_voice_state_request;
 
 enum err handle_voice_state_update(struct call *call, struct session_opcode *o);
 void set_voice_join_target(struct session_opcode *o);
-/* Sends VOICE_SERVER_UPDATE again if the session is still in voice. */
+/* Sends VOICE_SERVER_UPDATE again if the session is still in a voice channel. */
 enum err resend_voice_server_update(struct call *call, struct session_opcode *o);
 
 #endif

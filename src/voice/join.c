@@ -1,4 +1,4 @@
-/* join.c - op 4: joins, moves, leaves, or changes mute, deafen and video of a voice state. */
+/* join.c - op 4 (voice state update): joins, moves, leaves, or changes mute, deafen and video. */
 #include "voice/internal.h"
 
 #include "base/clock.h"
@@ -42,15 +42,15 @@ void set_voice_join_target(struct session_opcode *o)
     o->target = in->channel_id.value;
 }
 
-/* The requested channel, with the data that a join needs. */
+/* The requested channel, with data that is needed to join it. */
 struct requested_channel {
     struct channel channel;
-    snowflake guild_id; /* 0: a private call */
+    snowflake guild_id; /* 0 for a private call */
     snowflake afk_channel_id;
-    int64_t max_cameras; /* 0: unlimited */
+    int64_t max_cameras; /* 0 means unlimited */
     bool vip;
     uint64_t permissions;
-    struct member *member; /* NULL: a private call */
+    struct member *member; /* NULL for a private call */
 };
 
 /* --- the requested channel ------------------------------------------------------------ */
@@ -89,12 +89,12 @@ static enum err check_private_call(struct call *call, const struct session_opcod
     enum err e;
 
     in->permissions = PERMISSIONS_ALL;
-    *ret_open =
-        channel_is_recipient(call->tx, in->channel.id, o->caller.id, &e) && !opcode_is_from_bot(o);
+    *ret_open = user_is_channel_recipient(call->tx, in->channel.id, o->caller.id, &e) &&
+                !opcode_is_from_bot(o);
     return e;
 }
 
-/* Finds the requested channel; *ret_open is false if the caller may not enter it. */
+/* Finds the requested channel; *ret_open is false if the caller may not join it. */
 static enum err find_requested_channel(struct call *call, const struct session_opcode *o,
                                        struct requested_channel *in, bool *ret_open)
 {
@@ -115,7 +115,7 @@ static enum err find_requested_channel(struct call *call, const struct session_o
     return is_unknown_or_hidden(e) ? OK : e;
 }
 
-/* Returns whether the channel is full. A call of two is also full if one has blocked the other. */
+/* Reads whether the channel is full. A DM call counts as full if one user has blocked the other. */
 static enum err check_user_limit(struct call *call, const struct session_opcode *o,
                                  const struct requested_channel *in, bool *ret_full)
 {
@@ -123,14 +123,14 @@ static enum err check_user_limit(struct call *call, const struct session_opcode 
 
     *ret_full = false;
     if (!in->guild_id)
-        return direct_channel_is_barred(call->tx, &in->channel, o->caller.id, ret_full);
+        return direct_channel_write_is_refused(call->tx, &in->channel, o->caller.id, ret_full);
     if (limit <= 0 || in->permissions & PERMISSION(MOVE_MEMBERS))
         limit = VOICE_ROOM_MAX;
     return channel_has_participants(call->tx, in->channel.id, limit, ret_full);
 }
 
-/* Finds the account's present state: a user's in any guild or call, a bot's in the requested
- * guild. */
+/* Finds the account's current voice state: of a user in any guild or call, of a bot in the
+ * requested guild. */
 static enum err find_present_state(struct call *call, const struct session_opcode *o,
                                    struct voice_state *ret, bool *ret_present)
 {
@@ -145,23 +145,24 @@ static enum err find_present_state(struct call *call, const struct session_opcod
 
 static void compare_with_present_state(const struct session_opcode *o,
                                        const struct requested_channel *in,
-                                       const struct voice_state *was, struct voice_request_facts *f)
+                                       const struct voice_state *was,
+                                       struct voice_request_conditions *f)
 {
     const struct voice_state_request *request = o->d;
 
     if (!f->present)
         return;
     f->own_session = str_eq(was->session_id, o->session_id);
-    f->on_this_node = was->node == snowflake_node();
+    f->on_this_node = was->node == snowflake_get_node();
     f->live = was->live;
     f->same_channel = voice_state_channel_id(was) == o->target;
     f->same_guild = in->guild_id ? voice_state_guild_id(was) == in->guild_id : f->same_channel;
-    /* Leaving with a guild_id applies to that guild only; without one, to any guild or call. */
+    /* Leaving with a guild_id applies only to that guild; without one, to any guild or call. */
     if (f->leaves && request->guild_id.given == GIVEN)
         f->present = voice_state_guild_id(was) == request->guild_id.value;
 }
 
-/* Returns the first usable region that the client prefers, else the one nearest to its address. */
+/* Returns the first usable region that the client prefers, else the nearest region. */
 static struct str choose_preferred_region(const struct session_opcode *o, bool vip)
 {
     const struct voice_state_request *in = o->d;
@@ -173,39 +174,40 @@ static struct str choose_preferred_region(const struct session_opcode *o, bool v
     for (size_t i = 0; i < in->preferred_regions.value.count; i++)
         if (voice_region_is_usable(more[i], vip))
             return more[i];
-    return voice_region_optimal(o->address, vip);
+    return voice_region_find_optimal(o->address, vip);
 }
 
-/* Resets the fields that belonged to the previous channel. */
+/* Resets the fields of the voice state that belonged to the previous channel. */
 static enum err reset_for_new_channel(struct call *call, const struct session_opcode *o,
                                       const struct requested_channel *in, struct voice_state *s)
 {
     s->guild_id = opt_id_or_null(in->guild_id);
     s->channel_id = opt_id_or_null(in->channel.id);
-    s->connected_at = opt_int_of(clock_s());
+    s->connected_at = opt_int_given(clock_s());
     s->request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     s->suppress = in->channel.type == CHANNEL_STAGE;
     return choose_room_region(call->tx, &in->channel, choose_preferred_region(o, in->vip),
                               &s->region);
 }
 
-/* Returns the platform of the client; bots and browsers have none. */
+/* Returns the platform of the client, which bots and browsers do not have. */
 static struct opt_int platform_of_client(const struct session_opcode *o)
 {
     if (opcode_is_from_bot(o) || o->client == CLIENT_WEB)
         return (struct opt_int){ GIVEN_NULL, 0 };
-    return opt_int_of(o->client == CLIENT_MOBILE ? VOICE_PLATFORM_MOBILE : VOICE_PLATFORM_DESKTOP);
+    return opt_int_given(o->client == CLIENT_MOBILE ? VOICE_PLATFORM_MOBILE
+                                                    : VOICE_PLATFORM_DESKTOP);
 }
 
-/* Assigns the state to this session; a new salt invalidates earlier tokens. */
+/* Assigns the voice state to this session. A new salt invalidates earlier tokens. */
 static void assign_state_to_session(struct call *call, const struct session_opcode *o,
                                     struct voice_state *s)
 {
     s->user_id = o->caller.id;
     s->session_id = str_dup(call->arena, o->session_id);
     s->session = o->session;
-    s->node = snowflake_node();
-    s->salt = voice_salt_new(call->arena);
+    s->node = snowflake_get_node();
+    s->salt = voice_token_salt_new(call->arena);
     s->live = s->self_stream = false;
     s->platform = platform_of_client(o);
 }
@@ -243,7 +245,7 @@ static enum err send_or_delay_server_update(struct call *call, struct session_op
     return o->server_update_sent ? emit_voice_server_update(call, s) : OK;
 }
 
-/* Whether the request changes nothing: a client that has lost its voice socket repeats its last
+/* Returns whether the request changes nothing. A client that lost its voice socket repeats its last
  * request. */
 static bool is_repeated_request(const struct voice_state *was, const struct voice_state *s)
 {
@@ -276,7 +278,7 @@ static enum err join_or_change_channel(struct call *call, struct session_opcode 
     if (outcome != VOICE_OUTCOME_CHANGE_FLAGS)
         e = send_or_delay_server_update(call, o, &s);
     if (!e && !stays)
-        e = room_on_join(call, &s);
+        e = voice_room_on_join(call, &s);
     if (!e && was && outcome >= VOICE_OUTCOME_TAKE_OVER)
         e = hook_voice_left(call, was);
     return e || !in->afk_channel_id ? e : afk_schedule_move(call, &s);
@@ -284,7 +286,7 @@ static enum err join_or_change_channel(struct call *call, struct session_opcode 
 
 enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
 {
-    struct voice_request_facts f = { .leaves = !o->target };
+    struct voice_request_conditions f = { .leaves = !o->target };
     struct voice_state was = { 0 };
     struct requested_channel in = { 0 };
     enum err e = find_present_state(call, o, &was, &f.present);
@@ -292,12 +294,12 @@ enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
     if (!e && !f.leaves)
         e = find_requested_channel(call, o, &in, &f.open);
     bool stays = f.present && voice_state_channel_id(&was) == o->target;
-    if (!e && f.open && !stays) /* users who stay in the channel are not limited */
+    if (!e && f.open && !stays) /* users who stay in the channel are not rate-limited */
         e = check_user_limit(call, o, &in, &f.full);
     if (e)
         return e;
     compare_with_present_state(o, &in, &was, &f);
-    enum voice_outcome outcome = decide_voice_outcome(&f);
+    enum voice_outcome outcome = decide_voice_request_outcome(&f);
     if (outcome == VOICE_OUTCOME_IGNORE)
         return OK;
     if (outcome == VOICE_OUTCOME_LEAVE || (outcome == VOICE_OUTCOME_JOIN && f.present))

@@ -8,13 +8,13 @@
 
 struct join_rate_limit;
 
-/* limited false: all joins are allowed. */
+/* If limited is false, all joins are allowed. */
 struct join_rate_limit *join_rate_limit_new(bool limited);
 void join_rate_limit_free(struct join_rate_limit *p);
 
-/* Counts a join. True: it may run. False: try again later. */
+/* Counts a join. Returns true if the join may run now. */
 bool join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id);
-/* Frees expired entries; call it regularly. */
+/* Frees expired entries; call regularly. */
 void join_rate_limit_expire(struct join_rate_limit *p);
 
 #endif

@@ -1,6 +1,5 @@
-/* keys.c - public keys that verify the identity of voice participants (DAVE).
- *
- * A client creates a key pair and uploads the public key, signed with itself over the id of its
+/* keys.c - public keys that prove the identity of voice participants (DAVE protocol). A client
+ * creates a key pair and uploads the public key, with a signature by this key over the id of its
  * login. Other clients ask whether a key that they received belongs to a user. */
 #include "voice/internal.h"
 
@@ -123,7 +122,7 @@ static bool is_self_signed(struct call *call, struct str key, struct str signatu
     static const char *const labels[] = { "ServiceSelfSignature", "DiscordSelfSignature" };
     char id[LOGIN_ID_SIZE];
 
-    login_public_ids(call->caller->session, id, NULL);
+    login_write_public_ids(call->caller->session, id, NULL);
     struct str content = STR_CONCAT(call->arena, str_of(id), STR(":"), key);
     for (int i = 0; i < (accepts_second_label ? 2 : 1); i++)
         if (p256_verify_signature(key, mls_sign_content(call->arena, labels[i], content),
@@ -136,7 +135,7 @@ struct voice_public_key {
     unsigned char bytes[P256_KEY_SIZE];
 };
 
-/* Runs on the thread pool, because elliptic curves are slow. */
+/* Verifies the signature on the thread pool, because elliptic curves are slow. */
 static enum err verify_uploaded_key(struct call *call)
 {
     const struct key_upload *in = call->body;
@@ -172,11 +171,10 @@ static enum err upload_voice_public_key(struct call *call)
     const struct voice_public_key *made = call_passed_data(call, "voice_public_key");
     struct str point = str_slice((const char *)made->bytes, P256_KEY_SIZE);
     struct str login = str_slice((const char *)call->caller->session, 8);
-    struct rows row;
     bool found;
 
-    enum err e = tx_one(call->tx, FIND_KEY_OF_OTHER_LOGIN, BIND(v_bytes(point), v_bytes(login)),
-                        &row, &found);
+    enum err e =
+        tx_exists(call->tx, FIND_KEY_OF_OTHER_LOGIN, BIND(v_bytes(point), v_bytes(login)), &found);
     if (e)
         return e;
     if (found)
@@ -198,16 +196,15 @@ static enum err match_voice_public_key(struct call *call)
     const struct key_match_request *in = call->body;
     unsigned char point[P256_KEY_SIZE];
     struct str bytes;
-    struct rows row;
     bool found;
 
     enum err e = parse_public_key(call, in->public_key, &bytes, point);
     if (!e)
-        e = tx_one(call->tx, FIND_KEY,
-                   BIND(v_id(call->target.user->id), v_int(in->key_version),
-                        v_bytes(str_slice((const char *)point, sizeof point))),
-                   &row, &found);
-    return e ? e : call_reply(call, &(struct key_match_response){ found });
+        e = tx_exists(call->tx, FIND_KEY,
+                      BIND(v_id(call->target.user->id), v_int(in->key_version),
+                           v_bytes(str_slice((const char *)point, sizeof point))),
+                      &found);
+    return e ? e : call_reply_object(call, &(struct key_match_response){ found });
 }
 
 static const struct route routes[] = {

@@ -1,11 +1,11 @@
-/* large_rooms.c - schedules jobs for the rest of a large room, LARGE_ROOM_STEP participants per
+/* large_rooms.c - schedules jobs that change the voice states of a large room, LARGE_ROOM_STEP per
  * step. */
 #include "voice/state_rows.h"
 
 #include "base/clock.h"
 
 enum err schedule_next_room_step(struct call *call, const struct job_kind *kind,
-                                 const struct voice_room_step *c, const struct list *done)
+                                 const struct large_room_step *c, const struct list *done)
 {
     const struct voice_state *s = done->items;
     snowflake key = c->channel_id ? c->channel_id : c->guild_id;
@@ -17,11 +17,11 @@ enum err schedule_next_room_step(struct call *call, const struct job_kind *kind,
                                    (unsigned long long)s[done->count - 1].user_id));
 }
 
-bool voice_room_step_from_job(const struct job *job, struct voice_room_step *ret)
+bool large_room_step_from_job(const struct job *job, struct large_room_step *ret)
 {
     struct str after = job->data, guild = str_cut(&after, ' ');
 
-    *ret = (struct voice_room_step){ 0 };
+    *ret = (struct large_room_step){ 0 };
     if (!snowflake_parse(guild, &ret->guild_id) || !snowflake_parse(after, &ret->after))
         return false;
     ret->channel_id = job->key == ret->guild_id ? 0 : job->key;

@@ -33,7 +33,7 @@ static enum err check_target_channel(struct call *call, snowflake id, struct cha
     if (e)
         return e;
     if ((permissions & needed) != needed)
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, needed);
     return channel_is_voice(ret->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
@@ -57,7 +57,7 @@ enum err check_voice_moderation(struct call *call, const struct voice_moderation
     if (!e)
         e = permissions_of_caller(call, &s, present, &permissions);
     if (!e && (permissions & needed) != needed)
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_missing_permissions_error(call, needed);
     if (!e && in->to.given == GIVEN)
         e = check_target_channel(call, in->to.value, &to);
     return e || present ? e : ERR_NOT_IN_VOICE;
@@ -80,7 +80,7 @@ enum err apply_voice_moderation(struct call *call, const struct voice_moderation
     struct voice_state s;
     struct channel to;
 
-    /* Roles or a timeout in the same request may have changed the state since the check. */
+    /* Roles or a timeout in the same request may have changed the voice state since the check. */
     enum err e = voice_state_find(call->tx, m->guild_id, m->user_id, &s);
     if (e)
         return e;

@@ -1,4 +1,5 @@
-/* node_lease.c - the lease of a node on the voice states of its sessions. */
+/* node_lease.c - the lease of a node on the voice states of its sessions: renews it, and removes
+ * voice states of dead nodes. */
 #include "voice/node_lease.h"
 
 #include <pthread.h>
@@ -12,10 +13,10 @@
 #include "voice/streams/streams.h"
 
 /* A dead node is detected at most LEASE_S and one tick after its last renewal, so within ten
- * seconds. Its states are removed in steps: a transaction with thousands of them would block
- * clients that reconnect. */
+ * seconds. Its voice states are removed in steps, because a transaction with thousands of them
+ * would block clients that reconnect. */
 enum { TICK_MS = 1000, RENEW_TICKS = 2, LEASE_S = 7, STATES_PER_STEP = 64 };
-/* Time in which a session can be resumed, plus a margin for the client. */
+/* Time in microseconds in which a session can resume, plus a margin for the client. */
 #define AWAIT_RESUME_US (INT64_C(185) * 1000000)
 
 struct node_lease {
@@ -26,14 +27,14 @@ struct node_lease {
     int64_t node;
     bool shared; /* other nodes may use the store */
     bool running;
-    size_t removed;                  /* states removed so far */
-    size_t removed_in_step;          /* states removed in the running step */
-    bool more;                       /* more states are left to remove */
-    bool has_states_awaiting_resume; /* there are states with VOICE_NODE_AWAITING_RESUME */
+    size_t removed;                  /* number of voice states removed so far */
+    size_t removed_in_step;          /* number of voice states removed in the current step */
+    bool more;                       /* more voice states have to be removed */
+    bool has_states_awaiting_resume; /* there are voice states with VOICE_NODE_AWAITING_RESUME */
     unsigned ticks;
     struct deadline_list *deadlines;
     struct deadline deadline;
-    pthread_mutex_t lock; /* protects the members below, which node_lease_begin waits for */
+    pthread_mutex_t lock; /* protects the members below, for which node_lease_begin waits */
     pthread_cond_t begun;
     bool cleared;
     enum err result;
@@ -47,7 +48,8 @@ static const char UPSERT_LEASE[] =
 static const char LIST_DEAD_NODES[] =
     "select distinct v.node from voice_states v left join voice_nodes n on n.node = v.node "
     "where v.node <> $1 and (n.expires_at is null or n.expires_at <= $2) and v.held_until <= $2";
-/* A state that waits already keeps its held_until, so that a second restart does not extend it. */
+/* A voice state that waits already keeps its held_until, so that a second restart does not extend
+ * it. */
 static const char MARK_AWAITING_RESUME[] =
     "update voice_states set node = $1, live = 0, "
     "held_until = case when held_until > 0 then held_until else $4 end "
@@ -63,7 +65,7 @@ static enum err renew_lease(struct call *call, const struct node_lease *l)
                    BIND(v_int(l->node), v_int(clock_us() + LEASE_S * INT64_C(1000000))), NULL);
 }
 
-/* Lists expired nodes (int64_t) that still have states. */
+/* Lists nodes (int64_t) with an expired lease that still have voice states. */
 static enum err list_dead_nodes(struct tx *tx, const struct node_lease *l, struct list *ret)
 {
     struct rows rows;
@@ -79,13 +81,11 @@ static enum err list_dead_nodes(struct tx *tx, const struct node_lease *l, struc
 
 static enum err read_states_awaiting_resume(struct tx *tx, struct node_lease *l)
 {
-    struct rows row;
-
-    return tx_one(tx, FIND_STATE_AWAITING_RESUME, BIND(v_int(VOICE_NODE_AWAITING_RESUME)), &row,
-                  &l->has_states_awaiting_resume);
+    return tx_exists(tx, FIND_STATE_AWAITING_RESUME, BIND(v_int(VOICE_NODE_AWAITING_RESUME)),
+                     &l->has_states_awaiting_resume);
 }
 
-/* Ends streams with a restart, even if the owner's voice state waits for a RESUME. */
+/* Ends the streams of a restarted node, even if the owner's voice state waits for RESUME. */
 static enum err end_streams_of_restarted_node(struct call *call, bool *ret_more)
 {
     struct list states;
@@ -98,7 +98,7 @@ static enum err end_streams_of_restarted_node(struct call *call, bool *ret_more)
     return e;
 }
 
-/* Removes some states of dead nodes. */
+/* Removes a limited number of voice states of dead nodes. */
 static enum err remove_states_of_dead_node(struct call *call, struct node_lease *l)
 {
     struct list dead, states = { 0 };
@@ -121,7 +121,7 @@ static struct node_lease *lease_of_call(const struct call *call)
     return call_passed_data(call, "node_lease");
 }
 
-static void start_call(struct node_lease *l, enum route_store store,
+static void start_call(struct node_lease *l, enum route_transaction_kind store,
                        enum err (*run)(struct call *call),
                        void (*done)(struct call *call, enum err e, void *arg))
 {
@@ -203,8 +203,8 @@ static void on_lease_tick(struct deadline *d)
         start_call(l, ROUTE_STORE_READ, read_needs_clean_up, on_clean_up_read);
 }
 
-/* Marks the states of this node number's previous process as waiting for a RESUME; on SQLite, all
- * states. */
+/* Marks the voice states of the previous process with this node number as waiting for RESUME; with
+ * SQLite, all voice states. */
 static enum err mark_states_and_renew(struct call *call)
 {
     struct node_lease *l = lease_of_call(call);
@@ -217,7 +217,7 @@ static enum err mark_states_and_renew(struct call *call)
     return e ? e : renew_and_clean_up(call);
 }
 
-/* Startup does not wait for further steps, because the remaining states have other node numbers. */
+/* Startup does not wait for more steps: the remaining voice states have other node numbers. */
 static void on_first_renewal(struct call *call, enum err e, void *arg)
 {
     struct node_lease *l = arg;
@@ -236,7 +236,7 @@ static void begin_on_loop(struct loop *loop, void *arg)
 
     l->deadlines = deadline_list_new(loop, TICK_MS, false, on_lease_tick);
     deadline_restart(l->deadlines, &l->deadline);
-    l->running = true; /* on_renewed clears it */
+    l->running = true; /* on_renewed clears the flag */
     start_call(l, ROUTE_STORE_WRITE, mark_states_and_renew, on_first_renewal);
 }
 
@@ -249,7 +249,7 @@ enum err node_lease_begin(struct api *api, struct loop *loop, void (*on_tick)(vo
     l->loop = loop;
     l->on_tick = on_tick;
     l->arg = arg;
-    l->node = snowflake_node();
+    l->node = snowflake_get_node();
     l->shared = strcmp(store_engine_name(api_options(api)->store), "postgres") == 0;
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->begun, NULL);

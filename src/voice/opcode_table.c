@@ -3,7 +3,7 @@
 #include "voice/internal.h"
 #include "voice/streams/streams.h"
 
-const struct voice_opcode voice_opcodes[] = {
+const struct voice_opcode_handler voice_opcodes[] = {
     { 4, &type_voice_state_request, handle_voice_state_update, set_voice_join_target },
     { 13, &type_call_request, handle_call_connect, NULL },
     { 18, &type_stream_request, create_stream, NULL },

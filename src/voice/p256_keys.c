@@ -16,7 +16,7 @@ static bool has_point_format(struct str p)
     return (p.n == P256_KEY_SIZE && (p.p[0] == 2 || p.p[0] == 3)) || (p.n == 65 && p.p[0] == 4);
 }
 
-/* Creates a key from a point; NULL: not on the curve. */
+/* Creates a key from a point. Returns NULL if the point is not on the curve. */
 static EVP_PKEY *public_key_from_point(struct str point)
 {
     char group[] = "P-256";
@@ -46,14 +46,14 @@ bool p256_key_parse(struct str bytes, unsigned char ret[P256_KEY_SIZE])
     if (!key)
         return false;
     EVP_PKEY_free(key);
-    /* The parity of Y selects one of the two points with this X. */
+    /* The parity of Y decides which of the two points with this X is meant. */
     ret[0] = bytes.n == P256_KEY_SIZE ? (unsigned char)bytes.p[0]
                                       : (unsigned char)(2 + (bytes.p[64] & 1));
     memcpy(ret + 1, bytes.p + 1, P256_KEY_SIZE - 1);
     return true;
 }
 
-/* Whether the encoding is canonical: decoding and encoding again yields the same bytes. */
+/* Returns whether the DER encoding is canonical: encoding it again yields the same bytes. */
 static bool is_strict_der(struct str der)
 {
     const unsigned char *at = (const unsigned char *)der.p;
@@ -86,7 +86,7 @@ bool p256_verify_signature(struct str point, struct str signed_bytes, struct str
 
 /* --- signed content ------------------------------------------------------------------- */
 
-/* Appends a length in one, two or four bytes, as QUIC encodes it. */
+/* Appends a length in one, two or four bytes, encoded as in QUIC. */
 static void append_mls_length(struct buf *out, size_t n)
 {
     if (n >= 16384)

@@ -8,8 +8,8 @@
 
 enum { P256_KEY_SIZE = 33 };
 
-/* Parses an X9.62 point, compressed (33 bytes) or not (65); *ret is the compressed form, by which
- * points are compared. False: not a point of the curve, or infinity. */
+/* Parses an X9.62 point, compressed (33 bytes) or uncompressed (65 bytes). *ret is the compressed
+ * form. Returns false if the bytes are not a point of the curve, or the point at infinity. */
 bool p256_key_parse(struct str bytes, unsigned char ret[P256_KEY_SIZE]);
 
 /* Verifies an ECDSA signature with SHA-256; the signature must be strict DER. */

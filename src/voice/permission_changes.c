@@ -6,7 +6,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-/* Caches the guild and the last channel, because consecutive states often share the channel. */
+/* Caches the guild and the last channel, which consecutive voice states often share. */
 struct permission_update {
     struct guild guild; /* with roles */
     struct channel channel;
@@ -17,8 +17,8 @@ static enum err read_channel(struct tx *tx, struct permission_update *r, snowfla
     return r->channel.id == id ? OK : channel_find(tx, id, &r->channel);
 }
 
-/* Schedules an update for the end of a timeout. A bot may have a timeout in several guilds, so the
- * key combines both ids, which are also in the data. */
+/* Schedules an update for the end of a timeout. A bot may have timeouts in several guilds, so the
+ * job's key combines both ids, which are also in the job's data. */
 static enum err schedule_timeout_end(struct call *call, const struct permission_input *who,
                                      const struct member *m)
 {
@@ -31,8 +31,8 @@ static enum err schedule_timeout_end(struct call *call, const struct permission_
                         m->communication_disabled_until.value, both);
 }
 
-/* Whether the user must be suppressed. On a stage moderators decide, but a member with a timeout or
- * pending screening never speaks. */
+/* Returns whether the user must be suppressed. On a stage moderators decide, but a member with a
+ * timeout or pending screening never speaks. */
 static bool must_be_suppressed(const struct permission_update *r, const struct voice_state *s,
                                const struct permission_input *who, uint64_t permissions)
 {
@@ -62,7 +62,7 @@ static enum err update_state_permissions(struct call *call, struct permission_up
     if (!e)
         e = schedule_timeout_end(call, &who, m);
     if (e)
-        /* the channel was deleted: state_removal.c removes the state */
+        /* The channel was deleted, and state_removal.c removes the voice state. */
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     const struct list *o = &r->channel.permission_overwrites.value;
     uint64_t permissions = permissions_in_channel(&who, r->channel.type, o->items, o->count, false);
@@ -82,9 +82,9 @@ static enum err update_state_permissions(struct call *call, struct permission_up
                                             &(struct voice_state_permissions){ s, permissions });
 }
 
-/* Updates the states of one step. Both lists are ordered by user id. */
+/* Updates the voice states of one step. States and members are ordered by user id. */
 static enum err update_states_of_step(struct call *call, struct permission_update *r,
-                                      const struct voice_room_step *c, const struct list *states)
+                                      const struct large_room_step *c, const struct list *states)
 {
     struct voice_state *s = states->items;
     struct list members;
@@ -109,11 +109,11 @@ static enum err read_guild_with_roles(struct tx *tx, snowflake guild_id,
     return e ? e : guild_read_roles(tx, &ret->guild);
 }
 
-static enum err run_permission_step(struct call *call, const struct voice_room_step *c)
+static enum err run_permission_step(struct call *call, const struct large_room_step *c)
 {
     struct permission_update r = { 0 };
     struct list states;
-    enum err e = list_states_of_step(call->tx, c, &states);
+    enum err e = list_voice_states_of_step(call->tx, c, &states);
 
     if (!e && states.count)
         e = read_guild_with_roles(call->tx, c->guild_id, &r);
@@ -124,8 +124,8 @@ static enum err run_permission_step(struct call *call, const struct voice_room_s
 
 static enum err run_permission_job(struct call *call, const struct job *job)
 {
-    struct voice_room_step c;
-    enum err e = voice_room_step_from_job(job, &c) ? run_permission_step(call, &c) : OK;
+    struct large_room_step c;
+    enum err e = large_room_step_from_job(job, &c) ? run_permission_step(call, &c) : OK;
 
     return e == ERR_UNKNOWN_GUILD ? OK : e;
 }
@@ -142,7 +142,7 @@ enum err voice_on_permission_change(struct call *call, const struct permission_c
 
     if (c && !channel_is_voice(c->type))
         return OK;
-    return run_permission_step(call, &(struct voice_room_step){ .guild_id = where->guild_id,
+    return run_permission_step(call, &(struct large_room_step){ .guild_id = where->guild_id,
                                                                 .channel_id = c ? c->id : 0 });
 }
 

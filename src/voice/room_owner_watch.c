@@ -1,7 +1,6 @@
-/* room_owner_watch.c - assigns rooms of a dead or stopping node to another node.
- *
- * Every node checks once per second. If two nodes find the same room, their transactions are
- * serialised by the store and the second one finds that the room has an owner again. */
+/* room_owner_watch.c - assigns rooms of a dead or stopping node to another node. Every node checks
+ * once per second. If two nodes find the same room, the store serialises their transactions and the
+ * second one finds that the room has an owner again. */
 #include <pthread.h>
 
 #include "base/log.h"
@@ -12,13 +11,13 @@
 struct room_owner_watch {
     struct api *api;
     struct loop *loop;
-    bool running, closing; /* loop only */
-    bool more;             /* more rooms are left; set by the running step */
+    bool running, closing; /* only used on the loop */
+    bool more;             /* more rooms have to be moved; set by the current step */
 
-    pthread_mutex_t lock; /* protects the members below, which a thread waits for */
+    pthread_mutex_t lock; /* protects the members below, for which a thread waits */
     pthread_cond_t ended;
     bool finished;
-    struct str offer; /* endpoint to publish */
+    struct str offer; /* endpoint of this node to publish */
     enum err result;
 };
 
@@ -27,7 +26,7 @@ static struct room_owner_watch *watch_of_call(const struct call *call)
     return call_passed_data(call, "room_owner_watch");
 }
 
-static void start_call(struct room_owner_watch *w, enum route_store store,
+static void start_call(struct room_owner_watch *w, enum route_transaction_kind store,
                        enum err (*run)(struct call *call),
                        void (*done)(struct call *call, enum err e, void *arg))
 {
@@ -104,7 +103,7 @@ static void on_rooms_reassigned(struct call *call, enum err e, void *arg)
 
 static enum err read_missing_owners(struct call *call)
 {
-    return room_owners_find_missing(call, &watch_of_call(call)->more);
+    return read_has_rooms_without_owner(call, &watch_of_call(call)->more);
 }
 
 static void on_missing_owners_read(struct call *call, enum err e, void *arg)
@@ -132,7 +131,7 @@ static void start_close_on_loop(struct loop *loop, void *arg)
 
     (void)loop;
     w->closing = true;
-    if (!w->running) /* otherwise start it when the running call has ended */
+    if (!w->running) /* else it starts when the running call has ended */
         start_call(w, ROUTE_STORE_WRITE, give_rooms_to_others, on_rooms_given);
 }
 

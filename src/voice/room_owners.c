@@ -12,7 +12,7 @@
 #include "voice/streams/streams.h"
 #include "voice/voice.h"
 
-/* Limits of one transaction that moves rooms: a larger one would block clients that reconnect. */
+/* Limits of one transaction that moves rooms. A larger one would block clients that reconnect. */
 enum { ROOMS_AT_ONCE = 32, PARTICIPANTS_AT_ONCE = 320 };
 
 static _Atomic(const char *) relay_endpoint;
@@ -29,7 +29,7 @@ static bool has_other_nodes(const struct call *call)
     return cluster && !cluster_is_alone(cluster);
 }
 
-/* Rooms have owner nodes in a cluster, unless voice is on an external host of the operator. */
+/* In a cluster rooms have owner nodes, unless an external host of the operator carries voice. */
 static bool rooms_have_owners(const struct call *call)
 {
     return has_other_nodes(call) && (relay_endpoint || !voice_regions_endpoint_pattern());
@@ -37,7 +37,7 @@ static bool rooms_have_owners(const struct call *call)
 
 static uint32_t identity_of_this_node(const struct call *call)
 {
-    return cluster_identity(api_options(call->api)->cluster);
+    return cluster_node_identity(api_options(call->api)->cluster);
 }
 
 /* --- nodes that carry voice ----------------------------------------------------------- */
@@ -66,8 +66,8 @@ static enum err list_voice_nodes(struct tx *tx, struct list *ret)
                         voice_node_from_row, ret);
 }
 
-/* Rendezvous hashing, so that every node computes the same distribution. NULL: no node carries
- * voice. */
+/* Chooses the node by rendezvous hashing, so that every node computes the same result. Returns NULL
+ * if no node carries voice. */
 static const struct voice_node *choose_node_for_room(const struct list *carriers, snowflake room_id)
 {
     const struct voice_node *c = carriers->items, *best = NULL;
@@ -109,7 +109,7 @@ static const char UPSERT_ROOM_OWNER[] =
     "insert into voice_homes (room_id, identity) values ($1, $2) "
     "on conflict (room_id) do update set identity = excluded.identity";
 
-/* Returns the identity of the owner node; 0: none. *ret_found (may be NULL): whether there is a
+/* Returns the identity of the owner node, or 0. *ret_found (may be NULL) is true if there is a
  * row. */
 static enum err find_room_owner(struct tx *tx, snowflake room_id, uint32_t *ret, bool *ret_found)
 {
@@ -128,9 +128,9 @@ static enum err update_room_owner(struct tx *tx, snowflake room_id, const struct
     return tx_exec(tx, UPSERT_ROOM_OWNER, BIND(v_id(room_id), v_int(c ? c->identity : 0)), NULL);
 }
 
-/* Assigns a new room to the node of its first session, so that its changes stay on one node. A room
- * whose node is dead is not reassigned here, because only this caller would be informed:
- * room_owner_watch.c reassigns it and informs all participants. */
+/* Assigns a new room to the node of its first session, so that its changes stay on one node. The
+ * room of a dead node is not reassigned here, because only this caller would get the update:
+ * room_owner_watch.c reassigns it and sends updates to all participants. */
 static enum err find_or_assign_owner(struct call *call, snowflake room_id, struct voice_node *ret)
 {
     struct list carriers;
@@ -166,12 +166,13 @@ enum err room_owner_endpoint(struct call *call, snowflake room_id, struct str re
         return OK;
     }
     enum err e = find_or_assign_owner(call, room_id, &owner);
-    *ret = owner.endpoint.p ? voice_region_fill_pattern(call->arena, owner.endpoint, region)
-                            : owner.endpoint;
+    *ret = owner.endpoint.p
+               ? voice_region_fill_endpoint_pattern(call->arena, owner.endpoint, region)
+               : owner.endpoint;
     return e;
 }
 
-enum err room_is_owned_here(struct call *call, snowflake room_id, bool *ret)
+enum err room_is_owned_by_this_node(struct call *call, snowflake room_id, bool *ret)
 {
     uint32_t identity = 0;
     enum err e = OK;
@@ -208,7 +209,7 @@ enum err room_owner_on_leave(struct call *call, const struct voice_state *was)
 
 struct ownerless_room {
     snowflake id;
-    bool lost; /* the node is dead; otherwise it is alive and gives the room up */
+    bool lost; /* the owner node is dead; else it is stopping */
     int64_t participants;
 };
 
@@ -221,7 +222,7 @@ static void ownerless_room_from_row(const struct rows *r, void *ret)
     };
 }
 
-/* Rooms without any owner (identity 0) are listed only if there is a node that can take them. */
+/* Rooms without an owner (identity 0) are listed only if there is a node that can carry them. */
 static const char LIST_OWNERLESS_ROOMS[] =
     "select h.room_id, n.identity, "
     "(select count(*) from voice_states v where v.channel_id = h.room_id) from voice_homes h "
@@ -275,7 +276,7 @@ enum err room_owners_reassign(struct call *call, bool *ret_more)
     return e;
 }
 
-enum err room_owners_find_missing(struct call *call, bool *ret)
+enum err read_has_rooms_without_owner(struct call *call, bool *ret)
 {
     struct list carriers, rooms = { 0 };
     enum err e = list_voice_nodes(call->tx, &carriers);

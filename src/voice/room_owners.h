@@ -1,8 +1,8 @@
-/* room_owners.h - which node's relay carries a voice room, if several nodes share the database. A
- * room is a voice channel, a private call or a stream. A row with the identity of its owner node,
- * to which all participants connect, exists from the first VOICE_SERVER_UPDATE until the last
- * participant leaves. If the owner node dies or stops, another node becomes the owner: old tokens
- * become invalid and all participants get a new VOICE_SERVER_UPDATE. */
+/* room_owners.h - the node that carries the media of a voice room, in a cluster. A room is a voice
+ * channel, a private call or a stream. A row names the room's owner node, to which all participants
+ * connect; the row exists from the first VOICE_SERVER_UPDATE until the last participant leaves. If
+ * the owner node dies or stops, another node becomes the owner: old tokens become invalid and all
+ * participants get a new VOICE_SERVER_UPDATE. */
 #ifndef VOICE_ROOM_OWNERS_H
 #define VOICE_ROOM_OWNERS_H
 
@@ -10,15 +10,15 @@
 #include "model/voice_state.h"
 #include "net/loop.h"
 
-/* Returns the endpoint (host and path) of a room's voice server; p == NULL: none now, an update
- * will follow. A new room is assigned to this node if it carries voice. */
+/* Returns the endpoint (host and path) of a room's voice server; p is NULL if no node carries the
+ * room now and an update will follow. A new room is assigned to this node if it carries voice. */
 enum err room_owner_endpoint(struct call *call, snowflake room_id, struct str region,
                              struct str *ret);
-/* Whether this node owns the room. */
-enum err room_is_owned_here(struct call *call, snowflake room_id, bool *ret);
+/* Reads whether this node owns the room. */
+enum err room_is_owned_by_this_node(struct call *call, snowflake room_id, bool *ret);
 /* Deletes the owner row of an empty room. */
 enum err room_owner_delete(struct call *call, snowflake room_id);
-/* Hook: deletes the owner row of the room when the last participant has left. */
+/* Hook: deletes the room's owner row if the last participant has left. */
 enum err room_owner_on_leave(struct call *call, const struct voice_state *was);
 
 /* --- room_owner_watch.c: rooms without a live owner node ------------------------------ */
@@ -27,21 +27,21 @@ struct room_owner_watch;
 
 struct room_owner_watch *room_owner_watch_new(struct api *api, struct loop *loop);
 void room_owner_watch_free(struct room_owner_watch *w); /* accepts NULL */
-/* Call it every second, on the loop. */
+/* Call every second on the loop. */
 void room_owner_watch_tick(struct room_owner_watch *w);
-/* open: this node accepts rooms at the endpoint. close: it accepts none, and its rooms move to
- * other nodes. Both block, so do not call them on a loop. */
+/* room_owner_watch_open: this node accepts rooms at the endpoint. room_owner_watch_close: this node
+ * accepts no rooms, and its rooms move to other nodes. Both block: do not call on a loop. */
 enum err room_owner_watch_open(struct room_owner_watch *w, const char *endpoint);
 void room_owner_watch_close(struct room_owner_watch *w);
 
 /* --- room_owners.c, for room_owner_watch.c -------------------------------------------- */
 
-/* Assigns some rooms without a live owner to other nodes and informs their participants; *ret_more:
- * there may be more such rooms. */
+/* Assigns some of the rooms without a live owner to other nodes and sends VOICE_SERVER_UPDATE to
+ * their participants. *ret_more is true if there may be more such rooms. */
 enum err room_owners_reassign(struct call *call, bool *ret_more);
-/* Returns whether there are rooms without a live owner. */
-enum err room_owners_find_missing(struct call *call, bool *ret);
-/* Publishes the endpoint of this node; empty: this node carries no rooms. */
+/* Reads whether there are rooms without a live owner node. */
+enum err read_has_rooms_without_owner(struct call *call, bool *ret);
+/* Publishes the endpoint of this node to other nodes; empty if this node carries no rooms. */
 enum err node_publish_voice_endpoint(struct call *call, struct str endpoint);
 
 #endif

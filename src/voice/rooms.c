@@ -79,7 +79,7 @@ static void voice_room_from_row(const struct rows *r, void *ret)
     };
 }
 
-/* Reads a voice channel's row; without a row it has neither status nor start time. */
+/* Reads a voice channel's row. A channel without a row has neither status nor start time. */
 static enum err read_voice_room(struct tx *tx, const struct channel *c,
                                 struct voice_channel_status *ret)
 {
@@ -129,19 +129,19 @@ enum err read_visible_voice_rooms(struct tx *tx, const struct permission_input *
     return e;
 }
 
-enum err list_active_rooms(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err list_active_voice_rooms(struct tx *tx, snowflake guild_id, struct list *ret)
 {
     return tx_read_ids(tx,
                        "select channel_id from voice_rooms where guild_id = $1 order by channel_id",
                        BIND(v_id(guild_id)), ret);
 }
 
-enum err rooms_delete_of_guild(struct tx *tx, snowflake guild_id)
+enum err voice_rooms_delete_of_guild(struct tx *tx, snowflake guild_id)
 {
     return tx_exec(tx, "delete from voice_rooms where guild_id = $1", BIND(v_id(guild_id)), NULL);
 }
 
-enum err room_delete(struct tx *tx, snowflake channel_id)
+enum err voice_room_delete(struct tx *tx, snowflake channel_id)
 {
     return tx_exec(tx, "delete from voice_rooms where channel_id = $1", BIND(v_id(channel_id)),
                    NULL);
@@ -172,7 +172,7 @@ static const char START_ROOM[] =
     "on conflict (channel_id) do update set started_at = excluded.started_at "
     "where voice_rooms.started_at is null";
 
-enum err room_on_join(struct call *call, const struct voice_state *s)
+enum err voice_room_on_join(struct call *call, const struct voice_state *s)
 {
     struct voice_channel_status room = { .id = voice_state_channel_id(s),
                                          .guild_id = voice_state_guild_id(s) };
@@ -183,7 +183,7 @@ enum err room_on_join(struct call *call, const struct voice_state *s)
     enum err e = tx_exec(call->tx, START_ROOM, BIND(v_id(room.id), v_id(room.guild_id), v_int(now)),
                          &changed);
     if (!e && changed)
-        emit_start_time(call, &room, opt_int_of(now));
+        emit_start_time(call, &room, opt_int_given(now));
     return e;
 }
 
@@ -204,7 +204,7 @@ static enum err room_on_leave(struct call *call, const struct voice_state *was)
     if (e || !found)
         return e;
     voice_room_from_row(&row, &room);
-    e = room_delete(call->tx, room.id);
+    e = voice_room_delete(call->tx, room.id);
     if (e)
         return e;
     if (room.voice_start_time.given == GIVEN)
@@ -225,7 +225,7 @@ static enum err require_voice_channel(struct call *call)
     return call->target.channel->type == CHANNEL_VOICE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* A caller that is not in the channel needs MANAGE_CHANNELS. */
+/* Requires MANAGE_CHANNELS if the caller is not in the channel. */
 static enum err check_status_permission(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -270,7 +270,7 @@ static enum err set_voice_status(struct call *call)
     const struct status_draft *in = call->body;
     bool set = in->status.given == GIVEN && in->status.value.n;
     struct opt_str status = { .given = GIVEN_NULL };
-    struct checked_text evaluation = { .channel = call->target.channel };
+    struct automod_text evaluation = { .channel = call->target.channel };
     struct voice_channel_status room;
     enum err e = check_status_permission(call);
 
@@ -311,5 +311,5 @@ const struct domain voice_rooms_domain = {
     .name = "Status of voice channels",
     .doc = "Status of voice channels, and when the first participant joined.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .voice_left = room_on_leave },
+    .hooks = &(const struct hook_listeners){ .voice_left = room_on_leave },
 };

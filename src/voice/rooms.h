@@ -4,12 +4,12 @@
 
 #include "voice/states.h"
 
-/* Call it after a join; the first join sends VOICE_CHANNEL_START_TIME_UPDATE. */
-enum err room_on_join(struct call *call, const struct voice_state *s);
+/* Emits VOICE_CHANNEL_START_TIME_UPDATE if the channel was empty. Call after a user joins. */
+enum err voice_room_on_join(struct call *call, const struct voice_state *s);
 /* Lists the ids of the guild's voice channels that may have participants. */
-enum err list_active_rooms(struct tx *tx, snowflake guild_id, struct list *ret);
+enum err list_active_voice_rooms(struct tx *tx, snowflake guild_id, struct list *ret);
 /* Delete the rows of a deleted channel or guild, without events. */
-enum err room_delete(struct tx *tx, snowflake channel_id);
-enum err rooms_delete_of_guild(struct tx *tx, snowflake guild_id);
+enum err voice_room_delete(struct tx *tx, snowflake channel_id);
+enum err voice_rooms_delete_of_guild(struct tx *tx, snowflake guild_id);
 
 #endif

@@ -1,4 +1,4 @@
-/* rules.h - decision table for op 4: what a request for a voice channel leads to. */
+/* rules.h - decision table for op 4 (voice state update): the outcome of a client's request. */
 #ifndef VOICE_RULES_H
 #define VOICE_RULES_H
 
@@ -14,20 +14,19 @@ enum voice_outcome {
     VOICE_OUTCOME_JOIN,         /* joins, after leaving the previous channel */
 };
 
-struct voice_request_facts {
-    bool leaves;       /* the request names no channel */
-    bool present;      /* the account is in voice (a bot: in that guild) */
+struct voice_request_conditions {
+    bool leaves;       /* the request has no channel id */
+    bool present;      /* the account is in voice; for a bot, in voice in that guild */
     bool own_session;  /* the voice state belongs to this session */
-    bool on_this_node; /* the session joined at this node; states of other nodes end with their
-                        * lease */
-    bool open;         /* the channel exists, is a voice channel, and may be entered */
+    bool on_this_node; /* the voice state was created at this node, not at another one */
+    bool open;         /* the channel exists, is a voice channel, and the account may join */
     bool full;         /* the channel is full for this account */
-    bool same_guild;   /* already in this guild, or in this private channel */
-    bool same_channel; /* already in this channel */
-    bool live;         /* connected with a voice socket */
+    bool same_guild;   /* the account is already in this guild or private channel */
+    bool same_channel; /* the account is already in this channel */
+    bool live;         /* the client has a connection to the voice server */
 };
 
 /* Returns the outcome of the first matching rule. */
-enum voice_outcome decide_voice_outcome(const struct voice_request_facts *f);
+enum voice_outcome decide_voice_request_outcome(const struct voice_request_conditions *f);
 
 #endif

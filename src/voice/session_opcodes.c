@@ -1,9 +1,8 @@
-/* session_opcodes.c - queues the voice opcodes of gateway sessions and runs them in order.
- *
- * Each session has a queue (struct session_queue); its first opcode runs in its own transaction.
- * Two rate limits apply: joins per account (join_rate_limit.h), and VOICE_SERVER_UPDATE per guild
- * (bots) or session (users), at most once per second after a burst of three, because some clients
- * send op 4 again at once when the endpoint does not answer. */
+/* session_opcodes.c - queues the voice opcodes of gateway sessions and runs them in order. Each
+ * session has a queue (struct session_queue). Each opcode runs in a transaction. Two rate limits
+ * apply: joins per account (join_rate_limit.h), and VOICE_SERVER_UPDATE per guild (bots) or session
+ * (users), at most once per second after a burst of three, because some clients send op 4 again at
+ * once when the endpoint does not answer. */
 #include "voice/internal.h"
 
 #include <pthread.h>
@@ -18,27 +17,26 @@
 #include "voice/node_lease.h"
 #include "voice/join_rate_limit.h"
 
-/* Limit of VOICE_SERVER_UPDATE: one per SERVER_UPDATE_INTERVAL_MS, with bursts of BURST. */
+/* Rate limit of VOICE_SERVER_UPDATE: one per interval, after a burst of SERVER_UPDATE_BURST. */
 enum { SERVER_UPDATE_INTERVAL_MS = 1000, SERVER_UPDATE_BURST = 3 };
 
-/* Rate-limit state of VOICE_SERVER_UPDATE, per guild of a bot or per user session. */
+/* Rate limit of VOICE_SERVER_UPDATE, per guild of a bot or per session of a user. */
 struct server_update_limit {
     snowflake channel_id;
-    int64_t used_until_ms; /* token bucket: time used up by past updates, SERVER_UPDATE_INTERVAL_MS
-                              each */
-    bool is_delayed;       /* a delayed update is scheduled */
+    int64_t used_until_ms; /* token bucket: end of the time that past updates have used */
+    bool is_delayed;       /* an update is scheduled for later */
 };
 
 /* Queue of the opcodes of a session; freed after the session has ended. */
 struct session_queue {
     uint64_t session;
-    bool busy;                   /* the first opcode runs or is about to run */
+    bool busy;                   /* the first opcode runs or will run next */
     bool ended;                  /* the session has ended */
     bool needed;                 /* an opcode was queued, or the session has voice states */
-    unsigned pending_restores;   /* pending reads of voice states after a restart */
+    unsigned pending_restores;   /* number of unfinished reads of voice states after a restart */
     struct link waiting;         /* struct session_opcode */
-    struct link delayed_updates; /* struct session_opcode: delayed updates */
-    struct map limits;           /* struct server_update_limit by guild of a bot, or 0 */
+    struct link delayed_updates; /* struct session_opcode: updates to send later */
+    struct map limits;           /* struct server_update_limit by guild of a bot; 0 for users */
 };
 
 struct voice_service {
@@ -46,10 +44,10 @@ struct voice_service {
     struct loops *loops;
     struct deadline_list **delays; /* one per loop */
     struct node_lease *lease;
-    struct room_owner_watch *room_owner_watch; /* NULL: there are no other nodes */
+    struct room_owner_watch *room_owner_watch; /* NULL if there are no other nodes */
     pthread_mutex_t lock;                      /* protects the members below */
-    struct map queues;                         /* struct session_queue by session */
-    struct map refused_resumes;                /* see states_awaiting_resume.h */
+    struct map queues;                         /* struct session_queue by session number */
+    struct map refused_resumes;                /* accounts, see states_awaiting_resume.h */
     struct join_rate_limit *join_rate_limit;
 };
 
@@ -65,7 +63,7 @@ static struct session_opcode *first_opcode(const struct link *list)
 
 static void free_opcodes(struct link *list)
 {
-    while (!links_empty(list)) {
+    while (!links_are_empty(list)) {
         struct session_opcode *o = first_opcode(list);
 
         link_remove(&o->link);
@@ -145,10 +143,10 @@ static enum err leave_all_of_session(struct call *call, struct session_opcode *o
     return e ? e : voice_states_leave_all(call, &states);
 }
 
-static const struct voice_opcode resend_opcode = { .run = resend_voice_server_update };
-static const struct voice_opcode leave_opcode = { .run = leave_all_of_session };
+static const struct voice_opcode_handler resend_opcode = { .run = resend_voice_server_update };
+static const struct voice_opcode_handler leave_opcode = { .run = leave_all_of_session };
 
-/* Schedules the delayed VOICE_SERVER_UPDATE. */
+/* Schedules the VOICE_SERVER_UPDATE that the rate limit delays. */
 static void schedule_delayed_update(struct session_queue *l, const struct session_opcode *o)
 {
     struct arena *arena = arena_new();
@@ -169,7 +167,7 @@ static void schedule_delayed_update(struct session_queue *l, const struct sessio
 }
 
 /* Records that VOICE_SERVER_UPDATE was sent or delayed. Stores nothing for a guild without updates,
- * because a client could name any number of guilds. */
+ * because a client could send any number of guild ids. */
 static void update_rate_limit(struct session_queue *l, const struct session_opcode *o)
 {
     if (!o->server_update_sent && !o->server_update_delayed &&
@@ -206,7 +204,7 @@ static void on_opcode_done(struct call *call, enum err e, void *arg)
     if (!e && (o->row->set_join_target || o->row == &resend_opcode))
         update_rate_limit(l, o);
     if (again) {
-        /* The session has ended, so its leave is retried until it succeeds. */
+        /* After the end of the session, leaving voice is retried until it succeeds. */
         links_append(&l->waiting, &o->link);
         deadline_restart(v->delays[loop_index(o->loop)], &o->delay);
     }
@@ -230,7 +228,8 @@ static void start_opcode(struct session_opcode *o)
                                                  .arg = o });
 }
 
-/* Whether the first opcode may run now. Otherwise it continues on its own loop or later. */
+/* Returns whether the first opcode may run now. If not, the opcode is posted to its own loop or
+ * delayed. */
 static bool may_run_now(struct session_queue *l, struct session_opcode *o)
 {
     const struct server_update_limit before = server_update_limit_initial(),
@@ -252,7 +251,7 @@ static bool may_run_now(struct session_queue *l, struct session_opcode *o)
     return true;
 }
 
-/* Starts the first opcode of a busy queue. */
+/* Starts the first opcode of a queue that is marked as busy. */
 static void run_next_opcode(struct voice_service *v, uint64_t session)
 {
     struct session_opcode *next = NULL;
@@ -263,9 +262,9 @@ static void run_next_opcode(struct voice_service *v, uint64_t session)
         pthread_mutex_unlock(&v->lock);
         return;
     }
-    if (links_empty(&l->waiting)) {
+    if (links_are_empty(&l->waiting)) {
         l->busy = false;
-        if (l->ended && links_empty(&l->delayed_updates) && !l->pending_restores) {
+        if (l->ended && links_are_empty(&l->delayed_updates) && !l->pending_restores) {
             map_remove(&v->queues, session);
             session_queue_free(l);
         }
@@ -292,7 +291,7 @@ static void enqueue_opcode(struct voice_service *v, struct session_opcode *o, bo
         run_next_opcode(v, o->session);
 }
 
-/* The delay is over: retries the first opcode, or queues the delayed update. */
+/* Runs after a delay: tries the first opcode again, or queues the delayed update. */
 static void on_delay_over(struct deadline *d)
 {
     struct session_opcode *o = container_of(d, struct session_opcode, delay);
@@ -311,7 +310,7 @@ static void on_delay_over(struct deadline *d)
 /* --- calls from the gateway ----------------------------------------------------------- */
 
 static struct session_opcode *opcode_new(struct voice_service *v, const struct gateway_caller *who,
-                                         const struct voice_opcode *row)
+                                         const struct voice_opcode_handler *row)
 {
     struct arena *arena = arena_new();
     struct session_opcode *o = arena_alloc(arena, sizeof *o);
@@ -328,9 +327,9 @@ static struct session_opcode *opcode_new(struct voice_service *v, const struct g
     return o;
 }
 
-static const struct voice_opcode *find_opcode(int op)
+static const struct voice_opcode_handler *find_opcode(int op)
 {
-    for (const struct voice_opcode *r = voice_opcodes; r->type; r++)
+    for (const struct voice_opcode_handler *r = voice_opcodes; r->type; r++)
         if (r->op == op)
             return r;
     return NULL;
@@ -339,7 +338,7 @@ static const struct voice_opcode *find_opcode(int op)
 bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,
                          struct str d)
 {
-    const struct voice_opcode *row = find_opcode(op);
+    const struct voice_opcode_handler *row = find_opcode(op);
 
     if (!v || !row || api_is_draining(v->api))
         return true;
@@ -371,7 +370,7 @@ void voice_on_session_end(struct voice_service *v, const struct gateway_caller *
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* Creates a queue, so that the end of the session is handled. */
+/* Creates a queue for the session, so that its end removes its voice states. */
 static void session_queue_open(struct voice_service *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);
@@ -379,7 +378,7 @@ static void session_queue_open(struct voice_service *v, uint64_t session)
     pthread_mutex_unlock(&v->lock);
 }
 
-void session_queue_states_known(struct voice_service *v, uint64_t session, bool found)
+void session_queue_finish_restore(struct voice_service *v, uint64_t session, bool found)
 {
     pthread_mutex_lock(&v->lock);
     struct session_queue *l = map_get(&v->queues, session);
@@ -393,8 +392,8 @@ void session_queue_states_known(struct voice_service *v, uint64_t session, bool 
     pthread_mutex_unlock(&v->lock);
 }
 
-/* Whether the session has a queue: then it was on this process before, because a restart clears all
- * queues. */
+/* Returns whether the session has a queue. If so, it was on this process before, because a restart
+ * clears all queues. */
 static bool session_queue_exists(struct voice_service *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);
@@ -460,13 +459,13 @@ static void on_second_tick(void *arg)
     room_owner_watch_tick(v->room_owner_watch);
 }
 
-enum err voice_open_rooms(struct voice_service *v, const char *endpoint)
+enum err voice_start_accepting_rooms(struct voice_service *v, const char *endpoint)
 {
     voice_set_relay_endpoint(endpoint);
     return v->room_owner_watch ? room_owner_watch_open(v->room_owner_watch, endpoint) : OK;
 }
 
-void voice_close_rooms(struct voice_service *v)
+void voice_stop_accepting_rooms(struct voice_service *v)
 {
     if (v && v->room_owner_watch)
         room_owner_watch_close(v->room_owner_watch);

@@ -28,7 +28,8 @@ struct voice_state voice_state_without_channel(const struct voice_state *s)
     return gone;
 }
 
-/* Reads the member of a state; the state of a user who has left the guild is sent without one. */
+/* Reads the member of a voice state. If the user has left the guild, the voice state is sent
+ * without a member. */
 static enum err read_member_of_state(struct call *call, struct voice_state *s, struct member *room)
 {
     enum err e = OK;
@@ -84,7 +85,7 @@ void emit_voice_state_to_account(struct call *call, const struct voice_state *s)
     emit_voice_state(call, audience_of_user(s->user_id), s);
 }
 
-struct str voice_salt_new(struct arena *arena)
+struct str voice_token_salt_new(struct arena *arena)
 {
     unsigned char *salt = arena_alloc(arena, VOICE_SALT_BYTES);
 
@@ -98,7 +99,7 @@ void voice_token_derive(const struct api *api, const struct voice_state *s,
     auth_derive_key(api_options(api)->auth, "voice", s->user_id, s->salt, ret, VOICE_TOKEN_SIZE);
 }
 
-/* Emits VOICE_SERVER_UPDATE; endpoint.p == NULL: no voice server now. */
+/* Emits VOICE_SERVER_UPDATE. endpoint.p is NULL if there is no voice server now. */
 static void emit_server_update(struct call *call, const struct voice_state *s, struct str endpoint)
 {
     struct voice_server server = { .guild_id = s->guild_id, .endpoint = opt_str_or_null(endpoint) };
@@ -124,14 +125,14 @@ enum err emit_voice_server_update(struct call *call, const struct voice_state *s
 
 enum err voice_state_save(struct call *call, struct voice_state *s, snowflake from)
 {
-    enum err e = voice_state_write(call->tx, s);
+    enum err e = voice_state_write_row(call->tx, s);
 
     return e ? e : voice_state_emit(call, s, from);
 }
 
 enum err voice_state_save_without_event(struct call *call, const struct voice_state *s)
 {
-    enum err e = voice_state_write(call->tx, s);
+    enum err e = voice_state_write_row(call->tx, s);
 
     if (!e)
         voice_state_send_to_relay(call, s);
@@ -141,7 +142,7 @@ enum err voice_state_save_without_event(struct call *call, const struct voice_st
 enum err voice_state_leave(struct call *call, const struct voice_state *s)
 {
     struct voice_state gone = voice_state_without_channel(s);
-    enum err e = voice_state_delete(call->tx, s);
+    enum err e = voice_state_delete_row(call->tx, s);
 
     if (!e)
         e = voice_state_emit(call, &gone, voice_state_channel_id(s));
@@ -179,7 +180,7 @@ enum err camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max
     return e;
 }
 
-/* Follows the rules of a join, but CONNECT is not required. */
+/* The rules are those of a join, except that CONNECT is not required. */
 enum err voice_state_move(struct call *call, const struct voice_state *s, const struct channel *to)
 {
     snowflake from = voice_state_channel_id(s);
@@ -207,8 +208,8 @@ enum err voice_state_move(struct call *call, const struct voice_state *s, const 
     if (e)
         return e;
     moved.channel_id = opt_id_or_null(to->id);
-    moved.connected_at = opt_int_of(clock_s());
-    moved.salt = voice_salt_new(call->arena);
+    moved.connected_at = opt_int_given(clock_s());
+    moved.salt = voice_token_salt_new(call->arena);
     moved.live = moved.self_stream = false;
     moved.self_video = s->self_video && fits && permissions & PERMISSION(STREAM);
     moved.priority = permissions & PERMISSION(PRIORITY_SPEAKER);
@@ -220,7 +221,7 @@ enum err voice_state_move(struct call *call, const struct voice_state *s, const 
         return e;
     e = emit_voice_server_update(call, &moved);
     if (!e)
-        e = room_on_join(call, &moved);
+        e = voice_room_on_join(call, &moved);
     if (!e)
         e = hook_voice_left(call, s);
     return e ? e : afk_schedule_move(call, &moved);
@@ -231,45 +232,45 @@ static enum err change_region_of_state(struct call *call, struct voice_state *s,
     if (str_eq(s->region, region))
         return OK;
     s->region = region;
-    s->salt = voice_salt_new(call->arena);
+    s->salt = voice_token_salt_new(call->arena);
     s->live = false;
-    enum err e = voice_state_write(call->tx, s);
+    enum err e = voice_state_write_row(call->tx, s);
     if (e)
         return e;
     voice_state_send_to_relay(call, s);
     return emit_voice_server_update(call, s);
 }
 
-static enum err change_region_step(struct call *call, const struct voice_room_step *c,
+static enum err change_region_step(struct call *call, const struct large_room_step *c,
                                    struct str region)
 {
     struct list states;
-    enum err e = list_states_of_step(call->tx, c, &states);
+    enum err e = list_voice_states_of_step(call->tx, c, &states);
 
     for (size_t i = 0; !e && i < states.count; i++)
         e = change_region_of_state(call, (struct voice_state *)states.items + i, region);
     return e ? e : schedule_next_room_step(call, &voice_region_job, c, &states);
 }
 
-enum err call_change_region(struct call *call, snowflake channel_id, struct str region)
+enum err voice_call_change_region(struct call *call, snowflake channel_id, struct str region)
 {
-    return change_region_step(call, &(struct voice_room_step){ .channel_id = channel_id }, region);
+    return change_region_step(call, &(struct large_room_step){ .channel_id = channel_id }, region);
 }
 
 enum err voice_on_channel_region_change(struct call *call, const struct channel *c)
 {
-    struct voice_room_step step = { .guild_id = c->guild_id.value, .channel_id = c->id };
+    struct large_room_step step = { .guild_id = c->guild_id.value, .channel_id = c->id };
 
     return channel_is_voice(c->type) ? change_region_step(call, &step, c->rtc_region.value) : OK;
 }
 
-/* Uses the region that the channel has when the job runs. */
+/* The job uses the voice region that the channel has when the job runs. */
 static enum err run_region_job(struct call *call, const struct job *job)
 {
-    struct voice_room_step step;
+    struct large_room_step step;
     struct channel c;
 
-    if (!voice_room_step_from_job(job, &step))
+    if (!large_room_step_from_job(job, &step))
         return OK;
     enum err e = channel_find(call->tx, step.channel_id, &c);
     if (e || c.rtc_region.given != GIVEN)
@@ -286,14 +287,14 @@ const struct job_kind voice_region_job = {
 enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct str endpoint,
                                  bool lost, bool *ret_empty)
 {
-    struct str salt = voice_salt_new(call->arena);
+    struct str salt = voice_token_salt_new(call->arena);
     struct list states;
     enum err e = voice_states_of_channel(call->tx, channel_id, &states);
     struct voice_state *s = states.items;
 
     *ret_empty = !e && !states.count;
     if (!e && states.count)
-        e = voice_states_renew_salts(call->tx, channel_id, salt);
+        e = voice_states_renew_token_salts(call->tx, channel_id, salt);
     for (size_t i = 0; !e && i < states.count; i++) {
         s[i].salt = salt;
         s[i].live = false;
@@ -301,7 +302,7 @@ enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct
         if (lost && endpoint.p)
             emit_server_update(call, &s[i], (struct str){ 0 });
         emit_server_update(call, &s[i],
-                           voice_region_fill_pattern(call->arena, endpoint, s[i].region));
+                           voice_region_fill_endpoint_pattern(call->arena, endpoint, s[i].region));
     }
     return e;
 }

@@ -1,7 +1,7 @@
 /* state_removal.c - removes voice states when their member, recipient, channel or guild is deleted.
- *
- * In a large room the first participants leave with their channel and the guild gets their events.
- * The others leave in steps of a job; the channel is deleted by then, so only they get an event. */
+ * The first participants of a large room are removed with the channel, and the guild gets their
+ * events. A job removes the others in steps; the channel is deleted by then, so only the
+ * participants themselves get an event. */
 #include "voice/state_rows.h"
 
 #include "platform/channels/channels.h"
@@ -17,7 +17,7 @@ enum err voice_on_member_leave(struct call *call, const struct member_leave *lea
     return voice_state_leave(call, &s);
 }
 
-enum err voice_on_recipient_remove(struct call *call, const struct recipient_change *c)
+enum err voice_on_recipient_remove(struct call *call, const struct group_recipient_change *c)
 {
     struct voice_state s;
     enum err e = voice_state_find(call->tx, 0, c->user_id, &s);
@@ -33,13 +33,13 @@ static void end_room_in_relay(struct call *call, snowflake room_id)
     call_record_voice_change(call, &(struct relay_voice_state){ .room_id = room_id });
 }
 
-/* Removes the states of one step; leave is called for each. */
-static enum err remove_states_step(struct call *call, const struct voice_room_step *c,
+/* Removes the voice states of one step; calls leave for each. */
+static enum err remove_states_step(struct call *call, const struct large_room_step *c,
                                    enum err (*leave)(struct call *call,
                                                      const struct voice_state *s))
 {
     struct list states;
-    enum err e = list_states_of_step(call->tx, c, &states);
+    enum err e = list_voice_states_of_step(call->tx, c, &states);
     const struct voice_state *s = states.items;
 
     for (size_t i = 0; !e && i < states.count; i++)
@@ -51,7 +51,7 @@ static enum err remove_states_step(struct call *call, const struct voice_room_st
 static enum err remove_state_of_deleted_guild(struct call *call, const struct voice_state *s)
 {
     struct voice_state gone = voice_state_without_channel(s);
-    enum err e = voice_state_delete(call->tx, s);
+    enum err e = voice_state_delete_row(call->tx, s);
 
     voice_state_send_to_relay(call, &gone);
     return e ? e : hook_voice_left(call, s);
@@ -67,9 +67,9 @@ static enum err remove_state_of_deleted_channel(struct call *call, const struct 
 
 static enum err run_removal_step(struct call *call, const struct job *job)
 {
-    struct voice_room_step c;
+    struct large_room_step c;
 
-    if (!voice_room_step_from_job(job, &c))
+    if (!large_room_step_from_job(job, &c))
         return OK;
     return remove_states_step(
         call, &c, c.channel_id ? remove_state_of_deleted_channel : remove_state_of_deleted_guild);
@@ -83,7 +83,7 @@ const struct job_kind voice_removal_job = {
 
 enum err voice_on_channel_delete(struct call *call, const struct channel *c)
 {
-    struct voice_room_step step = { .guild_id = c->guild_id.value, .channel_id = c->id };
+    struct large_room_step step = { .guild_id = c->guild_id.value, .channel_id = c->id };
     bool any;
     enum err e = channel_has_participants(call->tx, c->id, 1, &any);
 
@@ -92,21 +92,21 @@ enum err voice_on_channel_delete(struct call *call, const struct channel *c)
         e = remove_states_step(call, &step, voice_state_leave);
     }
     if (!e)
-        e = room_delete(call->tx, c->id);
-    return e ? e : stage_close(call, c->id);
+        e = voice_room_delete(call->tx, c->id);
+    return e ? e : stage_instance_close(call, c->id);
 }
 
 enum err voice_on_guild_delete(struct call *call, snowflake guild_id)
 {
     struct list rooms = { 0 };
-    enum err e = list_active_rooms(call->tx, guild_id, &rooms);
+    enum err e = list_active_voice_rooms(call->tx, guild_id, &rooms);
 
     for (size_t i = 0; !e && i < rooms.count; i++)
         end_room_in_relay(call, ((const snowflake *)rooms.items)[i]);
     if (!e)
-        e = rooms_delete_of_guild(call->tx, guild_id);
+        e = voice_rooms_delete_of_guild(call->tx, guild_id);
     if (e)
         return e;
-    return remove_states_step(call, &(struct voice_room_step){ .guild_id = guild_id },
+    return remove_states_step(call, &(struct large_room_step){ .guild_id = guild_id },
                               remove_state_of_deleted_guild);
 }

@@ -34,7 +34,7 @@ static void voice_state_from_row(const struct rows *r, void *ret)
         .self_stream = row_bool(r, 12),
         .suppress = row_bool(r, 13),
         .request_to_speak_timestamp = row_optional_int(r, 14),
-        .connected_at = opt_int_of(row_int(r, 15)),
+        .connected_at = opt_int_given(row_int(r, 15)),
         .active_at = row_int(r, 16),
         .mute = row_bool(r, 17),
         .deaf = row_bool(r, 18),
@@ -49,13 +49,10 @@ static enum err find_state(struct tx *tx, struct sql sql, const struct value *va
                            struct voice_state *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, sql, values, count, &row, &found);
+    enum err e = tx_one_or(tx, sql, values, count, ERR_UNKNOWN_VOICE_STATE, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_VOICE_STATE;
     voice_state_from_row(&row, ret);
     return OK;
 }
@@ -107,14 +104,14 @@ enum err voice_states_of_guild(struct tx *tx, snowflake guild_id, struct list *r
     return list_states(tx, SQL(LIST_OF_GUILD), v_id(guild_id), ret);
 }
 
-/* guild_id follows from channel_id, but lets SQLite use an index in this order. */
+/* channel_id implies guild_id, but with guild_id SQLite can use an index in this order. */
 static const char LIST_OF_CHANNEL_AFTER[] =
     SELECT_STATES "where v.guild_id = $1 and v.user_id > $2 and v.channel_id = $4 "
                   "order by v.user_id limit $3";
 static const char LIST_OF_GUILD_AFTER[] =
     SELECT_STATES "where v.guild_id = $1 and v.user_id > $2 order by v.user_id limit $3";
 
-enum err list_states_of_step(struct tx *tx, const struct voice_room_step *c, struct list *ret)
+enum err list_voice_states_of_step(struct tx *tx, const struct large_room_step *c, struct list *ret)
 {
     struct value values[] = { v_id(c->guild_id), v_id(c->after), v_int(LARGE_ROOM_STEP),
                               v_id(c->channel_id) };
@@ -157,17 +154,15 @@ enum err count_participants(struct tx *tx, snowflake channel_id, int64_t *ret_pa
     return OK;
 }
 
-/* Tests for one more row by offset, which reads only the index. */
+/* Tests with an offset whether one more row exists, which reads only the index. */
 static const char HAS_PARTICIPANT_AT_OFFSET[] =
     "select 1 from voice_states where channel_id = $1 limit 1 offset $2";
 
 enum err channel_has_participants(struct tx *tx, snowflake channel_id, int64_t participants,
                                   bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, HAS_PARTICIPANT_AT_OFFSET, BIND(v_id(channel_id), v_int(participants - 1)),
-                  &row, ret);
+    return tx_exists(tx, HAS_PARTICIPANT_AT_OFFSET, BIND(v_id(channel_id), v_int(participants - 1)),
+                     ret);
 }
 
 static const char FIND_REGION_OF_CHANNEL[] =
@@ -180,7 +175,7 @@ enum err choose_room_region(struct tx *tx, const struct channel *c, struct str w
     bool found;
 
     *ret = wanted;
-    /* Ignores a region that the operator has removed or never had. */
+    /* A region that the operator has removed or never had is ignored. */
     if (c->rtc_region.given == GIVEN && voice_region_is_usable(c->rtc_region.value, true)) {
         *ret = c->rtc_region.value;
         return OK;
@@ -208,7 +203,7 @@ static const char UPSERT_STATE[] =
     "asked_at = excluded.asked_at, "
     "held_until = case when excluded.node < 0 then voice_states.held_until else 0 end";
 
-enum err voice_state_write(struct tx *tx, const struct voice_state *s)
+enum err voice_state_write_row(struct tx *tx, const struct voice_state *s)
 {
     return tx_exec(
         tx, UPSERT_STATE,
@@ -225,14 +220,14 @@ enum err voice_state_write(struct tx *tx, const struct voice_state *s)
 static const char RENEW_SALTS[] =
     "update voice_states set salt = $2, live = 0 where channel_id = $1";
 
-enum err voice_states_renew_salts(struct tx *tx, snowflake channel_id, struct str salt)
+enum err voice_states_renew_token_salts(struct tx *tx, snowflake channel_id, struct str salt)
 {
     return tx_exec(tx, RENEW_SALTS, BIND(v_id(channel_id), v_bytes(salt)), NULL);
 }
 
 static const char DELETE_STATE[] = "delete from voice_states where guild_id = $1 and user_id = $2";
 
-enum err voice_state_delete(struct tx *tx, const struct voice_state *s)
+enum err voice_state_delete_row(struct tx *tx, const struct voice_state *s)
 {
     return tx_exec(tx, DELETE_STATE, BIND(v_id(voice_state_guild_id(s)), v_id(s->user_id)), NULL);
 }

@@ -1,4 +1,4 @@
-/* state_rows.h - SQL and batch jobs for voice states, shared by the files that change them. */
+/* state_rows.h - SQL and jobs for voice states, shared by the files that change them. */
 #ifndef VOICE_STATE_ROWS_H
 #define VOICE_STATE_ROWS_H
 
@@ -6,42 +6,42 @@
 
 /* --- state_rows.c: SQL ---------------------------------------------------------------- */
 
-/* Node number of states that wait, after a restart, until their session resumes or held_until. */
+/* Node number of voice states that wait for RESUME after a restart, at most until held_until. */
 enum { VOICE_NODE_AWAITING_RESUME = -1 };
 
-enum err voice_state_write(struct tx *tx, const struct voice_state *s);
-enum err voice_state_delete(struct tx *tx, const struct voice_state *s);
-/* Marks all states of a channel as disconnected and sets one salt; tokens also depend on the
- * user. */
-enum err voice_states_renew_salts(struct tx *tx, snowflake channel_id, struct str salt);
+enum err voice_state_write_row(struct tx *tx, const struct voice_state *s);
+enum err voice_state_delete_row(struct tx *tx, const struct voice_state *s);
+/* Marks all voice states of a channel as disconnected and sets the same salt. Tokens differ,
+ * because they also depend on the user. */
+enum err voice_states_renew_token_salts(struct tx *tx, snowflake channel_id, struct str salt);
 
-/* A room, or a guild's rooms, may have 10,000 participants. A change to all of them handles
- * LARGE_ROOM_STEP in its own transaction and the others in steps of a job, so that other writers do
- * not wait. */
+/* A channel or guild may have 10,000 voice states. A change of all of them handles LARGE_ROOM_STEP
+ * in its own transaction and the others in steps of a job, so that other writers do not wait. */
 enum { LARGE_ROOM_STEP = 64 };
-struct voice_room_step {
-    snowflake guild_id, channel_id; /* channel_id 0: the whole guild */
+struct large_room_step {
+    snowflake guild_id, channel_id; /* channel_id 0 means the whole guild */
     snowflake after;                /* last user id that was handled */
 };
-/* Lists the next LARGE_ROOM_STEP states (struct voice_state). */
-enum err list_states_of_step(struct tx *tx, const struct voice_room_step *c, struct list *ret);
+/* Lists the next LARGE_ROOM_STEP voice states (struct voice_state). */
+enum err list_voice_states_of_step(struct tx *tx, const struct large_room_step *c,
+                                   struct list *ret);
 
 /* --- large_rooms.c: jobs for large rooms ---------------------------------------------- */
 
-/* Schedules the job `kind` for the states after `done` if there may be more;
- * voice_room_step_from_job reads them from the job. The job applies the state at the time when it
+/* Schedules the job `kind` for the voice states after the list `done`, if there may be more;
+ * large_room_step_from_job reads the step in the job. A job applies the data at the time when it
  * runs, so an outdated job is harmless. */
 enum err schedule_next_room_step(struct call *call, const struct job_kind *kind,
-                                 const struct voice_room_step *c, const struct list *done);
-bool voice_room_step_from_job(const struct job *job, struct voice_room_step *ret);
+                                 const struct large_room_step *c, const struct list *done);
+bool large_room_step_from_job(const struct job *job, struct large_room_step *ret);
 
 /* --- state_changes.c ------------------------------------------------------------------ */
 
-/* Returns the state as it is sent without a channel: the user left, or is in a hidden channel. */
+/* Returns the voice state without a channel, for a user who left or is in a hidden channel. */
 struct voice_state voice_state_without_channel(const struct voice_state *s);
-/* Sends the state to the relay after the commit (relay_voice_state), without an event. */
+/* Sends the voice state to the relay after the commit (relay_voice_state), without an event. */
 void voice_state_send_to_relay(struct call *call, const struct voice_state *s);
-/* Emits VOICE_STATE_UPDATE to all sessions of the account itself. */
+/* Emits VOICE_STATE_UPDATE to all sessions of the user. */
 void emit_voice_state_to_account(struct call *call, const struct voice_state *s);
 
 /* --- afk.c ---------------------------------------------------------------------------- */

@@ -53,7 +53,7 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 /* --- GET ------------------------------------------------------------------------------ */
 
-/* A state in a channel that the caller cannot view is reported as unknown. */
+/* A voice state in a channel that the caller cannot view is reported as unknown. */
 static enum err check_can_view(struct call *call, const struct voice_state *s)
 {
     enum err e = s->user_id == call->caller->id
@@ -78,7 +78,7 @@ static enum err reply_with_state(struct call *call, snowflake user_id)
     if (e)
         return e;
     s.member = &member;
-    return call_reply(call, &s);
+    return call_reply_object(call, &s);
 }
 
 /* GET /guilds/{guild.id}/voice-states/@me */
@@ -95,7 +95,7 @@ static enum err get_voice_state(struct call *call)
 
 /* --- PATCH ---------------------------------------------------------------------------- */
 
-/* Resolves the stage whose id is in the body. A participant may act even without VIEW_CHANNEL. */
+/* Resolves the stage channel in the body. A participant may act even without VIEW_CHANNEL. */
 static enum err resolve_stage_channel(struct call *call, snowflake channel_id, bool there)
 {
     enum err e = resolve_channel_by_id(call, channel_id);
@@ -107,7 +107,7 @@ static enum err resolve_stage_channel(struct call *call, snowflake channel_id, b
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Finds a user's state on that stage. */
+/* Finds a user's voice state on the stage. */
 static enum err find_state_on_stage(struct call *call, snowflake user_id, struct voice_state *ret)
 {
     enum err e = voice_state_find(call->tx, call->target.guild->id, user_id, ret);
@@ -152,9 +152,9 @@ static enum err modify_own_voice_state(struct call *call)
     enum err e = resolve_own_stage(call, in, &s);
     if (e)
         return e;
-    uint64_t needs = stage_request_permissions(&s, &request);
+    uint64_t needs = stage_request_needed_permissions(&s, &request);
     if ((call->target.permissions & needs) != needs)
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, needs);
     if (request.suppress.given != GIVEN && at->given == ABSENT)
         return OK;
     stage_request_apply(&s, &request, clock_us());
@@ -172,7 +172,7 @@ static enum err modify_voice_state(struct call *call)
 
     enum err e = resolve_stage_channel(call, in->channel_id, false);
     if (!e && !(call->target.permissions & PERMISSION(MUTE_MEMBERS)))
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_missing_permissions_error(call, PERMISSION(MUTE_MEMBERS));
     if (!e)
         e = find_state_on_stage(call, m->user_id, &s);
     if (e || in->suppress.given != GIVEN)
@@ -244,7 +244,7 @@ const struct domain voice_domain = {
     .routes = routes,
     .jobs = jobs,
     .hooks =
-        &(const struct hooks){
+        &(const struct hook_listeners){
             .guild_changed = voice_on_guild_change,
             .guild_deleting = voice_on_guild_delete,
             .permissions_changed = voice_on_permission_change,

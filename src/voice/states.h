@@ -1,7 +1,6 @@
-/* states.h - voice states: reading, changing, and hooks of guilds, channels and members.
- *
- * A state is a row of voice_states. Every change goes through this header, so that events are sent
- * and dependent objects (streams, calls, stages) are updated. */
+/* states.h - reads and changes voice states; hooks of guilds, channels and members. Every change of
+ * a row of voice_states goes through this header, so that events are sent and dependent objects
+ * (streams, calls, stages) are updated. */
 #ifndef VOICE_STATES_H
 #define VOICE_STATES_H
 
@@ -13,131 +12,134 @@
 
 /* --- reading, without the member ------------------------------------------------------ */
 
-/* Finds a state; ERR_UNKNOWN_VOICE_STATE. guild_id 0: in a private call. */
+/* Finds a voice state in a guild (0 means a private call). ERR_UNKNOWN_VOICE_STATE. */
 enum err voice_state_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                           struct voice_state *ret);
-/* Finds a user's only state, in a guild or a call; for a bot, its oldest. */
+/* Finds the only voice state of a user, or the oldest of a bot. */
 enum err voice_state_find_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret);
 /* Return lists of struct voice_state, ordered by guild and user. */
 enum err voice_states_of_session(struct tx *tx, struct str session_id, struct list *ret);
 enum err voice_states_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err voice_states_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
-/* voice_states_of_node: at most max states of a node whose wait for a RESUME is over.
- * list_streams_awaiting_resume: at most max states that wait for a RESUME
- * (states_awaiting_resume.c) and stream. */
+/* voice_states_of_node: at most max voice states of a node that do not wait for RESUME any more.
+ * list_streams_awaiting_resume: at most max voice states of streaming users that wait for RESUME
+ * (states_awaiting_resume.c). */
 enum err voice_states_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret);
 enum err list_streams_awaiting_resume(struct tx *tx, int64_t max, struct list *ret);
-/* Returns the number of participants of a channel, and of those with a camera. */
+/* Counts the participants of a channel, and those with a camera. */
 enum err count_participants(struct tx *tx, snowflake channel_id, int64_t *ret_participants,
                             int64_t *ret_cameras);
 
-/* Whether a channel has at least `people` participants. */
+/* Reads whether a channel has at least `participants` participants. */
 enum err channel_has_participants(struct tx *tx, snowflake channel_id, int64_t participants,
                                   bool *ret);
 
 /* --- changing ------------------------------------------------------------------------- */
 
-/* Writes a new or changed state and emits VOICE_STATE_UPDATE with the member, which is read if s
- * has none. from: the previous channel in the guild, or 0. */
+/* Writes a new or changed voice state and emits VOICE_STATE_UPDATE with the member, which is read
+ * if s has none. from is the previous channel in the guild, or 0. */
 enum err voice_state_save(struct call *call, struct voice_state *s, snowflake from);
-/* Writes the state and informs only the relay. */
+/* Writes the voice state and sends it only to the relay. */
 enum err voice_state_save_without_event(struct call *call, const struct voice_state *s);
-/* Emits VOICE_STATE_UPDATE without writing the state. */
+/* Emits VOICE_STATE_UPDATE without writing the voice state. */
 enum err voice_state_emit(struct call *call, const struct voice_state *s, snowflake from);
 
-/* Removes a state: VOICE_STATE_UPDATE without a channel, then hook_voice_left. */
+/* Deletes a voice state: emits VOICE_STATE_UPDATE without a channel, then calls hook_voice_left. */
 enum err voice_state_leave(struct call *call, const struct voice_state *s);
-/* Removes all states of a list (struct voice_state). */
+/* Deletes all voice states of a list (struct voice_state). */
 enum err voice_states_leave_all(struct call *call, const struct list *states);
-/* Moves a user to another channel of the guild, as a moderator does: VOICE_STATE_UPDATE, then
+/* Moves a user to another channel of the guild, as a moderator does: emits VOICE_STATE_UPDATE, and
  * VOICE_SERVER_UPDATE to the session that is in voice. */
 enum err voice_state_move(struct call *call, const struct voice_state *s, const struct channel *to);
 
-/* Returns the limit of cameras in a channel; 0: unlimited. */
+/* Returns the maximum number of cameras in a channel; 0 means unlimited. */
 int64_t voice_max_cameras(const struct channel *c, const struct guild *g);
-/* Whether one more camera is allowed; counted: it is already included in the count. */
+/* Reads whether one more camera is allowed. counted is true if the count includes it already. */
 enum err camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
                                 bool *ret);
-/* Whether a member with these permissions is suppressed when it joins the channel. */
+/* Returns whether a member with these permissions is suppressed on joining the channel. */
 bool is_suppressed_on_join(const struct channel *c, snowflake afk_channel_id, uint64_t perms);
-/* Returns the region of a channel: the channel's own, else that of its participants, else
+/* Returns the voice region of a channel: its rtc_region, else the region of its participants, else
  * `wanted`. */
 enum err choose_room_region(struct tx *tx, const struct channel *c, struct str wanted,
                             struct str *ret);
 
-/* Returns a new random salt, which invalidates existing tokens. */
-struct str voice_salt_new(struct arena *arena);
-/* Derives the token of a voice connection from the salt. */
+/* Returns a new random salt, which invalidates the existing tokens of a voice state. */
+struct str voice_token_salt_new(struct arena *arena);
+/* Derives the token of a voice connection from the salt of the voice state. */
 enum { VOICE_TOKEN_SIZE = 16 };
 void voice_token_derive(const struct api *api, const struct voice_state *s,
                         unsigned char ret[VOICE_TOKEN_SIZE]);
-/* Emits VOICE_SERVER_UPDATE to the session of the state. */
+/* Emits VOICE_SERVER_UPDATE to the session of the voice state. */
 enum err emit_voice_server_update(struct call *call, const struct voice_state *s);
 
 /* --- hooks ---------------------------------------------------------------------------- */
 
-/* Hooks: remove voice states with their member, recipient, channel or guild. For a guild no event
- * is sent, because GUILD_DELETE was. */
+/* Hooks: delete the voice states of a member, recipient, channel or guild. For a guild no event is
+ * sent, because GUILD_DELETE was sent. */
 enum err voice_on_member_leave(struct call *call, const struct member_leave *leave);
-enum err voice_on_recipient_remove(struct call *call, const struct recipient_change *c);
+enum err voice_on_recipient_remove(struct call *call, const struct group_recipient_change *c);
 enum err voice_on_channel_delete(struct call *call, const struct channel *c);
 enum err voice_on_guild_delete(struct call *call, snowflake guild_id);
-extern const struct job_kind voice_removal_job; /* for the other participants of a large room */
+extern const struct job_kind voice_removal_job; /* continues in steps for a large room */
 
-/* A channel moved to another node at this endpoint, host and path ({region} is replaced; p == NULL:
- * no node); lost: the previous node is dead. Gives all participants new tokens and emits
- * VOICE_SERVER_UPDATE; *ret_empty: there are none. */
+/* Gives all participants of a channel new tokens and emits VOICE_SERVER_UPDATE, after the channel
+ * moved to another node. endpoint is the new host and path ({region} is replaced); p is NULL if
+ * there is no node. lost: the previous node is dead. *ret_empty is true without participants. */
 enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct str endpoint,
                                  bool lost, bool *ret_empty);
 
-/* The region of a private call or guild channel changed: emit VOICE_SERVER_UPDATE to all
- * participants. */
-enum err call_change_region(struct call *call, snowflake channel_id, struct str region);
+/* Emit VOICE_SERVER_UPDATE to all participants after a change of the voice region of a private call
+ * or guild channel. */
+enum err voice_call_change_region(struct call *call, snowflake channel_id, struct str region);
 enum err voice_on_channel_region_change(struct call *call, const struct channel *c);
-extern const struct job_kind voice_region_job; /* for the other participants of a large room */
+extern const struct job_kind voice_region_job; /* continues in steps for a large room */
 
-/* Update suppress, video and priority of voice states after permissions may have changed: in a
- * guild or channel, of one member (with roles), or by a guild's settings. */
+/* Update suppress, video and priority of voice states after a change of permissions: in a guild or
+ * channel, of one member, or by a guild's settings. */
 enum err voice_on_permission_change(struct call *call, const struct permission_change *where);
 enum err voice_on_member_change(struct call *call, const struct member *m);
 enum err voice_on_guild_change(struct call *call, const struct guild_change *c);
-extern const struct job_kind voice_timeout_end_job; /* runs at the end of a timeout */
-extern const struct job_kind
-    voice_permission_steps_job; /* for the other participants of a large room */
+extern const struct job_kind voice_timeout_end_job;      /* runs at the end of a timeout */
+extern const struct job_kind voice_permission_steps_job; /* continues in steps for a large room */
 
-/* moderation.c: check_voice_moderation checks permissions first, then ERR_NOT_IN_VOICE;
- * apply_voice_moderation applies the change. */
+/* moderation.c: check_voice_moderation returns the error of a missing permission, else
+ * ERR_NOT_IN_VOICE; apply_voice_moderation applies the change. */
 enum err check_voice_moderation(struct call *call, const struct voice_moderation *in);
 enum err apply_voice_moderation(struct call *call, const struct voice_moderation *change);
 
 /* --- automatic changes ---------------------------------------------------------------- */
 
-/* Schedules the move of an idle user to the guild's AFK channel; call it after a join. */
+/* Schedules the move of an idle user to the guild's AFK channel; call after a join. */
 enum err afk_schedule_move(struct call *call, const struct voice_state *s);
-/* the second job: for a whole guild */
+/* afk_reschedule_job runs for a whole guild */
 extern const struct job_kind afk_move_job, afk_reschedule_job;
 
-/* Call it when the speakers of a stage may have changed: a stage without speakers is closed after a
- * delay. */
+/* Schedules the end of a stage without speakers; call when the speakers of a stage may have
+ * changed. */
 enum err stage_schedule_close_if_silent(struct call *call, snowflake channel_id);
 enum err stage_on_voice_leave(struct call *call, const struct voice_state *was);
+/* Opens a stage, or changes the one that is open in the channel. silent_since: since when it has no
+ * speaker. */
+struct stage_instance;
+enum err stage_insert(struct tx *tx, const struct stage_instance *s, struct opt_int silent_since);
 /* Closes the open stage of the channel, if any, with STAGE_INSTANCE_DELETE. */
-enum err stage_close(struct call *call, snowflake channel_id);
+enum err stage_instance_close(struct call *call, snowflake channel_id);
 extern const struct job_kind stage_silence_job;
 
 /* Adds the open stages of the guild's visible channels to ret. */
 enum err read_visible_stages(struct tx *tx, struct gateway_guild *ret);
-/* Adds to ret the voice states in channels that a viewer with these permissions sees, and their
- * members unless `all` members are in ret already. */
+/* Adds the voice states of the channels that the viewer can see, and their members unless `all`
+ * members are in ret already. */
 enum err read_visible_voice_states(struct tx *tx, const struct permission_input *who,
                                    const struct list *channels, bool all,
                                    struct gateway_guild *ret);
 
-/* Lists the status and start time of the voice channels that the viewer may see. */
+/* Lists status and start time of the voice channels that the viewer can see. */
 enum err read_visible_voice_rooms(struct tx *tx, const struct permission_input *who,
                                   const struct list *channels, struct list *ret);
 
 extern const struct domain stages_domain;
-extern const struct world_parts stages_world;
+extern const struct world_file_fields stages_world;
 
 #endif

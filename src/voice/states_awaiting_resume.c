@@ -1,9 +1,9 @@
 /* states_awaiting_resume.c - voice states from before a restart, which wait until their gateway
  * sessions resume. A restart closes all voice sockets. Clients do not send op 4 again: they
- * reconnect on VOICE_SERVER_UPDATE. A resumed session therefore gets one for each of its states. If
- * RESUME is refused, the client starts a new session; a bot's new session takes over its state in
- * each guild when it has received the guild. Without a refused RESUME, the bot was restarted and is
- * in no channel. */
+ * reconnect on VOICE_SERVER_UPDATE. A resumed session therefore gets this event for each of its
+ * voice states. If RESUME is refused, the client starts a new session; the new session of a bot
+ * takes over the voice state in each guild that it has received. Without a refused RESUME, the bot
+ * was restarted and is in no channel. */
 #include "voice/states_awaiting_resume.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 
 enum {
     REFUSED_RESUME_MS = 60 * 1000
-}; /* time from a refused RESUME to the guilds of the next session */
+}; /* microseconds from a refused RESUME to the guilds of the next session */
 
 struct refused_resume {
     snowflake user_id;
@@ -71,7 +71,7 @@ struct state_restore {
     snowflake user_id, guild_id;
     uint64_t session;
     char session_id[33];
-    bool resumed; /* restore all states of the session; otherwise only the one in the guild */
+    bool resumed; /* restore all voice states of the session, else only the one in the guild */
 };
 
 static enum err find_states_to_restore(struct call *call, const struct state_restore *r,
@@ -88,7 +88,7 @@ static enum err find_states_to_restore(struct call *call, const struct state_res
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 
-/* Avoids a write transaction for most sessions, which are not in voice. */
+/* Most sessions are not in voice: this read avoids a write transaction for them. */
 static enum err read_states_to_restore(struct call *call)
 {
     struct list states;
@@ -103,19 +103,19 @@ static enum err prepare_restore(struct call *call)
     return OK;
 }
 
-/* A resumed session has the same id, so it needs no VOICE_STATE_UPDATE. */
+/* A resumed session keeps its id, so VOICE_STATE_UPDATE is not emitted. */
 static enum err restore_state(struct call *call, const struct state_restore *r,
                               struct voice_state *s)
 {
     enum err e;
 
-    s->node = snowflake_node();
+    s->node = snowflake_get_node();
     s->session = r->session;
     if (r->resumed) {
-        e = voice_state_write(call->tx, s);
+        e = voice_state_write_row(call->tx, s);
     } else {
         s->session_id = str_of(r->session_id);
-        s->salt = voice_salt_new(call->arena);
+        s->salt = voice_token_salt_new(call->arena);
         e = voice_state_save(call, s, voice_state_channel_id(s));
     }
     return e || s->live ? e : emit_voice_server_update(call, s);
@@ -140,7 +140,7 @@ static void on_states_restored(struct call *call, enum err e, void *arg)
     if (e && e != ERR_UNKNOWN_VOICE_STATE)
         log_warn("voice: cannot restore the voice states of session %s: %s", r->session_id,
                  error_info(e)->message);
-    session_queue_states_known(r->voice, r->session, !e);
+    session_queue_finish_restore(r->voice, r->session, !e);
 }
 
 static void start_restore(struct voice_service *v, struct api *api,

@@ -1,4 +1,4 @@
-/* states_awaiting_resume.h - voice states from before a restart, which wait until their gateway
+/* states_awaiting_resume.h - voice states from before a restart, which stay until their gateway
  * sessions resume. */
 #ifndef VOICE_STATES_AWAITING_RESUME_H
 #define VOICE_STATES_AWAITING_RESUME_H
@@ -9,10 +9,10 @@
 /* Set of accounts whose RESUME was refused recently. The caller holds the lock. */
 void refused_resumes_add(struct map *refusals, snowflake user_id);
 bool refused_resumes_has(const struct map *refusals, snowflake user_id);
-void refused_resumes_remove(struct map *refusals, bool all); /* removes expired entries, or all */
+void refused_resumes_remove(struct map *refusals, bool all); /* removes expired entries or all */
 
-/* Restore the voice states of a resumed session, or the account's state in a guild. Call them on a
- * loop after opening the session's queue; session_queue_states_known is called at the end. */
+/* Restore the voice states of a resumed session, or the account's voice state in a guild. Call on a
+ * loop after the session's queue was created; at the end session_queue_finish_restore is called. */
 void restore_states_of_resumed_session(struct voice_service *v, struct api *api,
                                        const struct gateway_caller *who);
 void restore_state_of_new_session(struct voice_service *v, struct api *api,

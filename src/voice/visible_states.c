@@ -1,10 +1,10 @@
-/* visible_states.c - voice states of a guild as one of its members may see them. */
+/* visible_states.c - the voice states of a guild that one of its members can see. */
 #include "base/map.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 #include "voice/states.h"
 
-/* Returns the voice channels that a member may view; computed once per channel, not per state. */
+/* Returns the voice channels that a member can view; computed once for all voice states. */
 static struct map visible_voice_channels(const struct permission_input *who,
                                          const struct list *channels)
 {
@@ -42,8 +42,8 @@ static void add_visible_states(struct tx *tx, const struct permission_input *who
     map_clear(&seen);
 }
 
-/* Adds the members of the added states, for guilds that are sent without all members; the viewer is
- * already included. Both lists are ordered by user id. */
+/* Adds the members of the added voice states, for guilds that are sent without all members. The
+ * viewer is included already. States and members are ordered by user id. */
 static enum err add_members_of_states(struct tx *tx, const struct permission_input *who,
                                       struct gateway_guild *ret)
 {

@@ -1,10 +1,10 @@
 /* voice.h - voice states, private calls, stages, streams, regions and voice keys. This folder owns
- * the voice states of users and the node that carries each room. Clients change their state with
- * gateway opcodes (session_opcodes.c queues them, join.c handles op 4), moderators with routes
- * (moderation.c, states.c). Each change is written in one transaction with its events. relay/
- * carries the media: connections.c checks connections for it, and it receives each committed change
- * (struct relay_voice_state). May use platform/, relay/ and below. Invariant: a user has at most
- * one voice state per guild. Start with states.h, then join.c. */
+ * the voice states of users and the node that carries each room. Clients change their voice state
+ * with gateway opcodes (session_opcodes.c queues them, join.c handles op 4), moderators with routes
+ * (moderation.c, states.c). A change and its events are written in one transaction. relay/ carries
+ * the media; connections.c checks its connections, and each committed change is sent to relay/
+ * (struct relay_voice_state). May include platform/, relay/ and lower layers. Invariant: a user has
+ * at most one voice state per guild. Start with states.h, then join.c. */
 #ifndef VOICE_VOICE_H
 #define VOICE_VOICE_H
 
@@ -17,46 +17,46 @@ extern const struct domain regions_domain, voice_domain, calls_domain;
 extern const struct domain voice_keys_domain, voice_effects_domain, voice_rooms_domain;
 extern const struct domain streams_domain, stream_files_domain;
 
-/* Operator settings, called before the server starts: whether voice keys may also be signed with
- * the second label (keys.c), and whether all accounts count as premium. */
+/* Operator settings, set before the server starts: whether voice keys may also be signed with the
+ * second label (keys.c), and whether all accounts count as premium. */
 void voice_keys_configure(bool accept_second_label);
 void voice_effects_configure(bool everybody_is_premium);
 
-/* Maximum of participants of one room: each message goes to all others at once. */
+/* Maximum number of participants of a voice channel: each packet is sent to all others. */
 enum { VOICE_ROOM_MAX = 10000 };
 
-/* Queued opcodes of this node's sessions, and the lease on their voice states. */
+/* The voice opcode queues of this node's sessions, and the lease on their voice states. */
 struct voice_service;
 
-/* Starts voice; states of the previous process wait for their sessions. Call it when the loops run,
+/* Starts voice. Voice states of the previous process wait for RESUME. Call when the loops run,
  * before the server listens. */
 enum err voice_start(struct api *api, struct loops *loops, struct voice_service **ret);
-/* Call it when no request runs any more, before the loops stop. Accepts NULL. */
+/* Call when no request runs any more, before the loops stop. Accepts NULL. */
 void voice_stop(struct voice_service *v);
 void voice_free(struct voice_service *v);
 
 /* --- connections.c: callbacks for the relay ------------------------------------------- */
 
 struct relay_source voice_relay_source(struct api *api);
-/* Sets the endpoint (host and path) of this server's own relay; NULL: none. The string is not
+/* Sets the endpoint (host and path) of this server's own relay, or NULL. The string is not
  * copied. */
 void voice_set_relay_endpoint(const char *endpoint);
-/* In a cluster: open lets this node accept rooms; close moves its rooms to other nodes. Both block,
- * so do not call them on a loop. */
-enum err voice_open_rooms(struct voice_service *v, const char *endpoint);
-void voice_close_rooms(struct voice_service *v);
+/* In a cluster: lets this node carry voice rooms, or moves its rooms to other nodes. Both block, so
+ * do not call them on a loop. */
+enum err voice_start_accepting_rooms(struct voice_service *v, const char *endpoint);
+void voice_stop_accepting_rooms(struct voice_service *v);
 
-/* For gateway_hooks; v may be NULL. False: the payload does not match the opcode. */
+/* For gateway_hooks; v may be NULL. Returns false if the payload does not match the opcode. */
 bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,
                          struct str d);
 void voice_on_session_end(struct voice_service *v, const struct gateway_caller *who);
-/* Voice after a restart (states_awaiting_resume.c): a session was resumed; a RESUME of an account
+/* Events after a restart (states_awaiting_resume.c): a session was resumed; a RESUME of an account
  * was refused; a new session of a bot received a guild. */
 void voice_on_session_resumed(struct voice_service *v, const struct gateway_caller *who);
 void voice_on_resume_refused(struct voice_service *v, snowflake user_id);
 void voice_on_guild_received(struct voice_service *v, const struct gateway_caller *who,
                              snowflake guild_id);
-/* For tests: returns the number of rate-limit states (struct spot). */
+/* Returns the number of rate limits of all sessions; for tests. */
 size_t voice_count_rate_limit_states(struct voice_service *v);
 
 #endif

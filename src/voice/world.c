@@ -33,16 +33,11 @@ static const char FIND_CHANNEL_TYPE[] = "select type from channels where id = $1
 
 static const char FIND_STAGE_OF_CHANNEL[] = "select id from stage_instances where channel_id = $1";
 static const char STAGE_BY_ID[] = "select 1 from stage_instances where id = $1";
-static const char UPSERT_STAGE[] =
-    "insert into stage_instances (id, guild_id, channel_id, topic, privacy_level, "
-    "discoverable_disabled, scheduled_event_id, silent_since) values ($1, $2, $3, $4, $5, 0, $6, $7) "
-    "on conflict (channel_id) do update set topic = excluded.topic, "
-    "privacy_level = excluded.privacy_level, scheduled_event_id = excluded.scheduled_event_id";
 static const char LIST_STAGES[] =
     "select id, channel_id, topic, privacy_level, scheduled_event_id from stage_instances "
     "where guild_id = $1 order by id";
 
-static enum err resolve_stage_id(struct world_importer *im, const struct world_stage *in,
+static enum err resolve_stage_id(struct world_file_importer *im, const struct world_stage *in,
                                  snowflake channel, const struct json_path *up, snowflake *ret)
 {
     struct json_path at = json_path_key(up, STR("id")),
@@ -66,35 +61,39 @@ static enum err resolve_stage_id(struct world_importer *im, const struct world_s
     return e;
 }
 
-/* An imported stage has no speaker, so it is closed after SILENCE_US unless one joins. */
-static enum err import_stage(struct world_importer *im, const void *entry,
+/* An imported stage has no speaker, so it is closed after SILENCE_US unless a speaker joins. */
+static enum err import_stage(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake guild)
 {
     const struct world_stage *in = entry;
     struct json_path channel_at = json_path_key(at, STR("channel"));
     unsigned before = im->form->problems;
     snowflake id = 0, channel = 0, event = 0;
-    enum err e =
-        world_resolve_reference(im, &channel_naming, guild, in->channel, &channel_at, &channel);
+    enum err e = world_file_resolve_reference(im, &channel_naming, guild, in->channel, &channel_at,
+                                              &channel);
 
     if (!e)
-        e = world_resolve_optional_reference(im, &event_naming, guild, &in->event, at, "event",
-                                             &event);
+        e = world_file_resolve_optional_reference(im, &event_naming, guild, &in->event, at, "event",
+                                                  &event);
     if (!e && channel)
         e = resolve_stage_id(im, in, channel, at, &id);
     if (e || im->form->problems != before)
         return e;
-    e = tx_exec(
-        im->tx, UPSERT_STAGE,
-        BIND(v_id(id), v_id(guild), v_id(channel), v_text(in->topic),
-             v_int(in->privacy_level.given == GIVEN ? in->privacy_level.value : STAGE_GUILD_ONLY),
-             event ? v_id(event) : v_null(), v_int(clock_us())),
-        NULL);
+    const struct stage_instance s = {
+        .id = id,
+        .guild_id = guild,
+        .channel_id = channel,
+        .topic = in->topic,
+        .privacy_level =
+            in->privacy_level.given == GIVEN ? in->privacy_level.value : STAGE_GUILD_ONLY,
+        .guild_scheduled_event_id = opt_id_or_null(event),
+    };
+    e = stage_insert(im->tx, &s, opt_int_given(clock_us()));
     return e ? e
              : insert_job_row(im->tx, "stage-silence", channel, clock_us() + SILENCE_US, STR(""));
 }
 
-static bool stage_entry_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool stage_entry_from_row(struct world_file_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_stage *s = entry;
     struct opt_str channel = world_export_reference(ex->tx, &ex->channels, row_id(r, 1));
@@ -104,12 +103,12 @@ static bool stage_entry_from_row(struct world_exporter *ex, const struct rows *r
     *s = (struct world_stage){ .id = opt_id_or_null(row_id(r, 0)),
                                .channel = channel.value,
                                .topic = row_text(r, 2),
-                               .privacy_level = world_export_int(r, 3, STAGE_GUILD_ONLY),
-                               .event = world_format_opt_id(ex->tx, row_optional_id(r, 4)) };
+                               .privacy_level = export_nondefault_int(r, 3, STAGE_GUILD_ONLY),
+                               .event = format_optional_id_string(ex->tx, row_optional_id(r, 4)) };
     return true;
 }
 
-const struct world_parts stages_world = { (const struct world_part[]){
+const struct world_file_fields stages_world = { (const struct world_file_field[]){
     { "guild", "stages", &world_stage_list, .order = 160, .import = import_stage,
       .select = { &LIST_STAGES }, .read = stage_entry_from_row },
     { 0 },

@@ -3,8 +3,8 @@
 
 #include "web/internal.h"
 
-/* Paths of the single-page application, which reads its own URL. A trailing '/' matches all paths
- * below. */
+/* Paths of the single-page application, which reads the URL itself. A trailing '/' matches all
+ * paths below. */
 static const char *const page_paths[] = {
     "/",         "/channels/", "/friends",   "/invite/", "/login",      "/oauth2/authorize",
     "/register", "/reset",     "/settings/", "/verify",  "/workbench/", NULL,
@@ -16,17 +16,18 @@ static bool is_chat_page(struct str path)
         struct str page = str_of(page_paths[i]);
         bool below = page.n > 1 && page.p[page.n - 1] == '/';
 
-        if (below ? str_starts(path, page) || str_eq(path, str_slice(page.p, page.n - 1))
+        if (below ? str_starts_with(path, page) || str_eq(path, str_slice(page.p, page.n - 1))
                   : str_eq(path, page))
             return true;
     }
     return false;
 }
 
-/* Returns true for pages in operator-only mode, where the start page is the workbench. */
+/* Returns whether the path is a page in operator-only mode, which has no chat. */
 static bool is_operator_page(struct str path)
 {
-    return str_is(path, "/") || str_is(path, "/workbench") || str_starts(path, STR("/workbench/"));
+    return str_is(path, "/") || str_is(path, "/workbench") ||
+           str_starts_with(path, STR("/workbench/"));
 }
 
 /* Allows letters, digits, '-', '_', '.', '/', but no '.' after '/', to prevent path traversal. */
@@ -47,13 +48,13 @@ static bool is_safe_file_name(struct str name)
 }
 
 /* Finds the file of a path "/web/HASH/NAME". */
-static struct web_found find_hashed_asset(struct str path, struct str bundle)
+static struct web_lookup_result find_hashed_asset(struct str path, struct str bundle)
 {
-    struct str rest = str_skip(path, 5), hash = str_cut(&rest, '/');
+    struct str rest = str_skip_bytes(path, 5), hash = str_cut(&rest, '/');
 
     if (!str_eq(hash, bundle) || !is_safe_file_name(rest))
-        return (struct web_found){ 0 };
-    return (struct web_found){ rest, 200, true };
+        return (struct web_lookup_result){ 0 };
+    return (struct web_lookup_result){ rest, 200, true };
 }
 
 static bool text_contains(struct str text, const char *word)
@@ -61,28 +62,31 @@ static bool text_contains(struct str text, const char *word)
     return text.n && memmem(text.p, text.n, word, strlen(word));
 }
 
-/* Pages need "Accept: text/html", except the start page of the chat, so that a program that omits
- * "/api" gets an error and no page. operator.html is index.html with a flag for the scripts that
- * there is no chat. */
-struct web_found web_find_file(const struct web *web, struct str path, struct str accept,
-                               struct str bundle)
+/* Finds the file of a path. Pages need "Accept: text/html", except the start page of the chat, so
+ * that a program that omits "/api" gets an error and no page. operator.html is index.html with a
+ * flag for the scripts that there is no chat. */
+struct web_lookup_result web_find_file(const struct web_options *web, struct str path,
+                                       struct str accept, struct str bundle)
 {
     bool page = web->operator_only ? is_operator_page(path) : is_chat_page(path);
     bool person = text_contains(accept, "text/html");
     bool first = path.n == 1 && !web->operator_only;
 
-    if (str_starts(path, STR("/web/"))) {
-        struct web_found found = find_hashed_asset(path, bundle);
+    if (str_starts_with(path, STR("/web/"))) {
+        struct web_lookup_result found = find_hashed_asset(path, bundle);
 
         if (found.name.n)
             return found;
     } else if (page && (person || first)) {
-        return (struct web_found){ web->operator_only ? STR("operator.html") : STR("index.html"),
-                                   200, false };
+        return (struct web_lookup_result){ web->operator_only ? STR("operator.html")
+                                                              : STR("index.html"),
+                                           200, false };
+    } else if (str_is(path, "/service-worker.js") && !web->operator_only) {
+        return (struct web_lookup_result){ STR("service-worker.js"), 200, false };
     } else if (str_is(path, "/favicon.ico")) {
-        return (struct web_found){ STR("icon.svg"), 200, false };
+        return (struct web_lookup_result){ STR("icon.svg"), 200, false };
     }
-    if (person && !str_starts(path, STR("/api/")))
-        return (struct web_found){ STR("404.html"), 404, false };
-    return (struct web_found){ 0 };
+    if (person && !str_starts_with(path, STR("/api/")))
+        return (struct web_lookup_result){ STR("404.html"), 404, false };
+    return (struct web_lookup_result){ 0 };
 }

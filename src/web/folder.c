@@ -25,7 +25,7 @@ static bool content_type_of_name(struct str name, struct str *ret_type)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct str ending = str_of(types[i].ending);
 
-        if (name.n > ending.n && str_eq(str_skip(name, name.n - ending.n), ending)) {
+        if (name.n > ending.n && str_eq(str_skip_bytes(name, name.n - ending.n), ending)) {
             *ret_type = str_of(types[i].type);
             return true;
         }
@@ -44,10 +44,10 @@ static bool read_file_content(const char *path, struct buf *out)
     while ((n = read(fd, piece, sizeof piece)) > 0)
         buf_add(out, piece, (size_t)n);
     close(fd);
-    return n == 0 && !buf_full(out);
+    return n == 0 && !buf_is_full(out);
 }
 
-/* Replaces the placeholder of the bundle hash, which is always "dev" in this mode. */
+/* Replaces the placeholder of the hash of all files, which is always "dev" in this mode. */
 static struct str replace_bundle_hash(struct arena *arena, struct str text)
 {
     static const char mark[] = "@BUNDLE@";
@@ -61,13 +61,14 @@ static struct str replace_bundle_hash(struct arena *arena, struct str text)
             break;
         buf_add(&out, text.p, (size_t)(at - text.p));
         buf_add_lit(&out, "dev");
-        text = str_skip(text, (size_t)(at - text.p) + sizeof mark - 1);
+        text = str_skip_bytes(text, (size_t)(at - text.p) + sizeof mark - 1);
     }
     buf_add_str(&out, text);
     return buf_move_to_arena(&out, arena);
 }
 
-bool web_reply_from_folder(struct call *call, const char *folder, const struct web_found *found)
+bool web_reply_from_folder(struct call *call, const char *folder,
+                           const struct web_lookup_result *found)
 {
     struct str type, path = str_printf(call->arena, "%s/%.*s", folder, STR_ARGS(found->name));
     struct buf text;
@@ -83,7 +84,7 @@ bool web_reply_from_folder(struct call *call, const char *folder, const struct w
     call_set_status(call, found->status);
     call_add_header(call, "Cache-Control", STR("no-store"));
     call_reply_text(call, type,
-                    str_starts(type, STR("text/html")) ? replace_bundle_hash(call->arena, body)
-                                                       : body);
+                    str_starts_with(type, STR("text/html")) ? replace_bundle_hash(call->arena, body)
+                                                            : body);
     return true;
 }

@@ -7,11 +7,11 @@
 /* Allows only scripts of the program itself, no inline code and no other origins. */
 #define CONTENT_SECURITY_POLICY                                                             \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " \
-    "media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; "        \
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "      \
-    "trusted-types 'none'"
+    "media-src 'self' blob:; connect-src 'self'; font-src 'self'; manifest-src 'self'; "    \
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "                         \
+    "require-trusted-types-for 'script'; trusted-types service-worker"
 
-void web_add_security_headers(struct call *call)
+static void web_add_security_headers(struct call *call)
 {
     call_add_header(call, "Content-Security-Policy", STR(CONTENT_SECURITY_POLICY));
     call_add_header(call, "Referrer-Policy", STR("no-referrer"));
@@ -33,12 +33,12 @@ static const char *const codings[WEB_ENCODINGS] = { [WEB_GZIP] = "gzip", [WEB_ZS
 static enum web_encoding choose_encoding(const struct web_file *f, struct str accepted)
 {
     for (int form = WEB_ZSTD; form > WEB_PLAIN; form--)
-        if (f->forms[form].p && http_accepts_coding(accepted, str_of(codings[form])))
+        if (f->forms[form].p && http_accepts_content_coding(accepted, str_of(codings[form])))
             return (enum web_encoding)form;
     return WEB_PLAIN;
 }
 
-/* Applies the Range header; If-Range must match the tag of this encoding. */
+/* Applies the Range header; If-Range must match the ETag of this encoding. */
 static void apply_range(struct call *call, struct str tag, struct str *body)
 {
     const struct http_request *r = call->exchange->request;
@@ -64,7 +64,7 @@ static void apply_range(struct call *call, struct str tag, struct str *body)
 }
 
 static void reply_with_file(struct call *call, const struct web_file *f,
-                            const struct web_found *found)
+                            const struct web_lookup_result *found)
 {
     const struct http_request *r = call->exchange->request;
     enum web_encoding form = choose_encoding(f, r->accept_encoding);
@@ -91,12 +91,12 @@ static void reply_with_file(struct call *call, const struct web_file *f,
     call_reply_static_bytes(call, str_of(f->type), body);
 }
 
-bool web_reply(void *arg, struct call *call)
+bool web_reply_with_page(void *arg, struct call *call)
 {
-    const struct web *web = arg;
+    const struct web_options *web = arg;
     const struct http_request *r = call->exchange->request;
     struct str bundle = web->folder ? STR("dev") : str_of(web_bundle);
-    struct web_found found =
+    struct web_lookup_result found =
         web_find_file(web, r->path, http_find_header(r, STR("Accept")), bundle);
 
     if (!found.name.n)

@@ -1,21 +1,21 @@
 /* web.h - the web pages: chat and workbench in the browser.
  *
  * The folder serves the files of web/, which scripts/embed-web compiles into the program, already
- * compressed. It uses base/, net/ and api/, and owns no tables. Only a GET that matches no route is
- * handled here, so that API requests are not slowed down. The pages use the public API like any
+ * compressed. It uses base/, net/ and api/, and owns no tables. It handles only GET requests that
+ * match no route, so that API requests are not slowed down. The pages use the public API like any
  * client. Start with page.c. */
 #ifndef WEB_WEB_H
 #define WEB_WEB_H
 
 #include "api/call.h"
 
-struct web {
-    const char *folder; /* development: folder to read files from; NULL: use embedded files */
-    bool operator_only; /* serve the workbench, but not the chat */
+struct web_options {
+    const char *folder; /* development: folder to read files from; NULL means embedded files */
+    bool operator_only; /* serve only the workbench, not the chat */
 };
 
-/* Replies to a GET that matches no route with a page or a file of the pages. Returns false if there
- * is no such file. arg is a struct web. */
-bool web_reply(void *arg, struct call *call);
+/* Replies to a GET request that matches no route with a page or a file of the pages. Returns false
+ * if there is no such file. arg is a struct web_options. */
+bool web_reply_with_page(void *arg, struct call *call);
 
 #endif

@@ -92,7 +92,7 @@ export const TESTS = {
     const overwrite = async (id) => (await channel(g.general.id)).permission_overwrites.find((o) => o.id === id);
     assert.equal((await overwrite(g.id)).deny, "1024");
     await until("the other window shows it", () => tri(other, "View channels").getByRole("radio", { name: "Deny" }).isChecked());
-    await page.getByText("Members with only this role do not see this channel.").waitFor();
+    await page.getByText("A member who has no other role cannot see this channel.").waitFor();
     await page.getByRole("button", { name: "Add roles or members" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Keepers" }).click();
     await page.getByRole("heading", { name: "Keepers" }).waitFor();
@@ -102,7 +102,7 @@ export const TESTS = {
     await page.getByRole("button", { name: "Save" }).click();
     await until("it is allowed", async () => (await overwrite(role.id))?.allow === "1024");
     await page.getByLabel("Role", { exact: true }).selectOption({ label: "Keepers" });
-    await page.getByText("Members with only this role see this channel.").waitFor();
+    await page.getByText("A member who has no other role can see this channel.").waitFor();
     await page.getByRole("button", { name: "Add roles or members" }).click();
     await page.getByLabel("Search members").fill("cle");
     await page.getByRole("dialog").getByRole("button", { name: /cleo/i }).click();
@@ -257,12 +257,12 @@ export const TESTS = {
     await bob.getByRole("article", { name: "Tea" }).getByRole("button", { name: "Interested" }).click();
     await bob.getByRole("button", { name: "Interested", pressed: true }).waitFor();
     await page.getByRole("button", { name: "Start event" }).click();
-    await bob.getByRole("article", { name: "Tea" }).getByText("Now").waitFor();
+    await bob.getByRole("article", { name: "Tea" }).getByText("Happening now").waitFor();
     await page.turn(`/channels/${g.id}/settings/automod`);
     await page.getByRole("button", { name: "New rule" }).click();
     await page.getByRole("menuitem", { name: "Block words in messages" }).click();
     const rule = page.getByRole("dialog");
-    await rule.getByLabel("Words", { exact: true }).fill("mud, dirt*");
+    await rule.getByLabel("Blocked words", { exact: true }).fill("mud, dirt*");
     await rule.getByRole("button", { name: "Create" }).click();
     await page.getByRole("article").getByText("dirt*").waitFor();
     await assert.rejects(call("bob", "POST", `/channels/${g.general.id}/messages`, { content: "so much mud" }));

@@ -102,10 +102,10 @@ export const TESTS = {
     await article(page, said).click({ button: "right" });
     await page.getByRole("menuitem", { name: "Forward" }).click();
     const dialog = page.getByRole("dialog", { name: "Forward" });
-    await dialog.getByLabel("To", { exact: true }).fill("forw");
+    await dialog.getByLabel("Forward to", { exact: true }).fill("forw");
     await dialog.getByRole("button", { name: "Send" }).click();
     await dialog.getByText("Choose a channel or a person from the list.").waitFor();
-    await dialog.getByLabel("To", { exact: true }).fill("forwards");
+    await dialog.getByLabel("Forward to", { exact: true }).fill("forwards");
     await dialog.getByRole("option", { name: /#forwards/ }).click();
     await dialog.getByLabel("Message (optional)").fill("Look");
     await dialog.getByRole("button", { name: "Send" }).click();

@@ -36,7 +36,7 @@ export class Worker {
    */
   contextFor(kind, key = JSON.stringify(kind)) {
     const make = async () => {
-      const context = await options.browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "dark", ...kind });
+      const context = await options.browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "dark", serviceWorkers: "block", ...kind });
       context.setDefaultTimeout(PATIENCE_MS);
       context.on("close", () => this.contexts.delete(key));
       await (await context.newPage()).goto(`${this.server.url}/favicon.ico`);

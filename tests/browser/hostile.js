@@ -207,7 +207,7 @@ export const TESTS = {
     await page.getByText(`${PERMISSIONS.length + 1} permissions in the server`).waitFor();
     const said = await page.locator("details .scopes li").allInnerTexts();
     assert.equal(new Set(said.filter(Boolean)).size, PERMISSIONS.length + 1, said.join(", "));
-    assert.ok(said.includes("Administrator") && said.includes("Permission no. 60"), said.join(", "));
+    assert.ok(said.includes("Administrator") && said.includes("Unknown permission (bit 60)"), said.join(", "));
     // A duplicate parameter could be shown as one value and granted as another: the page shows an
     // error, and nothing is granted.
     const guild = await call("ada", "POST", "/guilds", { name: "Consent" }), back = encodeURIComponent("http://127.0.0.1:1/back");
@@ -219,8 +219,8 @@ export const TESTS = {
     forget(/400/);
     // The page sends and grants what it shows.
     await page.open(`/oauth2/authorize?client_id=${app.id}&scope=applications.commands&guild_id=${guild.id}&permissions=8`);
-    await page.getByText("Add its commands").waitFor();
-    assert.deepEqual(await page.locator("ul.scopes li").allInnerTexts(), ["Add its commands"]);
+    await page.getByText("Add the commands of this app").waitFor();
+    assert.deepEqual(await page.locator("ul.scopes li").allInnerTexts(), ["Add the commands of this app"]);
     await page.getByRole("button", { name: "Authorise" }).click();
     await page.getByRole("heading", { name: "Done" }).waitFor();
     assert.deepEqual((await call("ada", "GET", `/guilds/${guild.id}/integrations`)).map((i) => i.scopes), [["applications.commands"]]);

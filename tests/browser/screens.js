@@ -1,8 +1,10 @@
 // screens.js - tests the accessibility, layout, translation and size of every screen.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import typescript from "typescript";
 import { browserSideOf, call, codeWords, enter, field, general, options, picture, roll, server } from "./harness.js";
 import { Server, until } from "./demo_server.js";
 
@@ -12,7 +14,7 @@ const MOST_BYTES = 300_000, WIDTHS = [1440, 768, 360], HEIGHT = 740;
 
 const SETTINGS = ["profile", "language", "privacy", "connections", "grants", "security", "sessions", "apps", "teams"];
 const OF_GUILDS = ["overview", "roles", "members", "bans", "invites", "integrations", "commands", "webhooks", "emoji", "stickers", "sounds", "events", "automod", "welcome", "onboarding", "template", "log"];
-const BENCH = ["traffic", "interactions", "events", "sessions", "trouble", "world", "health", "reference"];
+const BENCH = ["traffic", "interactions", "events", "why", "errors", "sessions", "trouble", "moderation", "world", "health", "reference"];
 const signOfBench = (tab) => ({ traffic: ".wire", events: ".wire", health: ".chart", reference: ".operation" })[tab] || ".bench-scroll";
 
 /** Returns each path with a selector that shows that it is drawn. @returns {Promise<[string, string][]>} */
@@ -195,11 +197,11 @@ export const TESTS = {
       await only.kill();
       await only.restart("--web", "operator", "--traffic", "1");
       await page.reload();
-      await page.getByLabel("Console key").fill("nonsense");
+      await page.getByLabel("Access key of the operator console").fill("nonsense");
       await page.getByRole("button", { name: "Log in" }).click();
-      await page.getByText("This key is wrong").waitFor();
+      await page.getByText("This access key is wrong").waitFor();
       faults.push(...(await faultsOf(page, "the key of the operator")));
-      await page.getByLabel("Console key").fill(execFileSync(options.executable, ["console-key", "--data", only.data], { encoding: "utf8" }).trim());
+      await page.getByLabel("Access key of the operator console").fill(execFileSync(options.executable, ["console-key", "--data", only.data], { encoding: "utf8" }).trim());
       await page.getByRole("button", { name: "Log in" }).click();
       await only.call(only.token("ada"), "GET", "/users/@me");
       await inspect("traffic");
@@ -247,7 +249,7 @@ export const TESTS = {
 
   async total_size_of_the_pages_is_limited() {
     const page = await (await fetch(`${server().url}/`, { headers: { Accept: "text/html" } })).text(), base = /\/web\/\w+\//.exec(page)[0];
-    const seen = new Map(), waiting = ["main.js", "style.css", "icon.svg"];
+    const seen = new Map(), waiting = ["main.js", "style.css", "icon.svg", "offline.js", "service-worker.js", "manifest.json"];
     for (let name = waiting.shift(); name; name = waiting.shift()) {
       if (seen.has(name)) continue;
       const url = new URL(name, `${server().url}${base}`), [text, sent] = await Promise.all([fetch(url).then((a) => a.text()), fetch(url, { method: "HEAD", headers: { "Accept-Encoding": "gzip" } })]);
@@ -259,4 +261,27 @@ export const TESTS = {
     console.log(`${seen.size} files, ${bytes} bytes with gzip`);
     assert.ok(seen.size > 40 && bytes <= MOST_BYTES, `${seen.size} files of ${bytes} bytes`);
   },
+
+  async scripts_have_the_tokens_of_their_sources() {
+    const page = await (await fetch(`${server().url}/`, { headers: { Accept: "text/html" } })).text(), base = /\/web\/\w+\//.exec(page)[0];
+    const folder = join(options.source, "web"), names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".js"));
+    assert.ok(names.length > 100);
+    for (const name of names) {
+      const sent = await (await fetch(`${server().url}${base}${name}`)).text(), source = readFileSync(join(folder, name), "utf8");
+      assert.deepEqual(tokensOf(sent), tokensOf(source), name);
+      assert.equal(sent.split("\n").length, source.split("\n").length, name);
+    }
+  },
 };
+
+/** The tokens of a script without comments and white space, as TypeScript's parser finds them. */
+function tokensOf(text) {
+  const tree = typescript.createSourceFile("x.js", text, typescript.ScriptTarget.Latest), found = [];
+  const walk = (node) => {
+    const children = node.getChildren(tree).filter((child) => !typescript.isJSDoc(child));
+    if (!children.length) found.push(node.getText(tree));
+    for (const child of children) walk(child);
+  };
+  walk(tree);
+  return found.filter(Boolean);
+}

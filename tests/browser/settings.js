@@ -342,8 +342,8 @@ export const TESTS = {
       return asked.length === 2 ? route.fulfill({ json: [] }) : route.fulfill({ json: [{ ...connection, visibility: asked.length ? 0 : 1 }] });
     });
     await page.turn("/settings/connections");
-    await row(/^platform_a ada.elsewhere to everyone/).getByRole("button", { name: "Hide" }).click();
-    await row(/^platform_a ada.elsewhere to no one/).getByRole("button", { name: "Remove" }).click();
+    await row(/^platform_a ada.elsewhere Visible to everyone/).getByRole("button", { name: "Hide" }).click();
+    await row(/^platform_a ada.elsewhere Visible only to you/).getByRole("button", { name: "Remove" }).click();
     await row(/^platform_a/).waitFor({ state: "detached" });
     assert.deepEqual(asked, [["PATCH", { visibility: 0 }], ["DELETE", null]]);
     await page.close();

@@ -1,7 +1,7 @@
 // welcome.js - the first steps of a new person and of an operator; empty places; avatars without a picture.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { call, enter, field, general, options, say, seen, server } from "./harness.js";
+import { call, enter, field, general, options, say, seen, server, worker } from "./harness.js";
 import { Server, until } from "./demo_server.js";
 
 const PASSWORD = "correct horse";
@@ -142,5 +142,23 @@ export const TESTS = {
     }
     await until("there is no avatar of letters among members", async () => (await page.locator(".member [data-letters]").count()) === 0);
     await page.close();
+  },
+
+  async page_can_be_installed_and_says_when_the_server_is_away() {
+    const page = await enter("ada", { serviceWorkers: "allow", fresh: true });
+    await page.open(general());
+    const manifest = await page.evaluate(async () => (await fetch(document.querySelector("link[rel=manifest]").href)).json());
+    assert.deepEqual([manifest.start_url, manifest.display, manifest.icons.length], ["/", "standalone", 2]);
+    const errors = await (await page.context().newCDPSession(page)).send("Page.getInstallabilityErrors");
+    assert.deepEqual(errors.installabilityErrors.map((e) => e.errorId).filter((e) => e !== "in-incognito"), []);
+    await page.evaluate(async () => { await navigator.serviceWorker.ready; });
+    await until("the worker is active", () => page.evaluate(async () => (await navigator.serviceWorker.ready).active?.state === "activated"));
+    await page.context().setOffline(true);
+    await page.reload();
+    await page.getByRole("heading", { name: "You are offline" }).waitFor();
+    await page.context().setOffline(false);
+    await field(page).waitFor();
+    worker().problems.length = 0; // the browser's own words about the lost connection
+    await page.context().close();
   },
 };

@@ -6,6 +6,39 @@ import { call, enter, field, frames, general, options, picture, roll, say, seen,
 import { WebSocket, until } from "./demo_server.js";
 
 export const TESTS = {
+  async causes_of_refusals_link_to_the_list_of_errors() {
+    const page = await enter("ada"), channel = server().channel;
+    await call("emil", "PATCH", `/channels/${channel}`, { name: "mine" }).catch(() => {});
+    await page.open("/workbench/traffic");
+    await page.getByLabel("Filter by text").fill("lacks MANAGE_CHANNELS");
+    await page.getByRole("button", { name: /403 .*PATCH/ }).first().click();
+    await page.getByText(/emil lacks MANAGE_CHANNELS in #general: none of its roles/).waitFor();
+    await page.getByRole("link", { name: "50013" }).click();
+    await page.getByRole("heading", { name: "50013" }).waitFor();
+    await call("ada", "POST", "/interactions/1572381641102327808/wrong/callback", { type: 5 }).catch(() => {});
+    await page.open("/workbench/interactions");
+    await page.getByText(/did not create the interaction with this token/).first().waitFor();
+    await page.getByRole("link", { name: "10062" }).first().waitFor();
+    await page.close();
+  },
+
+  async permissions_and_deliveries_are_explained() {
+    const page = await enter("ada"), channel = server().channel;
+    const m = await call("ada", "POST", `/channels/${channel}/messages`, { content: "Hello" });
+    await page.open("/workbench/why");
+    await page.getByLabel("Name or id of the member").fill("emil");
+    await page.getByLabel("Permission").selectOption("MANAGE_CHANNELS");
+    await page.getByLabel("Channel").fill(channel);
+    await page.getByRole("button", { name: "Explain" }).first().click();
+    await page.getByText(/^No: emil lacks MANAGE_CHANNELS in #general/).waitFor();
+    await page.getByLabel("Name or id of the bot").fill("emil");
+    await page.getByLabel("Link of the message").fill(`/channels/1/${channel}/${m.id}`);
+    await page.getByRole("button", { name: "Explain" }).last().click();
+    await page.getByText(/^No: emil has no session/).waitFor();
+    await picture(page, "console-why");
+    await page.close();
+  },
+
   async traffic_of_a_message_is_shown() {
     const page = await enter("ada");
     await page.open(general());
@@ -240,5 +273,68 @@ export const TESTS = {
     await say(page, "Back again");
     await seen(page, "Back again");
     await page.close();
+  },
+
+  async operator_handles_reports_bans_codes_and_announcements() {
+    const said = await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "Buy cheap gold" });
+    const page = await enter("ada");
+    await page.open(general());
+    const article = page.getByRole("article").filter({ hasText: "Buy cheap gold" });
+    await article.click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Report message" }).click();
+    const asked = page.getByRole("dialog", { name: "Report message" });
+    await asked.getByLabel("Comment (optional)").fill("He does this every day");
+    await asked.getByRole("button", { name: "Report" }).click();
+    await asked.waitFor({ state: "detached" });
+
+    await page.open("/workbench/moderation");
+    await page.getByRole("region", { name: "Reports" }).getByRole("button", { name: "Show" }).click();
+    const report = page.getByRole("dialog", { name: "Report" });
+    await report.getByText("Buy cheap gold").waitFor();
+    await report.getByText("He does this every day").waitFor();
+    await report.getByRole("button", { name: "Delete message" }).click();
+    await page.getByText("No open reports.").waitFor();
+    await assert.rejects(call("ada", "GET", `/channels/${server().channel}/messages/${said.id}`));
+
+    const bans = page.getByRole("region", { name: "Banned addresses" });
+    await bans.getByLabel("Range").fill("192.0.2.1/24");
+    await bans.getByRole("button", { name: "Ban", exact: true }).click();
+    await bans.getByText(/^write a range.*bits after the prefix must be zero/).waitFor();
+    await bans.getByLabel("Range").fill("192.0.2.0/24");
+    await bans.getByRole("button", { name: "Ban", exact: true }).click();
+    await bans.getByRole("cell", { name: "192.0.2.0/24" }).waitFor();
+    await bans.getByRole("button", { name: "Remove" }).click();
+    await bans.getByText("Nothing here yet").waitFor();
+
+    await page.getByRole("button", { name: "Create code" }).click();
+    const link = await page.getByRole("dialog", { name: "Registration code" }).getByLabel("Link").inputValue();
+    assert.match(link, /\/register\?invite=reg-/);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("button", { name: "Revoke" }).waitFor({ state: "detached" });
+
+    const accounts = page.getByRole("region", { name: "Accounts" });
+    await accounts.getByLabel("Username or ID").fill("nobody-at-all");
+    await accounts.getByRole("button", { name: "Search" }).click();
+    await accounts.getByText(/^there is no such account/).waitFor();
+    await accounts.getByLabel("Username or ID").fill("cleo");
+    await accounts.getByRole("button", { name: "Search" }).click();
+    await accounts.getByText("active").waitFor();
+
+    await page.getByLabel("Text", { exact: true }).fill("Maintenance at noon");
+    await page.getByRole("button", { name: "Announce", exact: true }).click();
+    await page.getByText(/Shown until .*Maintenance at noon/).waitFor();
+    await picture(page, "console-moderation");
+    const reader = await enter("bob");
+    await reader.open(general());
+    const banner = reader.locator(".bar.announcement");
+    await banner.getByText("Maintenance at noon").waitFor();
+    await banner.getByRole("button", { name: "Dismiss" }).click();
+    await reader.reload();
+    await field(reader).waitFor();
+    await until("it stays dismissed", async () => !(await banner.isVisible()));
+    await page.getByRole("button", { name: "Remove announcement" }).click();
+    await page.getByText("No announcement is shown.").waitFor();
+    await Promise.all([page.close(), reader.close()]);
   },
 };

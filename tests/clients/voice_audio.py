@@ -229,6 +229,7 @@ def listed(hall, helper, other):
     done = subprocess.run([hall.command[0], "sessions", "voice", "--data", hall.command[1]],
                           capture_output=True, text=True, timeout=60, check=False)
     expect(done.stdout.endswith("\n2 in voice\n"), done.stdout)
+    expect(" udp " in done.stdout and " aead_aes256_gcm_rtpsize " in done.stdout, done.stdout)
 
 
 def through_a_cut(hall, helper, other):

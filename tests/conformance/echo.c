@@ -18,7 +18,7 @@ static struct body_limits intake(void *arg, const struct http_request *r)
     return (struct body_limits){ .max_body = 1024 };
 }
 
-static void request(void *arg, struct exchange *x)
+static void request(void *arg, struct http_exchange *x)
 {
     struct response_head head = { .status = 404, .content_type = STR("text/plain") };
 
@@ -50,7 +50,7 @@ static bool upgrade(void *arg, const struct http_request *r, struct websocket_ha
 
 int main(int argc, char **argv)
 {
-    struct http_server_app app = {
+    struct http_server_callbacks app = {
         .body_limits = intake, .request = request, .refusal = refusal, .upgrade = upgrade
     };
     struct http_server_options options = {

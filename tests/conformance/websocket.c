@@ -57,7 +57,7 @@ static void send_all(int fd, struct str bytes, size_t step)
 
         if (sent <= 0)
             return;
-        bytes = str_skip(bytes, (size_t)sent);
+        bytes = str_skip_bytes(bytes, (size_t)sent);
     }
 }
 

@@ -66,7 +66,7 @@ static void send_all_requests(struct scene *s)
 
 /* --- afterwards ----------------------------------------------------------------------- */
 
-static bool is_there(struct scene *s, unsigned n)
+static bool message_is_stored(struct scene *s, unsigned n)
 {
     int64_t count =
         world_number(s->world, "select count(*) from messages where content = 'number %u'", n);
@@ -79,7 +79,7 @@ static bool is_there(struct scene *s, unsigned n)
 static void expect_store_is_consistent(struct scene *s, bool maybe)
 {
     for (unsigned i = 0; i < s->sent; i++) {
-        bool there = is_there(s, i);
+        bool there = message_is_stored(s, i);
 
         expect(there == s->acknowledged[i] || (there && maybe));
     }
@@ -120,7 +120,7 @@ static void failing_disk_syncs_give_clean_errors(struct world *w)
     send_requests_while_disk_fails(w, FAULT_SYNC, 5);
 }
 
-static void *let_go(void *db)
+static void *commit_after_200_ms(void *db)
 {
     usleep(200 * 1000);
     return (void *)(intptr_t)sqlite3_exec(db, "commit", NULL, NULL, NULL);
@@ -137,7 +137,7 @@ static void requests_wait_for_another_program_that_locks_the_database(struct wor
     snprintf(path, sizeof path, "%s/guildhall.db", world_folder(w));
     expect(sqlite3_open(path, &db) == SQLITE_OK);
     expect(sqlite3_exec(db, "begin immediate", NULL, NULL, NULL) == SQLITE_OK);
-    expect(pthread_create(&other, NULL, let_go, db) == 0);
+    expect(pthread_create(&other, NULL, commit_after_200_ms, db) == 0);
     send_all_requests(&s);
     pthread_join(other, &result);
     expect(!result && s.refused == 0);
@@ -196,7 +196,7 @@ static void connections_that_end_between_requests_cause_no_errors(struct world *
     }
     expect(s.refused == 0);
     for (unsigned i = 0; i < s.sent; i++)
-        expect(is_there(&s, i));
+        expect(message_is_stored(&s, i));
 }
 
 static const char NOT_IDLE[] = "select count(*) from pg_stat_activity where state <> 'idle' and "

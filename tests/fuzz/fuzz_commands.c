@@ -7,7 +7,7 @@
 #include "json/read.h"
 #include "model/fields/rows.h"
 
-static void check_shown(struct arena *a, const struct command *k, struct str retained)
+static void check_encoded_command(struct arena *a, const struct command *k, struct str retained)
 {
     static const struct type *const forms[] = { &type_command, &type_command_unlocalized };
     static const char *const locales[] = { "de", "en-US", "es-419", "" };
@@ -46,7 +46,7 @@ static void check_command(struct arena *a, const struct command_patch *in, snowf
     FUZZ_CHECK(read);
     normalize_command(a, read);
     FUZZ_CHECK(str_eq(json_column_encode(a, &type_command_stored, read), retained));
-    check_shown(a, &k, retained);
+    check_encoded_command(a, &k, retained);
 }
 
 static void try_body(const struct type *type, struct str text, snowflake guild_id)

@@ -118,7 +118,7 @@ static unsigned take_byte(struct str *in)
 {
     unsigned byte = in->n ? (unsigned char)in->p[0] : 0;
 
-    *in = str_skip(*in, 1);
+    *in = str_skip_bytes(*in, 1);
     return byte;
 }
 
@@ -169,7 +169,7 @@ static void check_application_limit(struct str in)
         default:
             more = take_byte(&in);
             struct str bytes = str_slice(in.p, more < in.n ? more : in.n);
-            in = str_skip(in, bytes.n);
+            in = str_skip_bytes(in, bytes.n);
             dave_room_commit(room, user, bytes, now);
             dave_room_key_package(room, user, bytes, now);
         }

@@ -46,8 +46,8 @@ static void check_request(const struct http_request *r, struct str bytes)
 
         FUZZ_CHECK(is_inside(r->headers[i].name, bytes) && is_inside(value, bytes));
         http_media_type_is(value, STR("multipart/form-data"));
-        http_accepts_coding(value, STR("gzip"));
-        if (http_copy_parameter(value, STR("boundary"), out, sizeof out, &n))
+        http_accepts_content_coding(value, STR("gzip"));
+        if (http_copy_header_parameter(value, STR("boundary"), out, sizeof out, &n))
             FUZZ_CHECK(n <= sizeof out);
         if (http_parse_range(value, 100, &first, &last) == 1)
             FUZZ_CHECK(0 <= first && first <= last && last < 100);
@@ -57,7 +57,7 @@ static void check_request(const struct http_request *r, struct str bytes)
 /* Feeds pieces of `step` bytes; returns the number of used bytes or a status. */
 static long read_chunks(struct str bytes, size_t step, struct buf *out, bool *ret_done)
 {
-    struct http_chunks c = { 0 };
+    struct http_chunk_decoder c = { 0 };
     size_t at = 0;
 
     *ret_done = false;
@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (head > 0) {
         check_request(&r, bytes);
-        check_chunks(str_skip(bytes, (size_t)head));
+        check_chunks(str_skip_bytes(bytes, (size_t)head));
     }
     check_cuts(bytes, head);
     return 0;

@@ -32,9 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CHECK((size_t)took <= rest.n);
         FUZZ_CHECK(lies_in(w.subject, rest) && lies_in(w.body, rest));
         if (w.kind == NATS_INFO)
-            FUZZ_CHECK(nats_info_max_payload(w.body) <= NATS_PAYLOAD_MAX);
+            FUZZ_CHECK(nats_parse_max_payload(w.body) <= NATS_PAYLOAD_MAX);
         check_truncated_messages(rest, took);
-        rest = str_skip(rest, (size_t)took);
+        rest = str_skip_bytes(rest, (size_t)took);
     }
     if (nats_servers_parse(bytes, &servers)) {
         FUZZ_CHECK(servers.count && servers.count <= NATS_SERVERS_MAX);

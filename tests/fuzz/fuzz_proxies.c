@@ -10,7 +10,7 @@ enum { HEAD_MAX = 20 * 1024 };
 
 #define START "GET / HTTP/1.1\r\nHost: x\r\n"
 
-static bool same_address(const struct address *a, const struct address *b)
+static bool same_address(const struct ip_address *a, const struct ip_address *b)
 {
     return memcmp(a, b, sizeof *a) == 0;
 }
@@ -19,7 +19,7 @@ static bool same_address(const struct address *a, const struct address *b)
 
 static void check_list(struct str bytes)
 {
-    struct proxy_networks p = { 0 };
+    struct trusted_proxy_networks p = { 0 };
     const char *problem = NULL;
     bool ok = parse_trusted_proxies(bytes, &p, &problem);
 
@@ -33,7 +33,7 @@ static void check_list(struct str bytes)
  * whole. */
 static void check_proxy_header(struct str bytes)
 {
-    struct address whole = { 0 }, part = { 0 };
+    struct ip_address whole = { 0 }, part = { 0 };
     bool found, part_found, decided = false;
     long result = parse_proxy_protocol_header(bytes, &whole, &found);
 
@@ -69,37 +69,38 @@ static bool request_of(struct str before, struct str lines, struct http_request 
     return http_parse_head(str_slice(head, n + 4), ret) > 0;
 }
 
-static struct address client_of(const struct proxy_networks *p, const struct http_request *r)
+static struct ip_address client_of(const struct trusted_proxy_networks *p,
+                                   const struct http_request *r)
 {
-    struct address a;
+    struct ip_address a;
 
     FUZZ_CHECK(address_parse(STR("10.0.0.1"), &a));
-    find_forwarded_client(p, r, &a);
+    find_forwarded_client_address(p, r, &a);
     return a;
 }
 
 /* Lines that a client sends before the proxy's lines must not change an untrusted address that
  * was found. */
-static void check_forged(const struct proxy_networks *p, struct str lines, struct str forged,
-                         struct str name)
+static void check_forged(const struct trusted_proxy_networks *p, struct str lines,
+                         struct str forged, struct str name)
 {
     struct http_request r;
 
     if (!request_of(STR(""), lines, &r) || !http_find_header(&r, name).p)
         return;
-    struct address honest = client_of(p, &r);
+    struct ip_address honest = client_of(p, &r);
     if (is_trusted_proxy(p, &honest) || !request_of(forged, lines, &r))
         return;
-    struct address delivered_to = client_of(p, &r);
+    struct ip_address delivered_to = client_of(p, &r);
 
     FUZZ_CHECK(same_address(&delivered_to, &honest));
 }
 
 /* The proxy appends its entry to the client's header line. */
-static void check_appended(const struct proxy_networks *p, struct str words)
+static void check_appended(const struct trusted_proxy_networks *p, struct str words)
 {
     char line[HEAD_MAX];
-    struct address real;
+    struct ip_address real;
 
     if (words.n > sizeof line / 2 || memchr(words.p, '\n', words.n))
         return;
@@ -113,7 +114,7 @@ static void check_appended(const struct proxy_networks *p, struct str words)
 
         if (!request_of(STR(""), str_slice(line, (size_t)n), &r))
             continue;
-        struct address delivered_to = client_of(p, &r);
+        struct ip_address delivered_to = client_of(p, &r);
         FUZZ_CHECK(same_address(&delivered_to, &real));
     }
 }
@@ -121,7 +122,7 @@ static void check_appended(const struct proxy_networks *p, struct str words)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str bytes = { (const char *)data, size };
-    struct proxy_networks p;
+    struct trusted_proxy_networks p;
     const char *problem;
     struct http_request r;
 
@@ -129,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_proxy_header(bytes);
     FUZZ_CHECK(parse_trusted_proxies(STR("loopback, 10.0.0.0/8, 2001:db8::/32"), &p, &problem));
     if (request_of(STR(""), bytes, &r)) {
-        forwarded_over_tls(&r, false);
+        client_used_tls_to_proxy(&r, false);
         client_of(&p, &r);
     }
     check_forged(&p, bytes, STR("X-Forwarded-For: 6.6.6.6, \"\r\n"), STR("X-Forwarded-For"));

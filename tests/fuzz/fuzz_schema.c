@@ -128,11 +128,11 @@ static unsigned depth_of(struct str text)
  * limit. */
 static void check_errors(const struct form *form, struct buf *out)
 {
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     FUZZ_CHECK(form_has_errors(form));
     write_form_errors_json(form, &j);
-    FUZZ_CHECK(!buf_full(out));
+    FUZZ_CHECK(!buf_is_full(out));
     FUZZ_CHECK(utf8_is_valid(buf_str(out)));
     FUZZ_CHECK(json_is_valid(buf_str(out)) || depth_of(buf_str(out)) > JSON_MAX_DEPTH);
 }
@@ -141,14 +141,14 @@ static void check_errors(const struct form *form, struct buf *out)
 static void check_accepted_value(const void *value, struct arena *arena, struct buf *once)
 {
     struct form form = { .arena = arena };
-    struct json_writer j = json_writer_to(once), k;
+    struct json_writer j = json_writer_to_buf(once), k;
     struct buf twice;
     void *again;
 
     schema_encode(&j, &thing, value);
     FUZZ_CHECK(schema_decode(&thing, buf_str(once), &form, &again) == OK);
     buf_init(&twice, 64 << 20);
-    k = json_writer_to(&twice);
+    k = json_writer_to_buf(&twice);
     schema_encode(&k, &thing, again);
     FUZZ_CHECK(str_eq(buf_str(once), buf_str(&twice)));
     buf_clear(&twice);
@@ -162,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct buf out;
     void *value = NULL;
     bool query = size && data[0] == '?';
-    enum err e = query ? schema_decode_query(&thing_schema, str_skip(text, 1), &form, &value)
+    enum err e = query ? schema_decode_query(&thing_schema, str_skip_bytes(text, 1), &form, &value)
                        : schema_decode(&thing, text, &form, &value);
 
     buf_init(&out, 64 << 20);

@@ -6,7 +6,7 @@
 
 enum { BLOCK = 16 };
 
-static void check_wants(const struct list *entries)
+static void check_video_request(const struct list *entries)
 {
     static const struct relay_layer layers[RELAY_LAYERS_MAX] = {
         { .quality = 25, .active = true }, { .quality = 0 }, { .quality = 100, .active = true }
@@ -48,7 +48,7 @@ static void check_data(struct str text, struct arena *arena)
 
         if (r->type && !schema_decode(r->type, text, &form, &d) &&
             r->type == &type_voice_video_request)
-            check_wants(d);
+            check_video_request(d);
     }
     check_lists(text, arena);
 }

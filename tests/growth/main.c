@@ -45,7 +45,7 @@ static void record_iteration(const struct stall_record *r)
 static void measure_every_loop_iteration(struct config *config)
 {
     config->loops = 1;
-    stall_meter_watch(0, record_iteration);
+    stall_meter_set_test_mode(0, record_iteration);
 }
 
 /* --- requests ------------------------------------------------------------------------- */

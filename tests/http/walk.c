@@ -11,10 +11,10 @@ void each_route(struct world *w, void (*check)(struct world *w, const struct rou
             check(w, r);
 }
 
-const struct resolver *resolver_named(struct str name)
+const struct path_resolver *resolver_named(struct str name)
 {
     for (const struct domain *const *d = guildhall_domains; *d; d++)
-        for (const struct resolver *r = (*d)->resolvers; r && r->name; r++)
+        for (const struct path_resolver *r = (*d)->resolvers; r && r->name; r++)
             if (str_is(name, r->name))
                 return r;
     fail_test(__FILE__, __LINE__, "no resolver '%.*s'", STR_ARGS(name));
@@ -37,7 +37,7 @@ static struct str fill_path(struct arena *a, const struct route *r, const char *
         struct str name = str_cut(&rest, '}');
         if (name.n == 0)
             continue;
-        const struct resolver *p = resolver_named(name);
+        const struct path_resolver *p = resolver_named(name);
 
         if (!p->is_text && i++ == bad) {
             *ret_field = p->field;
@@ -111,51 +111,51 @@ struct answer route_call(struct client *c, const struct route *r, const char *ur
 
 /* --- bodies --------------------------------------------------------------------------- */
 
-static void add_least(struct json_writer *j, const struct type *t);
+static void write_smallest_value(struct json_writer *j, const struct type *t);
 
-static void add_least_text(struct json_writer *j, const struct type *t)
+static void write_smallest_text(struct json_writer *j, const struct type *t)
 {
     char text[256];
     size_t n = t->min > 0 && t->min < 256 ? (size_t)t->min : 1;
 
     memset(text, 'a', n);
-    json_text(j, t->choices ? str_of(t->choices->text) : str_slice(text, n));
+    json_write_text(j, t->choices ? str_of(t->choices->text) : str_slice(text, n));
 }
 
-static void add_least_object(struct json_writer *j, const struct schema *s)
+static void write_smallest_object(struct json_writer *j, const struct schema *s)
 {
     json_begin_object(j);
     for (const struct field *f = s->fields; f->name.p; f++) {
         if (f->flags & OPTIONAL)
             continue;
-        json_key(j, f->name);
-        add_least(j, f->type);
+        json_write_key(j, f->name);
+        write_smallest_value(j, f->type);
     }
     json_end_object(j);
 }
 
-static void add_least(struct json_writer *j, const struct type *t)
+static void write_smallest_value(struct json_writer *j, const struct type *t)
 {
     switch (t->kind) {
     case KIND_STRING:
-        add_least_text(j, t);
+        write_smallest_text(j, t);
         break;
     case KIND_INT:
     case KIND_REAL:
-        json_int(j, t->choices ? t->choices->value : t->min);
+        json_write_int(j, t->choices ? t->choices->value : t->min);
         break;
     case KIND_BOOL:
-        json_bool(j, false);
+        json_write_bool(j, false);
         break;
     case KIND_ID:
     case KIND_BITS:
-        json_text(j, STR("1"));
+        json_write_text(j, STR("1"));
         break;
     case KIND_TIME:
-        json_text(j, STR("2030-01-01T00:00:00Z"));
+        json_write_text(j, STR("2030-01-01T00:00:00Z"));
         break;
     case KIND_IMAGE:
-        json_text(j, STR(PNG));
+        json_write_text(j, STR(PNG));
         break;
     case KIND_RAW:
     case KIND_MAP:
@@ -165,11 +165,11 @@ static void add_least(struct json_writer *j, const struct type *t)
     case KIND_ARRAY:
         json_begin_array(j);
         for (int64_t i = 0; i < t->min; i++)
-            add_least(j, t->of);
+            write_smallest_value(j, t->of);
         json_end_array(j);
         break;
     case KIND_OBJECT:
-        add_least_object(j, t->schema);
+        write_smallest_object(j, t->schema);
         break;
     }
 }
@@ -177,10 +177,10 @@ static void add_least(struct json_writer *j, const struct type *t)
 struct str least_body(struct arena *a, const struct type *t)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 1024 * 1024);
-    add_least(&j, t);
+    write_smallest_value(&j, t);
     struct str text = str_dup(a, buf_str(&out));
     buf_clear(&out);
     return text;

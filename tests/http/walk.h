@@ -8,7 +8,7 @@
 void each_route(struct world *w, void (*check)(struct world *w, const struct route *r));
 
 /* Returns the resolver of a path parameter. */
-const struct resolver *resolver_named(struct str name);
+const struct path_resolver *resolver_named(struct str name);
 
 /* Returns the path with every snowflake replaced by id and every text by "text". */
 const char *route_url(struct world *w, const struct route *r, const char *id);

@@ -51,7 +51,7 @@ static void later_read(void)
         known[count].number = atoi(name);
         known[count].sql = later_text(folder, name);
         name[strlen(name) - 4] = '\0';
-        known[count++].name = mem_dupz(name);
+        known[count++].name = mem_dup_cstring(name);
         free(entries[i]);
     }
     if (found > 0)

@@ -52,7 +52,7 @@ static bool send_all(int fd, struct str bytes)
 
         if (n <= 0)
             return false;
-        bytes = str_skip(bytes, (size_t)n);
+        bytes = str_skip_bytes(bytes, (size_t)n);
     }
     return true;
 }

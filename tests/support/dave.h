@@ -88,7 +88,7 @@ static inline void dave_write_signature(struct buf *out, const struct mls_key *k
     struct buf content;
 
     buf_init(&content, 1 << 20);
-    buf_add_str(&content, str_skip(buf_str(out), start));
+    buf_add_str(&content, str_skip_bytes(buf_str(out), start));
     if (faulty)
         content.p[0] ^= 1;
     mls_sign(k, label, buf_str(&content), more, out);

@@ -47,7 +47,7 @@ static void send_bytes(struct gateway_conn *g, struct str bytes)
 
         if (n <= 0)
             return; /* the next read reports the error */
-        bytes = str_skip(bytes, (size_t)n);
+        bytes = str_skip_bytes(bytes, (size_t)n);
     }
 }
 
@@ -204,7 +204,7 @@ static const struct dom *understand_voice(struct gateway_conn *g, struct str pay
 
     if (payload.n < head)
         fail_test(__FILE__, __LINE__, "a binary message has %zu bytes", payload.n);
-    g->frame = str_skip(payload, head);
+    g->frame = str_skip_bytes(payload, head);
     return dom_parse(g->client->world->arena,
                      str_printf(g->client->world->arena, "{\"op\":%d,\"seq\":%d}", p[head - 1],
                                 g->numbered ? p[0] << 8 | p[1] : 0));

@@ -122,7 +122,7 @@ static void append_import_problem(void *arg, size_t row, struct str what)
 
 struct gif_import world_import_gif_text(struct world *w, struct str text)
 {
-    struct gifs_report report;
+    struct gifs_import_report report;
     struct buf problems;
 
     buf_init(&problems, 64 * 1024);

@@ -25,7 +25,7 @@ static enum err save_account(struct tx *tx, void *arg)
 
 void make_account(struct world *w, enum platform p, const char *id, const char *name)
 {
-    struct local_account a = {
+    struct local_platform_account a = {
         .platform = p, .id = str_of(id), .name = str_of(name), .has_programme = { GIVEN, true }
     };
 
@@ -34,10 +34,10 @@ void make_account(struct world *w, enum platform p, const char *id, const char *
 
 void make_partner(struct world *w, const char *id, const char *name)
 {
-    struct local_account a = { .platform = PLATFORM_A,
-                               .id = str_of(id),
-                               .name = str_of(name),
-                               .is_partner = { GIVEN, true } };
+    struct local_platform_account a = { .platform = PLATFORM_A,
+                                        .id = str_of(id),
+                                        .name = str_of(name),
+                                        .is_partner = { GIVEN, true } };
 
     run(w, save_account, &a);
 }
@@ -49,7 +49,7 @@ static enum err save_subscription(struct tx *tx, void *arg)
 
 static enum err end_subscription(struct tx *tx, void *arg)
 {
-    const struct local_subscription *s = arg;
+    const struct local_platform_subscription *s = arg;
 
     return delete_local_subscription(tx, s->platform, s->account_id, s->subscriber_id);
 }
@@ -57,28 +57,28 @@ static enum err end_subscription(struct tx *tx, void *arg)
 void subscribe(struct world *w, enum platform p, const char *account, const char *subscriber)
 {
     run(w, save_subscription,
-        &(struct local_subscription){
+        &(struct local_platform_subscription){
             .platform = p, .account_id = str_of(account), .subscriber_id = str_of(subscriber) });
 }
 
 void unsubscribe(struct world *w, enum platform p, const char *account, const char *subscriber)
 {
     run(w, end_subscription,
-        &(struct local_subscription){
+        &(struct local_platform_subscription){
             .platform = p, .account_id = str_of(account), .subscriber_id = str_of(subscriber) });
 }
 
 static enum err save_friends(struct tx *tx, void *arg)
 {
-    const struct local_subscription *s = arg;
+    const struct local_platform_subscription *s = arg;
 
-    return insert_local_friends(tx, s->platform, s->account_id, s->subscriber_id);
+    return insert_local_friendship(tx, s->platform, s->account_id, s->subscriber_id);
 }
 
 void acquaint(struct world *w, enum platform p, const char *one, const char *other)
 {
     run(w, save_friends,
-        &(struct local_subscription){
+        &(struct local_platform_subscription){
             .platform = p, .account_id = str_of(one), .subscriber_id = str_of(other) });
 }
 

@@ -32,7 +32,7 @@ void pool_hold(void)
 
 static void count_active_pool_requests(struct loop *loop, void *arg)
 {
-    *(unsigned *)arg += loop_uv(loop)->active_reqs.count;
+    *(unsigned *)arg += loop_get_uv_loop(loop)->active_reqs.count;
 }
 
 static unsigned waiting_requests(struct world *w)

@@ -82,7 +82,7 @@ static const char *field_fault(const struct schema *schema, const struct field *
 /* Returns the unnamed schema of a field's type, or NULL. */
 static const struct schema *inner_schema(const struct type *type)
 {
-    type = type_in_documentation(type);
+    type = type_for_documentation(type);
     while (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
         type = type->of;
     return type->kind == KIND_OBJECT && !type->schema->name ? type->schema : NULL;

@@ -79,7 +79,7 @@ static const struct dom *read_stream(struct client *c, int wait_ms)
         if (!t || t->kind != JSON_STRING)
             continue;
         conn_count(c->gate, m);
-        if (str_starts(t->text, STR("STREAM_")))
+        if (str_starts_with(t->text, STR("STREAM_")))
             return m;
     }
 }
@@ -115,7 +115,7 @@ void expect_no_stream(struct client *c)
         if (str_is(dom_at(m, "op")->text, "11"))
             return;
         conn_count(c->gate, m);
-        if (str_starts(t->text, STR("STREAM_")))
+        if (str_starts_with(t->text, STR("STREAM_")))
             fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name, STR_ARGS(t->text));
     }
     fail_test(__FILE__, __LINE__, "no heartbeat was acknowledged");

@@ -211,7 +211,7 @@ static void expect_short_hold(const char *kind, const char *part, double ms)
 {
     struct stall_record found = { .kind = kind, .part = part };
 
-    stall_records_each(find_hold_record, &found);
+    stall_records_visit(find_hold_record, &found);
     double took = (double)found.longest_ns / 1e6;
     if (took >= ms * build_slowness())
         note_hold(kind, part, took);

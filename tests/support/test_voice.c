@@ -123,7 +123,7 @@ static const struct dom *read_voice(struct client *c, int wait_ms)
         if (!t || t->kind != JSON_STRING)
             continue;
         conn_count(c->gate, m);
-        if (str_starts(t->text, STR("VOICE_")))
+        if (str_starts_with(t->text, STR("VOICE_")))
             return m;
     }
     return NULL;
@@ -208,7 +208,7 @@ static void expect_no_voice_event(struct client *c)
         if (!t || t->kind != JSON_STRING)
             continue;
         conn_count(c->gate, m);
-        if (str_starts(t->text, STR("VOICE_")))
+        if (str_starts_with(t->text, STR("VOICE_")))
             fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name, STR_ARGS(t->text));
     }
     if (!m)

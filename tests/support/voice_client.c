@@ -365,7 +365,8 @@ void voice_client_control(struct voice_client *p, struct str packet)
     unsigned char out[MAX_PAYLOAD_FORM_BYTES];
 
     memcpy(out, packet.p, CONTROL_HEADER);
-    voice_client_send(p, seal_behind(p, out, CONTROL_HEADER, str_skip(packet, CONTROL_HEADER)));
+    voice_client_send(p,
+                      seal_behind(p, out, CONTROL_HEADER, str_skip_bytes(packet, CONTROL_HEADER)));
 }
 
 void voice_client_shows(struct voice_client *p, const char *streams)

@@ -61,7 +61,7 @@ void world_wait(struct world *w, double seconds)
     struct api *api = guildhall_api(w->server);
     for (unsigned i = 0; i < loops_count(api->loops); i++)
         loop_call_and_wait(loops_get(api->loops, i), check_deadlines_on_loop, NULL);
-    jobs_wake_at(api->jobs, clock_us());
+    job_scheduler_wake_at(api->jobs, clock_us());
 }
 
 /* A job's row stays due until its writes are committed; a call counts as running until its

@@ -49,7 +49,7 @@ static struct webrtc_tls *tls_new(void)
     return t;
 }
 
-static void tls_connect(struct webrtc_tls *t, const char *profiles)
+static void tls_client_connection_new(struct webrtc_tls *t, const char *profiles)
 {
     SSL_free(t->ssl); /* an earlier handshake */
     SSL_CTX_free(t->context);
@@ -67,7 +67,7 @@ static void tls_connect(struct webrtc_tls *t, const char *profiles)
     SSL_set_connect_state(t->ssl);
 }
 
-static void tls_free(struct webrtc_tls *t)
+static void tls_connection_free(struct webrtc_tls *t)
 {
     if (!t)
         return;
@@ -104,8 +104,8 @@ static const char *sdp_value(struct world *w, struct str sdp, const char *name)
     while (sdp.n) {
         struct str line = str_cut(&sdp, '\n');
 
-        if (str_starts(line, str_of(name)))
-            return str_dup_cstring(world_arena(w), str_skip(line, strlen(name)));
+        if (str_starts_with(line, str_of(name)))
+            return str_dup_cstring(world_arena(w), str_skip_bytes(line, strlen(name)));
     }
     fail_test(__FILE__, __LINE__, "the SDP has no %s", name);
     return NULL;
@@ -201,7 +201,7 @@ static void send_records(struct webrtc_client *p)
             RECORD_HEADER + ((size_t)(unsigned char)rest.p[11] << 8 | (unsigned char)rest.p[12]);
 
         voice_client_send(&p->voice, str_slice(rest.p, n));
-        rest = str_skip(rest, n);
+        rest = str_skip_bytes(rest, n);
     }
 }
 
@@ -229,7 +229,7 @@ bool webrtc_client_handshake(struct webrtc_client *p)
     unsigned char in[DATAGRAM_MAX];
     int done = 0;
 
-    tls_connect(p->tls, p->profiles);
+    tls_client_connection_new(p->tls, p->profiles);
     while (done != 1 && clock_monotonic_ns() < until) {
         done = SSL_do_handshake(p->tls->ssl);
         if (done != 1 && SSL_get_error(p->tls->ssl, done) != SSL_ERROR_WANT_READ)
@@ -269,7 +269,7 @@ void webrtc_client_hang_up(struct webrtc_client *p)
 {
     voice_client_hang_up(&p->voice);
     srtp_free(p->srtp);
-    tls_free(p->tls);
+    tls_connection_free(p->tls);
     p->srtp = NULL;
     p->tls = NULL;
 }

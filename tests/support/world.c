@@ -334,7 +334,7 @@ struct client *world_anonymous(struct world *w)
 
 struct joining_member {
     struct world *world;
-    struct account_draft draft;
+    struct new_account_data draft;
     struct client *client;
 };
 
@@ -484,7 +484,7 @@ static bool world_end(struct world *w)
     pthread_mutex_destroy(&w->lock);
     arena_free(w->arena);
     clock_reset();
-    snowflake_init(0); /* ids with later timestamps belong to an earlier world */
+    snowflake_set_node(0); /* ids with later timestamps belong to an earlier world */
     return ok;
 }
 
@@ -621,7 +621,7 @@ int run_tests(int argc, char **argv, const struct suite *suites)
     }
     struct config defaults = { .log_level = "error", .log_format = "text" };
     guildhall_init(&defaults);
-    stall_meter_watch(SLOWNESS, record_hold);
+    stall_meter_set_test_mode(SLOWNESS, record_hold);
     for (unsigned i = 0; suites[i].name; i++)
         for (const struct test *t = suites[i].tests; t->name && i % share.of == share.nth - 1; t++)
             if (is_wanted(argc, argv, &suites[i], t))

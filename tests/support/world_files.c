@@ -19,20 +19,20 @@ struct str world_text(struct world *w, const char *text)
 }
 
 enum err world_file_into(struct world *w, struct store *store, struct str text, bool tokens,
-                         struct world_report *ret)
+                         struct world_file_import_report *ret)
 {
-    struct world_options options = { .auth = guildhall_auth(world_server(w)),
-                                     .password_ops = 1,
-                                     .password_memory = 1024 * 1024,
-                                     .tokens = tokens,
-                                     .domains = guildhall_domains };
+    struct world_file_import_options options = { .auth = guildhall_auth(world_server(w)),
+                                                 .password_ops = 1,
+                                                 .password_memory = 1024 * 1024,
+                                                 .tokens = tokens,
+                                                 .domains = guildhall_domains };
 
-    return world_import(store, &options, text, world_arena(w), ret);
+    return world_file_import(store, &options, text, world_arena(w), ret);
 }
 
-struct world_report world_file_here(struct world *w, const char *json)
+struct world_file_import_report world_file_here(struct world *w, const char *json)
 {
-    struct world_report report;
+    struct world_file_import_report report;
     enum err e =
         world_file_into(w, guildhall_store(world_server(w)), world_text(w, json), true, &report);
 
@@ -46,14 +46,14 @@ void expect_file_refused_at(const char *file, int line, struct world *w, const c
                             const char *lines)
 {
     struct store *store = guildhall_store(world_server(w));
-    struct world_report report;
+    struct world_file_import_report report;
     bool empty;
 
     if (!world_file_into(w, store, world_text(w, json), false, &report))
         fail_test(file, line, "the file was not refused");
     if (!str_is(report.problems, lines))
         fail_test(file, line, "the problems are:\n%.*s", STR_ARGS(report.problems));
-    if (world_is_empty(store, &empty) || !empty)
+    if (store_has_no_accounts(store, &empty) || !empty)
         fail_test(file, line, "the refused file was partly imported");
 }
 
@@ -63,7 +63,7 @@ struct str world_exported(struct world *w, struct store *store)
     bool importable;
 
     buf_init(&out, SIZE_MAX);
-    expect(world_export(store, guildhall_domains, &out, &importable) == OK);
+    expect(world_file_export(store, guildhall_domains, &out, &importable) == OK);
     expect(importable);
     struct str text = str_dup(world_arena(w), buf_str(&out));
     buf_clear(&out);
@@ -87,9 +87,10 @@ void expect_same_at(const char *file, int line, struct str a, struct str b)
                   (int)(b.n - at < 200 ? b.n - at : 200), b.p + at);
 }
 
-const struct world_count *report_count(const struct world_report *r, const char *what)
+const struct imported_object_count *report_count(const struct world_file_import_report *r,
+                                                 const char *what)
 {
-    for (const struct world_count *c = r->counts; c->what; c++)
+    for (const struct imported_object_count *c = r->counts; c->what; c++)
         if (strcmp(c->what, what) == 0)
             return c;
     return NULL;
@@ -125,7 +126,7 @@ void elsewhere_close(struct elsewhere *e)
 void expect_round_trip_at(const char *file, int line, struct world *w)
 {
     struct elsewhere other = elsewhere_open(w);
-    struct world_report report;
+    struct world_file_import_report report;
     struct str first = world_exported_here(w);
     enum err e = world_file_into(w, other.store, first, false, &report);
     struct str second = e ? report.problems : world_exported(w, other.store);

@@ -8,9 +8,9 @@
 /* Converts JSON with single quotes. */
 struct str world_text(struct world *w, const char *text);
 enum err world_file_into(struct world *w, struct store *store, struct str text, bool tokens,
-                         struct world_report *ret);
+                         struct world_file_import_report *ret);
 /* Imports a world file into the world's store and expects success. */
-struct world_report world_file_here(struct world *w, const char *json);
+struct world_file_import_report world_file_here(struct world *w, const char *json);
 /* Expects that the import fails with these lines and inserts nothing. */
 #define expect_file_refused(w, json, lines) \
     expect_file_refused_at(__FILE__, __LINE__, w, json, lines)
@@ -21,7 +21,8 @@ struct str world_exported(struct world *w, struct store *store);
 struct str world_exported_here(struct world *w);
 #define expect_same(a, b) expect_same_at(__FILE__, __LINE__, a, b)
 void expect_same_at(const char *file, int line, struct str a, struct str b);
-const struct world_count *report_count(const struct world_report *r, const char *what);
+const struct imported_object_count *report_count(const struct world_file_import_report *r,
+                                                 const char *what);
 
 /* Another, empty store of the same engine. */
 struct elsewhere {

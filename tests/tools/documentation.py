@@ -191,7 +191,7 @@ def mentions():
                          for found in MENTION.findall(FENCE.sub("", text)))
 
 
-WITH_VERBS = {"user", "guild", "app", "token", "invite", "message", "file", "report", "ban", "gifs", "platform", "sessions", "manual", "completion"}
+WITH_VERBS = {"user", "guild", "app", "token", "invite", "message", "file", "report", "ban", "announcement", "gifs", "platform", "sessions", "manual", "completion"}
 
 
 class Helps:

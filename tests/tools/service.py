@@ -262,7 +262,49 @@ def log_lines_for_the_systemd_journal_have_a_priority(executable):
     expect(all(line.startswith('{"time":') for line in log_of(False)), "another stream")
 
 
+def every_help_text_has_examples(executable):
+    names = re.findall(r"^  ([a-z-]+)\b", printed(executable, "help").split("Server options")[0], re.M)
+    expect(len(names) > 40, names)
+    for name in set(names) - {"help"}:
+        help_text = printed(executable, name, "--help")
+        expect(f"\nExamples\n  guildhall {name}" in help_text, help_text)
+
+
+def errors_of_tools_are_sentences(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        expect(asked(executable, "backup", f"{folder}/b", "--data", f"{folder}/none") ==
+               (1, f"guildhall: there is no database in '{folder}/none'\n"), "backup")
+        status, said = asked(executable, "check", f"{folder}/none", "--log-format", "json")
+        expect(status == 1 and said.startswith('{"time":'), said)
+        for words in (("check", f"{folder}/none"), ("stats", "--data", folder), ("user", "frob"),
+                      ("import", f"{folder}/none", "--data", folder)):
+            status, said = asked(executable, *words)
+            expect(status and said.startswith("guildhall: ") and "{" not in said, said)
+
+
+def long_tasks_show_their_progress_on_a_terminal(executable):
+    master, slave = pty.openpty()
+    with tempfile.TemporaryDirectory() as folder:
+        task = subprocess.Popen([executable, "import", "-", "--data", f"{folder}/data"],
+                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=slave)
+        seen, began = b"", time.monotonic()
+        while b" s so far" not in seen:
+            expect(time.monotonic() - began < PATIENCE, seen)
+            seen += os.read(master, 1000) if select.select([master], [], [], 1)[0] else b""
+        expect(time.monotonic() - began >= 2 and seen.startswith(b"\rimport: 2 s so far"), seen)
+        task.communicate(b"{}", timeout=PATIENCE)
+        expect(task.returncode == 0, "import")
+        quick = subprocess.run([executable, "import", "-", "--data", f"{folder}/data"], input=b"{}",
+                               stdout=subprocess.DEVNULL, stderr=slave, timeout=PATIENCE, check=False)
+        os.read(master, 1000)  # the end of the line above
+        expect(quick.returncode == 0 and not select.select([master], [], [], 0)[0], "a quick task")
+    os.close(master)
+    os.close(slave)
+
+
 def mistyped_commands_get_a_suggestion(executable):
+    expect(asked(executable, "help", "sevre")[1].startswith(
+        "guildhall: there is no command 'sevre'; did you mean serve?"), "help sevre")
     expect(asked(executable, "sevre") == (2, "guildhall: there is no command 'sevre'; did you mean "
                                              "serve?\nTry 'guildhall help'.\n"), "sevre")
     expect(asked(executable, "frobnicate")[1].startswith("guildhall: there is no such command\n"),
@@ -504,6 +546,9 @@ run_cases("service", [
     drop_in_files_are_read_after_the_main_file,
     log_lines_for_the_systemd_journal_have_a_priority,
     mistyped_commands_get_a_suggestion,
+    every_help_text_has_examples,
+    errors_of_tools_are_sentences,
+    long_tasks_show_their_progress_on_a_terminal,
     silent_clients_do_not_delay_the_shutdown,
     demo_stops_together_with_its_bot,
     manual_lists_every_command_and_option,

@@ -72,6 +72,34 @@ def watch_shows_requests(executable):
     with_server(executable, work, "--traffic", "1")
 
 
+def why_explains_permissions_and_deliveries(executable):
+    with tempfile.TemporaryDirectory() as data:
+        demo = start_demo(executable, put_demo(executable, data))
+        try:
+            why = functools.partial(tool, executable, data, "why")
+            yes = why("ada", "Send Messages", "in", "general")
+            expect(yes.returncode == 0 and yes.stdout.endswith("yes\n"), yes.stdout + yes.stderr)
+            no = why("emil", "ban-members", "in", "The Workshop/general")
+            expect(no.returncode == 3 and "\nno: emil lacks BAN_MEMBERS in #general: none of its roles"
+                   in no.stdout, no.stdout + no.stderr)
+            expect(json.loads(why("emil", "BAN_MEMBERS", "--json").stdout)["allowed"] is False, "json")
+            tool(executable, data, "say", "hello", "--as", "ada", "--channel", "general")
+            seen = tool(executable, data, "watch", "--after", "0", "--user", "ada", "--route",
+                        "create_message", "--count", "1", "--json")
+            message = json.loads(json.loads(seen.stdout)["reply"])
+            nobody = why("emil", f"/channels/1/{message['channel_id']}/{message['id']}")
+            expect(nobody.returncode == 3 and "no: emil has no session" in nobody.stdout,
+                   nobody.stdout + nobody.stderr)
+            for words, problem in ((("emil", "FLY"), "must be one of: CREATE_INSTANT_INVITE"),
+                                   (("nobody", "SPEAK"), "there is no account with this id or name"),
+                                   (("emil", "SPEAK", "in", "x"), "no server of this account has a channel")):
+                done = why(*words)
+                expect(done.returncode == 1 and done.stderr.startswith(f"guildhall: {problem}"), done.stderr)
+            expect(why("emil").returncode == 2, "the usage")
+        finally:
+            demo.stop()
+
+
 def workbench_clock_can_be_moved(executable):
     def work(data, port, ada):
         moved = tool(executable, data, "clock", "+15m")
@@ -389,6 +417,7 @@ def demo_prints_a_line_for_each_request(executable):
 
 run_cases("workbench", [
     watch_shows_requests,
+    why_explains_permissions_and_deliveries,
     workbench_clock_can_be_moved,
     workbench_failure_rules_apply,
     health_command_prints_figures_per_minute,

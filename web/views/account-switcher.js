@@ -16,8 +16,12 @@ export function switchAccounts(app) {
     const draw = () =>
       fill(
         body,
-        h("p.hint", null, t("All tabs of this browser that stay logged in change to the account that you choose.")),
-        isTabLogin() && h("p.hint", null, t("This tab has a login of its own, which ends when the tab is closed.")),
+        h(
+          "p.hint",
+          null,
+          t("The account that you choose is used in all tabs of this browser, except tabs that have their own login."),
+        ),
+        isTabLogin() && h("p.hint", null, t("You are logged in only in this tab, until you close it.")),
         h(
           "ul.people",
           { "aria-label": t("Accounts") },

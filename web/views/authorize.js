@@ -11,14 +11,14 @@ const SCOPES = {
   guilds: t("See which servers you are in"),
   "guilds.join": t("Add you to servers"),
   "guilds.members.read": t("See your profile in your servers"),
-  bot: t("Add its bot to a server"),
-  "applications.commands": t("Add its commands"),
+  bot: t("Add the bot of this app to a server"),
+  "applications.commands": t("Add the commands of this app"),
   "relationships.read": t("See your friends"),
   "relationships.write": t("Manage your friends"),
   connections: t("See your connected accounts"),
   "role_connections.write": t("Update your metadata for linked roles"),
   voice: t("Join voice channels for you"),
-  "gateway.connect": t("Receive events for you"),
+  "gateway.connect": t("Receive your events in real time"),
   "webhook.incoming": t("Create a webhook in a channel"),
 };
 

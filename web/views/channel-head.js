@@ -82,7 +82,7 @@ async function showPins(app, channel) {
         : emptyState({
             icon: "pin",
             title: t("No pinned messages"),
-            words: t("To pin a message, open its menu and choose Pin."),
+            words: t("To pin a message, open the menu of the message and choose “Pin”."),
           }),
     { class: "wide" },
   );

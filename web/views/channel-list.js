@@ -215,7 +215,7 @@ export class ChannelList {
           ),
           this.store.privateChannels().map((c) => this.privateRow(c)),
           !this.store.privateChannels().length &&
-            h("p.hint.pad", null, t("No conversations yet. Open a profile and choose Message.")),
+            h("p.hint.pad", null, t("No conversations yet. Open the profile of a person and choose “Message”.")),
         ),
         "a,button",
       ),

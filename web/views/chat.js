@@ -196,7 +196,7 @@ class Chat {
       /** @type {any[]} */ (
         [
           ["online", t("Online")],
-          ["idle", t("Away")],
+          ["idle", t("Idle")],
           ["dnd", t("Do not disturb")],
           ["invisible", t("Invisible")],
         ].map(([s, label]) => ({ label, icon: "user", run: () => set(s) }))

@@ -42,7 +42,7 @@ export function beginning(app, channel, log) {
         "p.faint",
         null,
         !write
-          ? t("Nobody has written here yet, and you may only read.")
+          ? t("Nobody has written here yet. You do not have permission to write here.")
           : channel.type === DM
             ? t("Say hello: write a message below.")
             : t("Nobody has written here yet. Write the first message below."),

@@ -116,7 +116,7 @@ export function forumPage(app, main, channel, head) {
             : emptyState({
                 icon: "forum",
                 title: t("No posts yet"),
-                words: t("Choose New post to begin a conversation."),
+                words: t("Choose “New post” to write the first post."),
               })),
       );
       draw();

@@ -6,11 +6,11 @@ import { t } from "../translate.js";
 const EMPTY = {
   online: [t("No friends online"), t("Friends appear here while they are online.")],
   all: [t("No friends yet"), t("Enter a username above to send a friend request.")],
-  pending: [t("No pending requests"), t("Requests that you send or receive wait here for an answer.")],
+  pending: [t("No pending friend requests"), t("Friend requests that you send or receive wait here for an answer.")],
   suggestions: [t("No suggestions"), t("People with whom you share friends appear here.")],
-  games: [t("No game friends"), t("Friends that you add in games that use this server appear here.")],
-  blocked: [t("Nobody is blocked"), t("To block a friend, open the menu beside the name and choose Block.")],
-  ignored: [t("Nobody is ignored"), t("To ignore a friend, open the menu beside the name and choose Ignore.")],
+  games: [t("No game friends"), t("If a game uses this server, the friends that you add in the game appear here.")],
+  blocked: [t("Nobody is blocked"), t("To block a friend, open the menu next to their name and choose “Block”.")],
+  ignored: [t("Nobody is ignored"), t("To ignore a friend, open the menu next to their name and choose “Ignore”.")],
 };
 
 /** @param {string} tab @param {HTMLElement} page the page with the form for a friend request */

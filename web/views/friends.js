@@ -21,7 +21,11 @@ const TABS = [
 ];
 
 /** Labels of game relationships by type. */
-const GAME_WORDS = { [FRIEND]: t("friend"), [INCOMING]: t("wants to be friends"), [OUTGOING]: t("request sent") };
+const GAME_WORDS = {
+  [FRIEND]: t("friend"),
+  [INCOMING]: t("wants to be friends"),
+  [OUTGOING]: t("friend request sent"),
+};
 
 export function friendsPage(app, main, burger) {
   const { store, rest } = app;

@@ -17,7 +17,7 @@ export async function mount(app, page, [code]) {
     fill(
       card,
       h("h1", null, t("This invite is not valid")),
-      h("p.faint", null, t("It may have expired, or you may not be allowed to use it.")),
+      h("p.faint", null, t("The invite may have expired, or you may not be allowed to use it.")),
       h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || t("no response")})`),
       h("a.button.secondary", { href: "/" }, t("Go to the home page")),
     );
@@ -29,7 +29,7 @@ function forRegistration(app, card, code) {
   fill(
     card,
     h("h1", null, t("This link is for registering a new account")),
-    h("p.faint", null, t("You are logged in already. Log out to register another account with it.")),
+    h("p.faint", null, t("You are already logged in. Log out to register another account with this link.")),
     h("a.button.secondary", { href: "/" }, t("Go to the home page")),
   );
   return undefined;

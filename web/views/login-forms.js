@@ -49,7 +49,7 @@ function stayChoice(choice) {
     "div.stay",
     null,
     h("label.choice", null, box, t("Stay logged in")),
-    h("p.hint", null, t("If this is off, only this tab is logged in, until it is closed.")),
+    h("p.hint", null, t("If this is off, you are logged in only in this tab, until you close it.")),
   );
 }
 
@@ -143,7 +143,9 @@ const FORMS = {
         t("Send reset link"),
         async (v) => {
           await app.rest.anonymously("POST", "/auth/forgot", v);
-          done.textContent = t("If an account with this address exists, a link has been sent to it.");
+          done.textContent = t(
+            "If an account with this email address exists, the server has sent a link to the address.",
+          );
         },
       ),
       done,
@@ -157,7 +159,7 @@ const FORMS = {
     const invite = field(
       t("Invitation code"),
       h("input", { value: linked, autocomplete: "off", spellcheck: "false" }),
-      h("span", null, t("Optional: only if you received one")),
+      h("span", null, t("Optional: enter it only if you received one")),
     );
     const panel = h(
       "div",

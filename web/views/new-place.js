@@ -24,7 +24,7 @@ export async function addGroup(app) {
           ? friends.map((r, i) =>
               h("label.choice", null, boxes[i], avatar(r.user, "", "tiny-avatar"), app.store.nameOf(r.id)),
             )
-          : t("You have no friends here yet. Add friends first: a group is made of friends."),
+          : t("You have no friends yet. Add friends before you create a group."),
       ),
       friends.length > 0 && h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Start"))),
     );
@@ -43,7 +43,7 @@ export async function invite(app, channel) {
       "div.stack",
       null,
       h("input", { value: url, readonly: true, "aria-label": t("Link"), onfocus: (e) => e.target.select() }),
-      h("p.hint", null, t("The link is valid for seven days.")),
+      h("p.hint", null, t("The invite link is valid for seven days.")),
       inviteRule(app),
     ),
   );

@@ -58,7 +58,7 @@ function muteField(state, save) {
       ),
     times().map(([n, words]) => h("option", { value: n }, words)),
   );
-  return field(t("Mute"), select, t("Muted places send no notifications and are not marked as unread."));
+  return field(t("Mute"), select, t("Muted servers and channels send no notifications and are not marked as unread."));
 }
 
 /** A form that redraws after each saved change and shows failures in place. @param {(save: any) => any[]} build */

@@ -17,7 +17,11 @@ export async function sessions(app, body, redraw) {
       });
   };
   const endOne = async (s) => {
-    const sure = await app.confirm(t("Log out of this session"), t("The device is logged out at once."), t("Log out"));
+    const sure = await app.confirm(
+      t("Log out of this session"),
+      t("The device of this session is logged out at once."),
+      t("Log out"),
+    );
     if (sure && (await app.tryCall(end([s]), t("The session has ended.")))) redraw();
   };
   const endOthers = async () => {

@@ -50,7 +50,7 @@ function profile(app, body) {
             name: "global_name",
             label: t("Display name"),
             value: me.global_name,
-            hint: t("Shown instead of your username; several people may have the same."),
+            hint: t("Shown instead of your username. Several people may have the same display name."),
           },
           { name: "bio", label: t("About me"), value: me.bio, rows: 3, hint: t("Shown in your profile.") },
           {
@@ -81,7 +81,7 @@ function profile(app, body) {
             name: "new_password",
             label: t("New password"),
             type: "password",
-            hint: t("At least eight characters. All other sessions end."),
+            hint: t("At least eight characters. A new password logs out all your other devices."),
           },
           ...(me.mfa_enabled ? [{ name: "code", label: t("Six-digit code or backup code") }] : []),
         ],
@@ -127,7 +127,7 @@ function language(app, body) {
             name: "locale",
             label: t("Locale"),
             value: app.store.settings.locale || "en-US",
-            hint: t("Used by commands and apps, for example de, fr, sv-SE"),
+            hint: t("Apps show their commands in this language, for example de, fr or sv-SE."),
           },
         ],
         t("Save"),
@@ -154,7 +154,7 @@ function privacy(app, body) {
             label: t("Everyone"),
             type: "checkbox",
             value: from.all,
-            hint: t("People with whom you share nothing, too."),
+            hint: t("Everyone includes people who share no server and no friend with you."),
           },
           {
             name: "mutual_friends",
@@ -213,11 +213,11 @@ async function connections(app, body, redraw) {
     section(
       null,
       table(
-        [t("Platform"), t("Account"), t("Visible"), ""],
+        [t("Platform"), t("Account"), t("Visibility"), ""],
         all.map((c) => [
           c.type,
           c.name,
-          c.visibility ? t("to everyone") : t("to no one"),
+          c.visibility ? t("Visible to everyone") : t("Visible only to you"),
           [
             small(c.visibility ? t("Hide") : t("Show"), async () => {
               await app.tryCall(
@@ -314,7 +314,7 @@ function showSecret(title, secret) {
     h(
       "div.stack",
       null,
-      h("p", null, t("It is shown only once. Copy it now.")),
+      h("p", null, t("This value is shown only once. Copy it now.")),
       h("div.secret", { tabindex: 0 }, secret),
       h(
         "div.actions",

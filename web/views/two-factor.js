@@ -30,7 +30,7 @@ function showCodes(codes) {
     h(
       "div.stack",
       null,
-      h("p", null, t("Each code works once, if you lose your authenticator. Store the codes in another place.")),
+      h("p", null, t("Store these codes safely. If you lose your authenticator, you can log in once with each code.")),
       h(
         "ul.secret",
         { "aria-label": t("Backup codes"), tabindex: 0 },

@@ -2,7 +2,7 @@
 import { again } from "../request-form.js";
 import { fill, h, refill } from "../dom.js";
 import { table } from "../forms.js";
-import { Feed, asOperator, clock, laidOut } from "../operator.js";
+import { Feed, asOperator, cause, clock, laidOut } from "../operator.js";
 import { t } from "../translate.js";
 
 const KINDS = { 2: t("command"), 3: t("component"), 4: t("autocomplete"), 5: t("modal") };
@@ -41,7 +41,7 @@ class Gathered {
     return this.all.get(id);
   }
   step(one, kind, r, at) {
-    one?.steps.push({ kind, at, status: r.status, problem: r.problem });
+    one?.steps.push({ kind, at, status: r.status, problem: r.problem, hint: r.hint, docs: r.docs });
   }
 
   take(r, at) {
@@ -138,7 +138,11 @@ function outcome(one) {
     refused = one.steps.find((s) => !isGood(s));
   const more = one.steps.filter((s) => s.kind === "follow-up").length,
     answered = one.steps.find((s) => s.kind === "answered" && isGood(s));
-  if (refused) return h("span.bad", null, `${refused.status || t("no response")} ${refused.problem || t("refused")}`);
+  if (refused)
+    return [
+      h("span.bad", null, `${refused.status || t("no response")} ${refused.problem || t("refused")}`),
+      cause(refused),
+    ];
   if (first) {
     const later = first.kind === "acknowledged" && (answered ? stepWords(answered, one) : t("not answered yet"));
     return [
@@ -176,7 +180,7 @@ export function interactions(app, body) {
           STEPS[s.kind] || s.kind,
           span(s.at - one.at),
           String(s.status || t("none")),
-          s.problem || "",
+          [s.problem || "", cause(s)],
         ]),
         t("Steps"),
       );

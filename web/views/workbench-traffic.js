@@ -3,7 +3,7 @@ import { again } from "../request-form.js";
 import { fill, h, toast } from "../dom.js";
 import { small } from "../forms.js";
 import { RowList } from "../list.js";
-import { Feed, asOperator, clock, laidOut } from "../operator.js";
+import { Feed, asOperator, cause, clock, laidOut } from "../operator.js";
 import { t } from "../translate.js";
 
 const OPS = {
@@ -128,7 +128,7 @@ function fits(r, f) {
   if (f.status && f.status !== "error" && String(r.status || "")[0] !== f.status) return false;
   return (
     !f.text ||
-    [r.path, r.route, r.event, r.problem, r.request, r.reply, r.d, r.request_headers, r.reply_headers].some(
+    [r.path, r.route, r.event, r.problem, r.hint, r.request, r.reply, r.d, r.request_headers, r.reply_headers].some(
       (x) => x && x.toLowerCase().includes(f.text),
     )
   );
@@ -232,6 +232,7 @@ function details(app, r) {
           .join(" · "),
       ),
       r.reason && h("p.bad", null, r.reason),
+      cause(r),
       text(t("Data"), r.d, r.d_cut),
     ];
   return [
@@ -247,7 +248,7 @@ function details(app, r) {
       ].join(" · "),
     ),
     h("p", null, [r.status, r.code && t("code {n}", { n: r.code }), r.problem].filter(Boolean).join(" · ")),
-    r.hint && h("p.good", null, r.hint),
+    cause(r),
     headers(t("Request headers"), r.request_headers),
     headers(t("Response headers"), r.reply_headers),
     text(t("Request body"), r.request, r.request_cut),

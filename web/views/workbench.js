@@ -5,9 +5,11 @@ import { RowList } from "../list.js";
 import { clock, pretty } from "../operator.js";
 import { health } from "./workbench-health.js";
 import { interactions } from "./workbench-interactions.js";
+import { moderation } from "./workbench-moderation.js";
 import { sessions, trouble } from "./workbench-operator.js";
 import { reference } from "./workbench-reference.js";
 import { traffic } from "./workbench-traffic.js";
+import { errors, why } from "./workbench-why.js";
 import { world } from "./workbench-world.js";
 import { t } from "../translate.js";
 
@@ -17,7 +19,10 @@ const TABS = [
   ["interactions", t("Interactions"), interactions],
   ["sessions", t("Sessions"), sessions],
   ["events", t("Events"), events],
+  ["why", t("Why?"), why],
+  ["errors", t("Errors"), errors],
   ["trouble", t("Clock and simulated errors"), trouble],
+  ["moderation", t("Moderation"), moderation],
   ["world", t("World"), world],
   ["health", t("Health"), health],
   ["reference", t("Reference"), reference],

@@ -1,4 +1,4 @@
-/* access.c - authorization of the workbench routes: console key, or a local caller. */
+/* access.c - access checks of the workbench routes: console key, or a local caller. */
 #include <sodium.h>
 #include <string.h>
 
@@ -6,18 +6,18 @@
 #include "net/http/server.h"
 #include "admin/console/internal.h"
 
-/* Returns whether the origin, as "http://127.0.0.1:8080", has the same host as the request. */
+/* Returns whether the origin, such as "http://127.0.0.1:8080", has the same host as the request. */
 static bool origin_equals_host(struct str origin, struct str host)
 {
-    struct str rest = str_starts(origin, STR("https://"))  ? str_skip(origin, 8)
-                      : str_starts(origin, STR("http://")) ? str_skip(origin, 7)
-                                                           : STR("");
+    struct str rest = str_starts_with(origin, STR("https://"))  ? str_skip_bytes(origin, 8)
+                      : str_starts_with(origin, STR("http://")) ? str_skip_bytes(origin, 7)
+                                                                : STR("");
 
     return rest.n && str_eq(rest, host);
 }
 
 /* Browsers send Origin and Sec-Fetch-Site with requests from pages of other sites. */
-bool request_head_is_local_page(const struct http_request *r)
+bool request_is_from_local_page(const struct http_request *r)
 {
     struct str origin = http_find_header(r, STR("Origin"));
     struct str site = http_find_header(r, STR("Sec-Fetch-Site"));
@@ -34,20 +34,20 @@ bool console_key_is_valid(const struct workbench *w, struct str key)
     return key.n == n && n && sodium_memcmp(key.p, w->key, n) == 0;
 }
 
-struct workbench *call_workbench(const struct call *call)
+struct workbench *call_get_workbench(const struct call *call)
 {
     return api_options(call->api)->workbench;
 }
 
 enum err check_console_permission(struct call *call)
 {
-    const struct workbench *w = call_workbench(call);
-    const struct exchange *x = call->exchange;
+    const struct workbench *w = call_get_workbench(call);
+    const struct http_exchange *x = call->exchange;
     struct str key;
 
     if (!w)
         return ERR_NOT_FOUND;
-    if (w->options.open && api_call_is_local(call) && request_head_is_local_page(x->request))
+    if (w->options.open && api_call_is_local(call) && request_is_from_local_page(x->request))
         return OK;
     if (x->request->authorization.p &&
         parse_credential_kind(x->request->authorization, &key) == CALLER_BEARER &&
@@ -60,7 +60,7 @@ enum err check_console_controls_permission(struct call *call)
 {
     enum err e = check_console_permission(call);
 
-    if (!e && !workbench_has_controls(call_workbench(call)))
+    if (!e && !workbench_has_controls(call_get_workbench(call)))
         e = ERR_FORBIDDEN;
     return e;
 }

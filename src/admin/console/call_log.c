@@ -1,7 +1,7 @@
 /* call_log.c - the call log on standard output, written in batches by a timer.
  *
- * A call only costs its traffic record; names are read and lines are written in batches. If
- * calls come faster than they can be printed, the log reports the number that it skipped. */
+ * A call only writes its traffic record; a timer later reads account names and prints the lines. If
+ * calls come faster than they can be printed, the log reports how many it skipped. */
 #include <stdio.h>
 
 #include "api/jobs/internal_call.h"
@@ -68,14 +68,14 @@ static void on_log_records_read(struct call *call, enum err e, void *arg)
         read_new_records(l);
 }
 
-/* Reads new records; when stopping, until none are left. */
+/* Reads and prints new records; when the log stops, until no records are left. */
 static void read_new_records(struct call_log *l)
 {
     uint64_t oldest, newest;
 
     if (l->reading)
         return;
-    traffic_read_range(l->workbench->traffic, &oldest, &newest);
+    traffic_read_number_range(l->workbench->traffic, &oldest, &newest);
     if (newest <= l->page.after) {
         if (l->ending)
             uv_close((uv_handle_t *)&l->timer, on_log_timer_closed);
@@ -104,7 +104,7 @@ static void start_log_timer(struct loop *loop, void *arg)
 {
     struct call_log *l = arg;
 
-    uv_timer_init(loop_uv(loop), &l->timer);
+    uv_timer_init(loop_get_uv_loop(loop), &l->timer);
     l->timer.data = l;
     uv_timer_start(&l->timer, on_log_timer, LOG_TICK_MS, LOG_TICK_MS);
 }

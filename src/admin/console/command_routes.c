@@ -8,7 +8,7 @@
 static const struct type type_any = { .kind = KIND_RAW };
 
 static const struct command_route {
-    const char *route, *noun, *verb, *argument; /* argument: path parameter, or NULL */
+    const char *route, *noun, *verb, *argument; /* argument: path parameter name, or NULL */
 } command_routes[] = {
     { "get_console_health", "health", "", NULL },
     { "get_clock", "clock", "", NULL },
@@ -34,7 +34,7 @@ static const struct command_route *find_command_route(const struct route *route)
     return r;
 }
 
-/* Runs on the thread pool. An error concerns the argument "name", the only one of these
+/* Runs on the thread pool. Errors are reported on the field "name", the only argument of these
  * commands. */
 static enum err run_blocking_command(struct call *call)
 {
@@ -44,7 +44,7 @@ static enum err run_blocking_command(struct call *call)
     return e && o->problem ? call_add_field_error(call, "name", FORM_CHOICES, o->problem) : e;
 }
 
-/* Checks access in this function, because the compute stage runs before the handler. */
+/* Checks access here, because the COMPUTE stage runs before the handler. */
 static enum err prepare_console_command(struct call *call)
 {
     const struct command_route *r = find_command_route(call->route);
@@ -60,7 +60,7 @@ static enum err prepare_console_command(struct call *call)
     if (r->argument)
         o->words[o->count++] = call_path_text(call, r->argument);
     else if (call->body && !o->row->body)
-        o->words[o->count++] = *(const struct str *)call->body; /* the body is one string */
+        o->words[o->count++] = *(const struct str *)call->body; /* the body is one JSON string */
     if (o->row->run_blocking)
         call->compute = run_blocking_command;
     return call->route->admit(call);
@@ -78,7 +78,7 @@ static enum err run_console_command(struct call *call)
     return OK;
 }
 
-/* Common fields of all command routes, with three parameters. */
+/* Members that all command routes have in common; three are parameters. */
 #define COMMAND_ROUTE(store_, limit_, admit_)                                              \
     .service = true, .store = ROUTE_STORE_##store_, .limit = &(limit_), .admit = (admit_), \
     .prepare = prepare_console_command, .handle = run_console_command
@@ -130,7 +130,7 @@ const struct domain console_clock_domain = {
     .routes = clock_routes,
 };
 
-static const struct resolver fault_resolvers[] = {
+static const struct path_resolver fault_resolvers[] = {
     { .name = "fault.id", .field = "fault_id", .doc = "The fault's id." },
     { 0 },
 };
@@ -178,7 +178,7 @@ const struct domain console_faults_domain = {
     .resolvers = fault_resolvers,
 };
 
-static const struct resolver session_resolvers[] = {
+static const struct path_resolver session_resolvers[] = {
     { .name = "console.session",
       .field = "session_id",
       .is_text = true,
@@ -230,11 +230,11 @@ static const struct schema snapshot_name_schema = { .name = "SnapshotOrder",
 static const struct type type_snapshot_name = { .kind = KIND_OBJECT,
                                                 .schema = &snapshot_name_schema };
 
-/* Strict limit: each call reads or writes the whole database. */
+/* Strict limit, because each call reads or writes the whole database. */
 static const struct rate_limit limit_snapshots = {
     .name = "console snapshots", .count = 10, .window_s = 10, .by_address = true
 };
-static const struct resolver snapshot_resolvers[] = {
+static const struct path_resolver snapshot_resolvers[] = {
     { .name = "snapshot.name", .field = "name", .is_text = true, .doc = "The snapshot's name." },
     { 0 },
 };

@@ -17,17 +17,17 @@ struct health {
     struct loop *loop;
     uv_timer_t timer;
     size_t groups;
-    pthread_mutex_t lock; /* protects the fields below */
+    pthread_mutex_t lock; /* protects the following members */
     struct minute_stats *figures;
-    struct stats_sample sample; /* the counts array is reused */
+    struct stats_sample sample; /* memory for counts is reused for each sample */
 };
 
-/* Reads all counters. over: the minute ends, so the longest loop iteration is reset. Needs the
- * lock. */
+/* Reads all counters. If `over` is set, the minute ends, and the longest loop iteration is reset.
+ * The caller holds the lock. */
 static const struct stats_sample *health_read_counters(struct health *h, bool over)
 {
     const struct api_options *o = api_options(h->api);
-    struct http_server *server = api_server(h->api);
+    struct http_server *server = api_get_http_server(h->api);
     struct http_server_stats net = { 0 };
     struct gateway_stats gateway = { 0 };
     struct store_stats store = { 0 };
@@ -41,7 +41,7 @@ static const struct stats_sample *health_read_counters(struct health *h, bool ov
     store_stats(o->store, &store);
     uv_resident_set_memory(&memory);
     for (size_t i = 0; i < h->groups; i++)
-        durations_read_counts(api_durations(h->api), i, s->counts + i * DURATIONS);
+        durations_read_counts(api_get_call_durations(h->api), i, s->counts + i * DURATIONS);
     *s = (struct stats_sample){ .mono_ns = clock_monotonic_ns(),
                                 .at_us = clock_us(),
                                 .calls = net.requests,
@@ -52,7 +52,7 @@ static const struct stats_sample *health_read_counters(struct health *h, bool ov
                                 .sessions = gateway.sessions,
                                 .connections = net.open,
                                 .memory_bytes = memory,
-                                .longest_iteration_ns = stall_longest_recent_ns(over),
+                                .longest_iteration_ns = stall_longest_part_ns(over),
                                 .counts = s->counts };
     return s;
 }
@@ -73,18 +73,18 @@ static void health_start_timer(struct loop *loop, void *arg)
 {
     struct health *h = arg;
 
-    uv_timer_init(loop_uv(loop), &h->timer);
+    uv_timer_init(loop_get_uv_loop(loop), &h->timer);
     h->timer.data = h;
     uv_timer_start(&h->timer, on_health_timer, MINUTE_MS, MINUTE_MS);
 }
 
-struct health *health_start(struct api *api, struct loop *loop)
+struct health *health_stats_start(struct api *api, struct loop *loop)
 {
     struct health *h = mem_new(sizeof *h);
 
     h->api = api;
     h->loop = loop;
-    h->groups = durations_domain_count(api_durations(api));
+    h->groups = durations_domain_count(api_get_call_durations(api));
     h->figures = minute_stats_new(h->groups, DURATIONS);
     h->sample.counts = mem_new(h->groups * DURATIONS * sizeof *h->sample.counts);
     pthread_mutex_init(&h->lock, NULL);
@@ -101,13 +101,13 @@ static void health_stop_timer(struct loop *loop, void *arg)
     uv_close((uv_handle_t *)&h->timer, NULL);
 }
 
-void health_stop(struct health *h)
+void health_stats_stop(struct health *h)
 {
     if (h)
         loop_call_and_wait(h->loop, health_stop_timer, h);
 }
 
-void health_free(struct health *h)
+void health_stats_free(struct health *h)
 {
     if (!h)
         return;
@@ -119,33 +119,33 @@ void health_free(struct health *h)
 
 static void write_count_json(struct json_writer *j, const char *name, uint64_t n)
 {
-    json_key(j, str_of(name));
-    json_int(j, (int64_t)n);
+    json_write_key(j, str_of(name));
+    json_write_int(j, (int64_t)n);
 }
 
-/* Writes null if the value is above the last bucket. */
+/* Writes a quantile in JSON; null if it is above the last bound. */
 static void write_quantile_json(struct json_writer *j, const uint32_t *counts, double part)
 {
     int64_t us = duration_quantile(counts, duration_bounds_us, DURATION_BOUNDS, part);
 
     if (us < 0)
-        json_null(j);
+        json_write_null(j);
     else
-        json_real(j, (double)us / 1000);
+        json_write_real(j, (double)us / 1000);
 }
 
 /* Writes a number with three decimal places. */
 static void write_thousandths_json(struct json_writer *j, const char *name, int64_t thousandths)
 {
-    json_key(j, str_of(name));
-    json_real(j, (double)thousandths / 1000);
+    json_write_key(j, str_of(name));
+    json_write_real(j, (double)thousandths / 1000);
 }
 
 static void write_minute_json(struct json_writer *j, const struct stats_minute *m)
 {
     json_begin_object(j);
-    json_name(j, "at");
-    json_time(j, m->at_us);
+    json_write_name(j, "at");
+    json_write_time(j, m->at_us);
     write_thousandths_json(j, "seconds", m->ns / 1000000);
     write_count_json(j, "calls", m->calls);
     write_count_json(j, "events", m->events);
@@ -168,12 +168,12 @@ static uint64_t sum_calls(const uint32_t *counts)
     return n;
 }
 
-/* Writes an array with a value per minute: the quantile, or the number of calls if part is 0. */
+/* Writes an array with one value per minute: the quantile, or if part is 0 the number of calls. */
 static void write_minute_values_json(struct json_writer *j, const char *name,
                                      const struct stats_minute *minutes, size_t n, size_t group,
                                      double part)
 {
-    json_key(j, str_of(name));
+    json_write_key(j, str_of(name));
     json_begin_array(j);
     for (size_t i = 0; i < n; i++) {
         const uint32_t *counts = minutes[i].counts + group * DURATIONS;
@@ -181,7 +181,7 @@ static void write_minute_values_json(struct json_writer *j, const char *name,
         if (part > 0)
             write_quantile_json(j, counts, part);
         else
-            json_int(j, (int64_t)sum_calls(counts));
+            json_write_int(j, (int64_t)sum_calls(counts));
     }
     json_end_array(j);
 }
@@ -197,14 +197,14 @@ static void write_route_group_json(struct json_writer *j, const struct health *h
     if (!sum_calls(whole))
         return;
     json_begin_object(j);
-    json_name(j, "name");
-    json_text(j, str_of(durations_domain_name(api_durations(h->api), group)));
+    json_write_name(j, "name");
+    json_write_text(j, str_of(durations_domain_name(api_get_call_durations(h->api), group)));
     write_count_json(j, "calls", sum_calls(whole));
-    json_name(j, "p50_ms");
+    json_write_name(j, "p50_ms");
     write_quantile_json(j, whole, 0.5);
-    json_name(j, "p99_ms");
+    json_write_name(j, "p99_ms");
     write_quantile_json(j, whole, 0.99);
-    json_name(j, "minutes");
+    json_write_name(j, "minutes");
     json_begin_object(j);
     write_minute_values_json(j, "calls", minutes, n, group, 0);
     write_minute_values_json(j, "p50_ms", minutes, n, group, 0.5);
@@ -214,21 +214,21 @@ static void write_route_group_json(struct json_writer *j, const struct health *h
 }
 
 /* Writes the statistics of the last hour as JSON. */
-enum err operator_health(struct call *call, struct operator_command *o)
+enum err operator_health_show(struct call *call, struct operator_command *o)
 {
-    struct health *h = call_workbench(call)->health;
+    struct health *h = call_get_workbench(call)->health;
     struct stats_minute *minutes = arena_array(call->arena, struct stats_minute, STATS_MINUTES + 1);
-    struct json_writer j = json_writer_to(&o->out);
+    struct json_writer j = json_writer_to_buf(&o->out);
 
     pthread_mutex_lock(&h->lock);
     size_t n = minute_stats_read(h->figures, health_read_counters(h, false), minutes);
     json_begin_object(&j);
-    json_name(&j, "minutes");
+    json_write_name(&j, "minutes");
     json_begin_array(&j);
     for (size_t i = 0; i < n; i++)
         write_minute_json(&j, &minutes[i]);
     json_end_array(&j);
-    json_name(&j, "groups");
+    json_write_name(&j, "groups");
     json_begin_array(&j);
     for (size_t i = 0; i < h->groups; i++)
         write_route_group_json(&j, h, minutes, n, i);

@@ -1,6 +1,14 @@
-/* hints.c - hints on the probable mistake in a rejected call. */
-#include "net/http/http_parser.h"
+/* hints.c - cause and fix of a refusal, if the code that refused it has not recorded them. */
 #include "admin/console/traffic_records.h"
+#include "base/error_causes.h"
+#include "base/errors.h"
+#include "base/utf8.h"
+#include "json/form.h"
+#include "json/read.h"
+#include "net/http/http_parser.h"
+
+enum { INVALID_FORM_CODE = 50035, WEBHOOK_TOKEN_CODE = 50027, OP_INVALID_SESSION = 9 };
+enum { AUTHENTICATION_FAILED = 4004 };
 
 static bool path_contains_twice(struct str target, const char *word)
 {
@@ -8,21 +16,21 @@ static bool path_contains_twice(struct str target, const char *word)
 
     if (!first)
         return false;
-    /* The slash that ends the first match may begin the second. */
-    struct str rest = str_skip(target, (size_t)(first - target.p) + strlen(word) - 1);
+    /* The slash at the end of the first match may be the start of the second. */
+    struct str rest = str_skip_bytes(target, (size_t)(first - target.p) + strlen(word) - 1);
     return memmem(rest.p, rest.n, word, strlen(word)) != NULL;
 }
 
 static bool path_has_version(struct str target)
 {
-    struct str rest = str_skip(target, 5), version = str_cut(&rest, '/');
+    struct str rest = str_skip_bytes(target, 5), version = str_cut(&rest, '/');
 
     return version.n >= 2 && version.p[0] == 'v' && version.p[1] >= '0' && version.p[1] <= '9';
 }
 
 static const char *hint_for_unknown_path(struct str target)
 {
-    if (!str_starts(target, STR("/api/")) && !str_is(target, "/api"))
+    if (!str_starts_with(target, STR("/api/")) && !str_is(target, "/api"))
         return "no such route: paths begin with /api/v10; is /api missing in the base URL?";
     if (path_contains_twice(target, "/api/"))
         return "no such route: the path contains /api twice; does your library add it itself?";
@@ -53,17 +61,140 @@ static const char *hint_for_credential(const struct traffic_record *r)
     }
 }
 
-const char *hint_for_rejected_call(const struct traffic_record *r, struct str target)
+/* Returns what is wrong with path, method or credential; NULL: something else is. */
+static const char *hint_for_request_head(const struct traffic_record *r, struct str target)
 {
-    if (r->kind != TRAFFIC_CALL || r->status < 400)
-        return NULL;
     if (r->not_served)
         return "Discord has this operation, but this server does not; see docs/reference.md";
     if (r->status == 404 && !r->path_pattern)
         return hint_for_unknown_path(target);
     if (r->status == 405)
         return "this path exists, but not with this HTTP method";
-    if (r->status == 401 && r->path_pattern)
+    if (r->status == 401 && r->path_pattern && r->code != WEBHOOK_TOKEN_CODE)
         return hint_for_credential(r);
     return NULL;
+}
+
+/* --- the value of a field --------------------------------------------------------------- */
+
+/* Moves the reader to the value at a path such as "data.embeds.0.title". */
+static bool reader_enter_path(struct json_reader *r, struct str path)
+{
+    while (path.n) {
+        struct str key = str_cut(&path, '.'), found;
+        enum json_kind kind = json_peek_kind(r);
+        uint64_t index = 0;
+        bool there = false;
+
+        if (kind != JSON_OBJECT && (kind != JSON_ARRAY || !str_to_u64(key, &index)))
+            return false;
+        json_enter_container(r);
+        while (!there && (kind == JSON_OBJECT ? json_next_member(r, &found) : json_next_item(r))) {
+            there = kind == JSON_OBJECT ? str_eq(found, key) : index-- == 0;
+            if (!there && !json_skip_value(r, NULL))
+                return false;
+        }
+        if (!there)
+            return false;
+    }
+    return json_reader_ok(r);
+}
+
+/* Returns the path in "data.content: Must be …". */
+static struct str problem_path(struct str problem)
+{
+    const char *colon = memmem(problem.p, problem.n, ": ", 2);
+
+    return colon ? str_slice(problem.p, (size_t)(colon - problem.p)) : STR("");
+}
+
+/* Returns "; the value …" with the value that the first problem of the body is about; empty if the
+ * recorded body does not contain it. Secrets are already redacted in `body`. */
+static struct str describe_sent_value(struct str body, struct str problem, struct arena *arena)
+{
+    struct json_reader r;
+    struct str text;
+
+    if (!body.n)
+        return STR("");
+    json_reader_init(&r, body, arena);
+    if (!reader_enter_path(&r, problem_path(problem)))
+        return STR("");
+    if (json_peek_kind(&r) == JSON_STRING) {
+        if (!json_read_string(&r, &text))
+            return STR("");
+        size_t length = utf8_length(text);
+        struct str shown = form_quote_value(text);
+
+        return str_printf(arena, "; the value has %zu characters: \"%.*s%s\"", length,
+                          STR_ARGS(shown), shown.n < text.n ? "…" : "");
+    }
+    if (!json_skip_value(&r, &text))
+        return STR("");
+    struct str shown = form_quote_value(text);
+    return str_printf(arena, "; the value is %.*s%s", STR_ARGS(shown), shown.n < text.n ? "…" : "");
+}
+
+/* --- records ---------------------------------------------------------------------------- */
+
+static struct str hint_for_call(const struct traffic_view *s, struct str target,
+                                struct arena *arena)
+{
+    const struct traffic_record *r = &s->r;
+    const char *head = hint_for_request_head(r, target);
+    struct error_cause cause;
+
+    if (head)
+        return str_of(head);
+    if (r->code == INVALID_FORM_CODE && s->problem.n)
+        return STR_CONCAT(arena, STR("correct the field "), problem_path(s->problem),
+                          describe_sent_value(s->request, s->problem, arena));
+    if (!error_cause_find(r->status, r->code, &cause))
+        return STR("");
+    return STR_CONCAT(arena, str_of(cause.causes), STR(" "), str_of(cause.fix));
+}
+
+static struct str hint_for_close(const struct traffic_record *r, struct arena *arena)
+{
+    struct error_cause cause;
+
+    if (r->status == AUTHENTICATION_FAILED && r->session)
+        return STR("the token of this session was revoked or replaced (log-out, new password, new "
+                   "token of the bot); log in with the current token");
+    if (!close_cause_find(r->status, &cause))
+        return STR("");
+    return STR_CONCAT(arena, str_of(cause.causes), STR(" "), str_of(cause.fix));
+}
+
+static const char *hint_for_delivery(const struct traffic_record *r)
+{
+    if (!r->status)
+        return "the app's endpoint did not answer; is its process running, and does it answer "
+               "within 3 seconds?";
+    if (r->status == 401)
+        return "the app's endpoint rejected the signature; is the public key in its configuration "
+               "that of this application?";
+    return "the app's endpoint must answer with status 200 and the response, or 202";
+}
+
+void find_record_hint(struct traffic_view *s, struct str target, struct str cause,
+                      struct arena *arena)
+{
+    const struct traffic_record *r = &s->r;
+    bool refused = r->kind == TRAFFIC_CALL && r->status >= 400;
+    bool closed = r->kind == TRAFFIC_CLOSED && r->status >= 4000 &&
+                  !str_is(s->problem, "closed by the client");
+
+    s->hint = str_dup(arena, cause);
+    if (!cause.n && refused)
+        s->hint = hint_for_call(s, target, arena);
+    else if (!cause.n && closed)
+        s->hint = hint_for_close(r, arena);
+    else if (r->kind == TRAFFIC_DELIVERED && r->status != 200 && r->status != 202)
+        s->hint = str_of(hint_for_delivery(r));
+    else if (r->kind == TRAFFIC_SENT && r->status == OP_INVALID_SESSION && !r->name)
+        s->hint = STR("the session cannot be resumed: it has ended or expired, or the bot has "
+                      "started too many sessions today; identify again");
+    if (refused || closed)
+        s->docs = r->code ? r->code : r->status;
 }

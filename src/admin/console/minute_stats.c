@@ -1,4 +1,4 @@
-/* minute_stats.c - a ring of per-minute statistics of the server, for the last hour. */
+/* minute_stats.c - a ring buffer of per-minute statistics of the server, for the last hour. */
 #include "admin/console/minute_stats.h"
 
 #include <stdbool.h>
@@ -7,12 +7,12 @@
 #include "base/mem.h"
 
 struct minute_stats {
-    size_t cells;                                   /* length of one counts array */
-    bool begun;                                     /* there is a previous sample */
-    struct stats_sample last;                       /* owns its counts */
-    struct stats_minute minutes[STATS_MINUTES + 1]; /* last slot: the current minute */
-    uint32_t *counts;                               /* counts of all minutes */
-    size_t added;                                   /* minutes added in total */
+    size_t cells;                                   /* number of elements of one counts array */
+    bool begun;                                     /* whether there is a previous sample */
+    struct stats_sample last;                       /* owns its array of counts */
+    struct stats_minute minutes[STATS_MINUTES + 1]; /* the last element is the current minute */
+    uint32_t *counts;                               /* memory for the counts of all minutes */
+    size_t added;                                   /* number of minutes added in total */
 };
 
 struct minute_stats *minute_stats_new(size_t groups, size_t durations)
@@ -34,7 +34,7 @@ void minute_stats_free(struct minute_stats *f)
     mem_free(f);
 }
 
-/* Stores the difference between the last sample and now in this slot. */
+/* Stores the difference between the last sample and now as the statistics of one minute. */
 static void minute_stats_store_difference(struct minute_stats *f, const struct stats_sample *now,
                                           size_t slot)
 {

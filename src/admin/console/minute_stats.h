@@ -1,7 +1,7 @@
 /* minute_stats.h - per-minute statistics of the server for the last hour, in constant memory.
  *
- * A sample has the current values of the counters; a minute is the difference of two samples. The
- * caller must serialize all calls. */
+ * A sample contains the current values of the counters; the statistics of a minute are the
+ * difference of two samples. The functions are not thread-safe. */
 #ifndef ADMIN_CONSOLE_MINUTE_STATS_H
 #define ADMIN_CONSOLE_MINUTE_STATS_H
 
@@ -15,11 +15,11 @@ struct stats_sample {
     uint64_t calls, events, writes, commits, sent_bytes; /* totals since the start of the server */
     uint64_t sessions, connections, memory_bytes;        /* current values */
     int64_t longest_iteration_ns; /* longest loop iteration since the last sample */
-    uint64_t *counts;             /* calls per group and duration bucket since the start */
+    uint64_t *counts; /* calls per domain (feature folder) and duration bucket since the start */
 };
 
 struct stats_minute {
-    int64_t at_us, ns; /* start and length */
+    int64_t at_us, ns; /* start time (µs since 1970) and length (ns) of the minute */
     uint64_t calls, events, writes, commits, sent_bytes;
     uint64_t sessions, connections, memory_bytes; /* values at the end of the minute */
     int64_t longest_iteration_ns;
@@ -28,20 +28,20 @@ struct stats_minute {
 
 struct minute_stats;
 
-/* durations: number of duration buckets per group. */
+/* Creates statistics for `groups` domains (feature folders) with `durations` buckets each. */
 struct minute_stats *minute_stats_new(size_t groups, size_t durations);
 void minute_stats_free(struct minute_stats *f);
 
-/* Ends a minute; the first call starts the first minute. Copies the sample. */
+/* Ends a minute and copies the sample. The first call starts the first minute. */
 void minute_stats_add_sample(struct minute_stats *f, const struct stats_sample *s);
 
-/* Returns the number of minutes, oldest first; the last one is the current minute up to now.
+/* Returns the number of minutes, oldest first; the last element is the current minute up to now.
  * Returns 0 before the first sample. The result is valid until the next call. */
 size_t minute_stats_read(struct minute_stats *f, const struct stats_sample *now,
                          struct stats_minute ret[STATS_MINUTES + 1]);
 
-/* Returns the duration within which this part (0.5, 0.99) of the calls was answered: one of the
- * bounds, 0 without calls, -1 above the last bound. counts has n + 1 elements. */
+/* Returns the duration within which this fraction (0.5, 0.99) of the calls was answered: one of the
+ * bounds, 0 if there were no calls, or -1 if above the last bound. counts has n + 1 elements. */
 int64_t duration_quantile(const uint32_t *counts, const int64_t *bounds, size_t n, double part);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 
-/* No id or name of the API is longer; a longer segment may be a misplaced token. */
+/* Ids and names of the API are shorter; a longer path segment may be a misplaced token. */
 enum { PATH_SEGMENT_MAX = 64 };
 
 static bool str_ends(struct str s, struct str end)
@@ -16,7 +16,7 @@ static bool template_contains(const char *location, const char *word)
     return location && strstr(location, word);
 }
 
-/* Treat keys with escapes as secret, because they could be any key. */
+/* Keys with escapes are treated as secret, because they could stand for any key. */
 static bool is_secret_key(struct str key, const char *location)
 {
     if (memchr(key.p, '\\', key.n) || memchr(key.p, '%', key.n))
@@ -44,7 +44,7 @@ static void append_valid_utf8(struct buf *out, struct str s)
             buf_add(out, s.p, n);
         else
             buf_add_lit(out, "\xef\xbf\xbd");
-        s = str_skip(s, n ? n : 1);
+        s = str_skip_bytes(s, n ? n : 1);
     }
 }
 
@@ -72,7 +72,7 @@ static void append_redacted_message(struct buf *out, struct str text, struct str
     append_valid_utf8(out, str_slice(last, (size_t)(end - last)));
 }
 
-void redact_problem(struct str text, const char *location, struct buf *out)
+void redact_error_text(struct str text, const char *location, struct buf *out)
 {
     struct str rest = text, key = str_cut(&rest, ':');
 
@@ -81,7 +81,7 @@ void redact_problem(struct str text, const char *location, struct buf *out)
     append_redacted_message(out, text, STR("\""), key.n < text.n && is_secret_key(key, location));
 }
 
-/* Returns whether a key of an error tree is not a field name. */
+/* Returns whether a key of an error object is not the name of a field ("_errors", "code", …). */
 static bool is_error_tree_key(struct str key)
 {
     return str_is(key, "_errors") || str_is(key, "code") || str_is(key, "message");
@@ -104,8 +104,8 @@ static const char *skip_space(const char *p, const char *end)
     return p;
 }
 
-/* Returns whether an object is an error object for a secret field; such objects are not secret
- * themselves. */
+/* Returns whether an object contains the validation errors of a secret field; such an object is not
+ * secret itself. */
 static bool is_error_tree(const char *p, const char *end)
 {
     static const char key[] = "\"_errors\"";
@@ -130,7 +130,7 @@ static size_t json_value_length(const char *p, const char *end)
     return (size_t)(at - p);
 }
 
-/* URLs of webhooks and uploads, and OAuth2 redirect URLs, contain tokens. */
+/* Returns true for URLs of webhooks and uploads and OAuth2 redirects, which contain tokens. */
 static bool json_string_is_secret(struct str s)
 {
     return memmem(s.p, s.n, "/webhooks/", 10) || memmem(s.p, s.n, "\\/webhooks\\/", 12) ||
@@ -140,7 +140,7 @@ static bool json_string_is_secret(struct str s)
 static void redact_json(struct str text, const char *location, struct buf *out)
 {
     const char *p = text.p, *end = text.p + text.n, *plain = p;
-    bool hides = false; /* the next value is secret */
+    bool hides = false; /* whether the next value is secret */
     bool refusal = false, of_secret = false;
 
     while (p < end) {
@@ -154,7 +154,8 @@ static void redact_json(struct str text, const char *location, struct buf *out)
                 hides = false;
                 continue;
             }
-            /* Any character but white space and ':' belongs to a value that is not a string. */
+            /* White space and ':' precede the value. Any other character belongs to a value that is
+             * not a string. */
             hides = hides && ((unsigned char)*p <= ' ' || *p == ':');
             p++;
             continue;
@@ -227,7 +228,8 @@ static size_t count_segments(struct str path)
     return n;
 }
 
-/* The last segments of the path correspond to the segments of the route's template. */
+/* Returns whether a path segment is secret. The last segments of the path correspond to those of
+ * the route's template. */
 static bool is_secret_segment(struct str segment, size_t left, const char *location)
 {
     struct str row = str_of(location ? location : "");
@@ -242,7 +244,7 @@ static bool is_secret_segment(struct str segment, size_t left, const char *locat
     return str_ends(str_cut(&row, '/'), STR("token}"));
 }
 
-void redact_target(struct str target, const char *location, struct buf *out)
+void redact_request_target(struct str target, const char *location, struct buf *out)
 {
     struct str query = target, path = str_cut(&query, '?');
     const char *end = path.p + path.n;
@@ -268,7 +270,7 @@ static bool str_ends_nocase(struct str s, const char *end)
 {
     size_t n = strlen(end);
 
-    return s.n >= n && str_eq_nocase(str_skip(s, s.n - n), str_slice(end, n));
+    return s.n >= n && str_eq_nocase(str_skip_bytes(s, s.n - n), str_slice(end, n));
 }
 
 static bool is_secret_header(struct str name)
@@ -284,8 +286,8 @@ static bool is_secret_header(struct str name)
     return false;
 }
 
-/* Writes "Bot abc" as "Bot ***": a missing or wrong scheme is a common mistake, so the scheme
- * stays visible. */
+/* Writes "Bot abc" as "Bot ***". The scheme stays visible, because a missing or wrong scheme is a
+ * common mistake. */
 static void append_redacted_authorization(struct buf *out, struct str value)
 {
     static const char *const schemes[] = { "Bot", "Bearer", "Basic" };
@@ -297,7 +299,7 @@ static void append_redacted_authorization(struct buf *out, struct str value)
     buf_add_lit(out, "***");
 }
 
-/* Returns whether a header contains a URL, which may have a token or a code in its query. */
+/* Returns whether a header contains a URL, whose query may have a token or a code. */
 static bool is_url_header(struct str name)
 {
     return str_eq_nocase(name, STR("Location")) || str_eq_nocase(name, STR("Referer")) ||
@@ -305,12 +307,12 @@ static bool is_url_header(struct str name)
            str_ends_nocase(name, "-url");
 }
 
-/* Redacts the URL's query and fragment, which may be a token. */
+/* Redacts the query and the fragment of a URL, which may contain a token. */
 static void redact_url(struct str address, const char *location, struct buf *out)
 {
     struct str fragment = address, rest = str_cut(&fragment, '#');
 
-    redact_target(rest, location, out);
+    redact_request_target(rest, location, out);
     if (fragment.n)
         buf_add_lit(out, "#***");
 }
@@ -327,7 +329,7 @@ void redact_headers(struct str lines, const char *location, struct buf *out)
             continue;
         name = str_cut(&value, ':');
         while (value.n && (*value.p == ' ' || *value.p == '\t'))
-            value = str_skip(value, 1);
+            value = str_skip_bytes(value, 1);
         append_valid_utf8(out, name);
         buf_add_lit(out, ": ");
         if (is_secret_header(name))

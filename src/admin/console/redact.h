@@ -1,19 +1,19 @@
 /* redact.h - redacts secrets in recorded requests, replies and headers.
  *
  * Tokens, passwords and codes become "***". Texts may be truncated or malformed anywhere: a partial
- * secret is redacted too, and bytes that are not UTF-8 become U+FFFD. */
+ * secret is also redacted, and bytes that are not UTF-8 become U+FFFD. */
 #ifndef ADMIN_CONSOLE_REDACT_H
 #define ADMIN_CONSOLE_REDACT_H
 
 #include "base/buf.h"
 
-/* Redacts a JSON or form body. place: the route's path template, as "/oauth2/token", or NULL. */
+/* Redacts a JSON or form body. location: the route's path, such as "/oauth2/token", or NULL. */
 void redact_body(struct str text, const char *location, struct buf *out);
-/* Redacts the reason of a rejected call, as "password: Must be 8 or more in length." */
-void redact_problem(struct str text, const char *location, struct buf *out);
+/* Redacts the reason of a rejected call, such as "password: Must be 8 or more in length." */
+void redact_error_text(struct str text, const char *location, struct buf *out);
 /* Redacts header lines, each ended by a line feed. */
 void redact_headers(struct str lines, const char *location, struct buf *out);
 /* Redacts a path with its query string. */
-void redact_target(struct str target, const char *location, struct buf *out);
+void redact_request_target(struct str target, const char *location, struct buf *out);
 
 #endif

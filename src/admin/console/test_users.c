@@ -36,15 +36,15 @@ static enum err write_test_users_json(struct call *call, struct json_writer *j, 
 
     while (!e && rows_next(&rows)) {
         json_begin_object(j);
-        json_name(j, "username");
-        json_text(j, row_text(&rows, 0));
-        json_name(j, "global_name");
+        json_write_name(j, "username");
+        json_write_text(j, row_text(&rows, 0));
+        json_write_name(j, "global_name");
         if (row_is_null(&rows, 1))
-            json_null(j);
+            json_write_null(j);
         else
-            json_text(j, row_text(&rows, 1));
-        json_name(j, "bot");
-        json_bool(j, bots);
+            json_write_text(j, row_text(&rows, 1));
+        json_write_name(j, "bot");
+        json_write_bool(j, bots);
         json_end_object(j);
     }
     return e ? e : rows_end(&rows);
@@ -108,10 +108,10 @@ static enum err issue_test_user_token(struct call *call)
         return e;
     struct json_writer j = call_reply_json_writer(call);
     json_begin_object(&j);
-    json_name(&j, "token");
-    json_text(&j, token);
-    json_name(&j, "bot");
-    json_bool(&j, bot);
+    json_write_name(&j, "token");
+    json_write_text(&j, token);
+    json_write_name(&j, "bot");
+    json_write_bool(&j, bot);
     json_end_object(&j);
     return OK;
 }

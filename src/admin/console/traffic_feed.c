@@ -1,7 +1,7 @@
 /* traffic_feed.c - the live feed of the traffic log over a WebSocket.
  *
- * The client's first message has the filter and the key; later messages change the filter. Up to
- * ten times per second the feed sends the new records in one message. */
+ * The client's first message contains the filter and the key; later messages change the filter. Up
+ * to ten times per second the server sends the new records in one message. */
 #include <stddef.h>
 
 #include "api/jobs/internal_call.h"
@@ -13,11 +13,11 @@
 enum {
     FEED_INTERVAL_MS = 100,
     FEED_PAGE = 200,
-    FIRST_MESSAGE_TICKS = 100, /* timeout of the first message, in ticks */
+    FIRST_MESSAGE_TICKS = 100, /* timeout of the client's first message, in ticks */
     MAX_REQUEST = 4096,
     FEED_MESSAGE_MAX_BYTES = 2 * 1024 * 1024,
     FEED_UNSENT_MAX_BYTES = 8 * 1024 * 1024,
-    SLOW_CLIENT_BYTES = 1024 * 1024, /* unsent bytes above which no records are sent */
+    SLOW_CLIENT_BYTES = 1024 * 1024, /* above this number of unsent bytes no records are sent */
     CLOSE_FORBIDDEN = 4004,
     CLOSE_BAD_REQUEST = 4002,
     CLOSE_TOO_MANY_WATCHERS = 4008,
@@ -27,12 +27,12 @@ static const struct type type_live = { .kind = KIND_OBJECT, .schema = &traffic_l
 
 struct traffic_watcher {
     struct workbench *workbench;
-    struct websocket *ws; /* NULL: closed */
+    struct websocket *ws; /* NULL after the socket was closed */
     struct loop *loop;
     uv_timer_t timer;
     struct arena *filter_arena; /* owns the strings of the filter */
     bool local_head, admitted, reading, closed;
-    unsigned ticks; /* ticks since the socket was opened, without a first message */
+    unsigned ticks; /* ticks since the socket was opened, until the first message */
     struct traffic_page page;
     struct buf records;
 };
@@ -73,7 +73,7 @@ static void send_feed_records(struct traffic_watcher *x)
                (unsigned long long)x->page.lost);
     buf_add_str(&out, buf_str(&x->records));
     buf_add_lit(&out, "]}");
-    if (buf_full(&out) || buf_full(&x->records))
+    if (buf_is_full(&out) || buf_is_full(&x->records))
         websocket_close(x->ws, 1009, STR("the records exceed the message size limit"));
     else if (x->records.n || x->page.lost)
         websocket_send(x->ws, WS_TEXT, buf_str(&out));
@@ -102,7 +102,7 @@ static void on_watcher_timer(uv_timer_t *timer)
         return;
     if (!x->admitted && ++x->ticks == FIRST_MESSAGE_TICKS)
         websocket_close(x->ws, CLOSE_FORBIDDEN, STR("no filter was received"));
-    traffic_read_range(x->workbench->traffic, &oldest, &newest);
+    traffic_read_number_range(x->workbench->traffic, &oldest, &newest);
     if (!x->admitted || x->reading || newest <= x->page.after ||
         websocket_unsent_bytes(x->ws) > SLOW_CLIENT_BYTES)
         return;
@@ -122,9 +122,9 @@ static void watcher_set_filter(struct traffic_watcher *x, const struct traffic_q
     uint64_t oldest, newest;
 
     x->page.filter = traffic_filter_from_query(in);
-    /* Read the position before traffic_start_watching starts recording, so that no record is
-     * missed. */
-    traffic_read_range(x->workbench->traffic, &oldest, &newest);
+    /* Read the newest record number before traffic_start_watching starts recording, so that no
+     * record is missed. */
+    traffic_read_number_range(x->workbench->traffic, &oldest, &newest);
     if (!x->admitted)
         traffic_start_watching(x->workbench->traffic);
     if (in->after.given)
@@ -136,13 +136,13 @@ static void watcher_set_filter(struct traffic_watcher *x, const struct traffic_q
 
 static void on_watcher_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
-    struct traffic_watcher *x = websocket_data(ws);
+    struct traffic_watcher *x = websocket_get_data(ws);
     struct arena *arena = arena_new();
     struct form form = { .arena = arena };
     void *read = NULL;
 
     (void)opcode;
-    /* A running read still uses the old filter. */
+    /* Refuse a new filter while a read still uses the old one. */
     if (x->reading || schema_decode(&type_live, str_dup(arena, payload), &form, &read)) {
         websocket_close(ws, CLOSE_BAD_REQUEST,
                         x->reading ? STR("filters sent too fast") : STR("invalid filter"));
@@ -164,7 +164,7 @@ static void on_watcher_message(struct websocket *ws, enum ws_opcode opcode, stru
 
 static void on_watcher_open(struct websocket *ws, void *arg)
 {
-    const struct feed_upgrade *door = arg;
+    const struct traffic_feed_upgrade *door = arg;
     struct traffic_watcher *x = mem_new(sizeof *x);
 
     x->workbench = door->workbench;
@@ -176,7 +176,7 @@ static void on_watcher_open(struct websocket *ws, void *arg)
     buf_init(&x->records, FEED_MESSAGE_MAX_BYTES);
     x->page.out = &x->records;
     x->timer.data = x;
-    uv_timer_init(loop_uv(x->loop), &x->timer);
+    uv_timer_init(loop_get_uv_loop(x->loop), &x->timer);
     uv_timer_start(&x->timer, on_watcher_timer, FEED_INTERVAL_MS, FEED_INTERVAL_MS);
     websocket_set_data(ws, x);
     if (atomic_fetch_add(&x->workbench->watchers, 1) >= FEED_WATCHERS_MAX)
@@ -185,7 +185,7 @@ static void on_watcher_open(struct websocket *ws, void *arg)
 
 static void on_watcher_closed(struct websocket *ws, int code)
 {
-    struct traffic_watcher *x = websocket_data(ws);
+    struct traffic_watcher *x = websocket_get_data(ws);
 
     (void)code;
     if (!x)
@@ -195,12 +195,12 @@ static void on_watcher_closed(struct websocket *ws, int code)
     watcher_free_if_closed(x);
 }
 
-bool workbench_upgrade(struct workbench *w, const struct http_request *r,
-                       struct websocket_handler *ret)
+bool workbench_accept_websocket(struct workbench *w, const struct http_request *r,
+                                struct websocket_handler *ret)
 {
     if (!str_is(r->path, "/console/traffic/live"))
         return false;
-    *ret = (struct websocket_handler){ .arg = &w->feed_upgrades[request_head_is_local_page(r)],
+    *ret = (struct websocket_handler){ .arg = &w->feed_upgrades[request_is_from_local_page(r)],
                                        .max_message = MAX_REQUEST,
                                        .max_unsent = FEED_UNSENT_MAX_BYTES,
                                        .open = on_watcher_open,

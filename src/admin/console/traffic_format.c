@@ -10,8 +10,8 @@ static const char *const caller_kind_names[] = { "nobody", "user", "bot", "app",
 
 static void write_text_json(struct json_writer *j, const char *name, struct str text)
 {
-    json_key(j, str_of(name));
-    json_text(j, text);
+    json_write_key(j, str_of(name));
+    json_write_text(j, text);
 }
 
 /* Writes a body, its full length, and whether it was truncated. */
@@ -22,32 +22,32 @@ static void write_body_json(const struct traffic_view *s, struct json_writer *j,
 
     write_text_json(j, name, which == TRAFFIC_REQUEST ? s->request : s->reply);
     snprintf(key, sizeof key, "%s_bytes", name);
-    json_key(j, str_of(key));
-    json_int(j, s->r.lengths[which]);
+    json_write_key(j, str_of(key));
+    json_write_int(j, s->r.lengths[which]);
     if (s->r.lengths[which] > s->r.stored[which]) {
         snprintf(key, sizeof key, "%s_cut", name);
-        json_key(j, str_of(key));
-        json_bool(j, true);
+        json_write_key(j, str_of(key));
+        json_write_bool(j, true);
     }
 }
 
 static void write_caller_json(const struct traffic_view *s, struct json_writer *j)
 {
-    json_name(j, "user");
+    json_write_name(j, "user");
     if (!s->r.user_id) {
-        json_null(j);
+        json_write_null(j);
         return;
     }
     json_begin_object(j);
-    json_name(j, "id");
-    json_id(j, s->r.user_id);
+    json_write_name(j, "id");
+    json_write_id(j, s->r.user_id);
     write_text_json(j, "username", s->username);
     write_text_json(j, "kind",
                     str_of(caller_kind_names[s->r.caller % COUNT_OF(caller_kind_names)]));
     json_end_object(j);
     if (s->r.application_id) {
-        json_name(j, "application_id");
-        json_id(j, s->r.application_id);
+        json_write_name(j, "application_id");
+        json_write_id(j, s->r.application_id);
     }
 }
 
@@ -55,26 +55,24 @@ static void write_call_json(const struct traffic_view *s, struct json_writer *j)
 {
     const struct traffic_record *r = &s->r;
 
-    json_name(j, "ms");
-    int64_t us = r->took_ns / 1000; /* rounds to three decimal places */
-    json_real(j, (double)us / 1000);
+    json_write_name(j, "ms");
+    int64_t us = r->took_ns / 1000; /* the result has three decimal places of milliseconds */
+    json_write_real(j, (double)us / 1000);
     write_text_json(j, "method", str_of(http_method_name(r->method)));
     write_text_json(j, "path", s->target);
-    json_name(j, "route");
+    json_write_name(j, "route");
     if (r->name)
-        json_text(j, str_of(r->name));
+        json_write_text(j, str_of(r->name));
     else
-        json_null(j);
+        json_write_null(j);
     if (r->path_pattern)
         write_text_json(j, "template", str_of(r->path_pattern));
-    json_name(j, "status");
-    json_int(j, r->status);
-    json_name(j, "code");
-    json_int(j, r->code);
+    json_write_name(j, "status");
+    json_write_int(j, r->status);
+    json_write_name(j, "code");
+    json_write_int(j, r->code);
     if (s->problem.n)
         write_text_json(j, "problem", s->problem);
-    if (s->hint)
-        write_text_json(j, "hint", str_of(s->hint));
     write_text_json(j, "request_headers", s->request_headers);
     write_text_json(j, "reply_headers", s->reply_headers);
     write_body_json(s, j, "request", TRAFFIC_REQUEST);
@@ -86,29 +84,29 @@ static void write_gateway_message_json(const struct traffic_view *s, struct json
     const struct traffic_record *r = &s->r;
     char session[SESSION_NUMBER_HEX + 1];
 
-    json_name(j, "socket");
-    json_int(j, (int64_t)r->socket);
+    json_write_name(j, "socket");
+    json_write_int(j, (int64_t)r->socket);
     if (r->session) {
         format_session_number(r->session, session);
         write_text_json(j, "session", str_of(session));
     }
     if (r->kind == TRAFFIC_CLOSED) {
-        json_name(j, "code");
-        json_int(j, r->status);
+        json_write_name(j, "code");
+        json_write_int(j, r->status);
         write_text_json(j, "reason", s->problem);
     } else if (r->kind == TRAFFIC_DELIVERED || r->kind == TRAFFIC_REFUSED) {
         write_text_json(j, "path", s->target);
-        json_name(j, "status");
-        json_int(j, r->status);
+        json_write_name(j, "status");
+        json_write_int(j, r->status);
         write_text_json(j, "problem", s->problem);
     } else if (r->kind != TRAFFIC_OPENED) {
-        json_name(j, "op");
-        json_int(j, r->status);
+        json_write_name(j, "op");
+        json_write_int(j, r->status);
         if (r->name)
             write_text_json(j, "event", str_of(r->name));
         if (r->seq) {
-            json_name(j, "s");
-            json_int(j, (int64_t)r->seq);
+            json_write_name(j, "s");
+            json_write_int(j, (int64_t)r->seq);
         }
         write_body_json(s, j, "d", r->kind == TRAFFIC_SENT ? TRAFFIC_REPLY : TRAFFIC_REQUEST);
     }
@@ -132,7 +130,7 @@ static void append_username(const struct traffic_view *s, struct buf *out)
     buf_printf(out, "%-12s ", who);
 }
 
-/* Truncates the text at a character boundary. */
+/* Truncates the reason of a rejected call at a character boundary. */
 static struct str truncate_problem(struct str problem)
 {
     size_t n = problem.n < PROBLEM_MAX_BYTES ? problem.n : PROBLEM_MAX_BYTES;
@@ -154,8 +152,6 @@ static void append_call_line(const struct traffic_view *s, struct buf *out)
         buf_add_lit(out, " | ");
         append_without_control_characters(out, truncate_problem(s->problem));
     }
-    if (s->hint)
-        buf_printf(out, " | %s", s->hint);
 }
 
 static void append_gateway_message_line(const struct traffic_view *s, struct buf *out)
@@ -191,10 +187,16 @@ void append_traffic_record_line(const struct traffic_view *s, struct buf *out)
         append_call_line(s, out);
     else
         append_gateway_message_line(s, out);
+    if (s->hint.n) {
+        buf_add_lit(out, " | ");
+        append_without_control_characters(out, s->hint);
+    }
+    if (s->docs)
+        buf_printf(out, " (docs/errors.md#%d)", s->docs);
     buf_add_char(out, '\n');
 }
 
-/* Adds the text line to the JSON, for readers who need no details. */
+/* Adds the record as a line of text to the JSON, for readers who need no details. */
 static void write_line_json(const struct traffic_view *s, struct json_writer *j)
 {
     struct buf line;
@@ -207,18 +209,26 @@ static void write_line_json(const struct traffic_view *s, struct json_writer *j)
 
 void write_traffic_record_json(const struct traffic_view *s, struct json_writer *j)
 {
+    char docs[40];
+
     json_begin_object(j);
-    json_name(j, "number");
-    json_int(j, (int64_t)s->r.number);
+    json_write_name(j, "number");
+    json_write_int(j, (int64_t)s->r.number);
     write_text_json(j, "kind", str_of(traffic_view_kind_name(s)));
-    json_name(j, "at");
-    json_time(j, s->r.at_us);
+    json_write_name(j, "at");
+    json_write_time(j, s->r.at_us);
     write_caller_json(s, j);
     write_text_json(j, "address", s->address);
     if (s->r.kind == TRAFFIC_CALL)
         write_call_json(s, j);
     else
         write_gateway_message_json(s, j);
+    if (s->hint.n)
+        write_text_json(j, "hint", s->hint);
+    if (s->docs) {
+        snprintf(docs, sizeof docs, "docs/errors.md#%d", s->docs);
+        write_text_json(j, "docs", str_of(docs));
+    }
     write_line_json(s, j);
     json_end_object(j);
 }

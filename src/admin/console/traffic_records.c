@@ -8,8 +8,8 @@
 #include "admin/console/redact.h"
 
 enum {
-    RECORDS_EXAMINED_MAX = 1000, /* records read per page */
-    PAGE_MAX_BYTES = 512 * 1024, /* approximate limit of a page */
+    RECORDS_EXAMINED_MAX = 1000, /* records examined per page */
+    PAGE_MAX_BYTES = 512 * 1024, /* approximate maximum of a page, in bytes */
 };
 
 static const char *const record_kind_names[] = {
@@ -23,7 +23,7 @@ const char *traffic_view_kind_name(const struct traffic_view *s)
     return record_kind_names[s->r.kind];
 }
 
-/* Formats a session number as READY does: the beginning of a session id. */
+/* Formats a session number like the start of the session_id in READY. */
 void format_session_number(uint64_t number, char out[SESSION_NUMBER_HEX + 1])
 {
     unsigned char bytes[8];
@@ -61,6 +61,35 @@ static enum err find_username(struct tx *tx, struct cached_username **names, sno
     return OK;
 }
 
+struct cached_bot {
+    struct cached_bot *next;
+    snowflake application_id, bot_id; /* bot_id 0: the application has none */
+};
+
+/* A call with a credential in its path is shown as one of the application's bot. */
+static enum err find_bot_of_application(struct tx *tx, struct cached_bot **bots,
+                                        struct traffic_record *r)
+{
+    struct cached_bot *b = *bots;
+    struct rows row;
+    bool found;
+
+    while (b && b->application_id != r->application_id)
+        b = b->next;
+    if (!b) {
+        b = arena_alloc(tx_arena(tx), sizeof *b);
+        enum err e =
+            tx_one(tx, "select bot_id from applications where id = $1 and bot_id is not null",
+                   BIND(v_id(r->application_id)), &row, &found);
+        if (e)
+            return e;
+        *b = (struct cached_bot){ *bots, r->application_id, found ? row_id(&row, 0) : 0 };
+        *bots = b;
+    }
+    r->user_id = b->bot_id;
+    return OK;
+}
+
 static struct str redacted_body(struct arena *arena, struct str text, const char *location)
 {
     struct buf out;
@@ -75,7 +104,7 @@ static struct str redacted_target(struct arena *arena, struct str text, const ch
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_target(text, location, &out);
+    redact_request_target(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 
@@ -84,11 +113,11 @@ static struct str redacted_problem(struct arena *arena, struct str text, const c
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_problem(text, location, &out);
+    redact_error_text(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 
-/* Shows only reply headers that the API sets; other headers describe the transport. */
+/* Copies only reply headers that the API sets; other headers describe the transport. */
 static void fill_redacted_headers(struct traffic_view *s, const struct buf *room,
                                   struct arena *arena)
 {
@@ -120,7 +149,7 @@ static void fill_redacted_texts(struct traffic_view *s, const struct buf *room, 
     s->reply = redacted_body(arena, traffic_record_text(r, room, TRAFFIC_REPLY), r->path_pattern);
     if (r->kind == TRAFFIC_CALL)
         fill_redacted_headers(s, room, arena);
-    s->hint = hint_for_rejected_call(r, target);
+    find_record_hint(s, target, traffic_record_text(r, room, TRAFFIC_CAUSE), arena);
 }
 
 static bool str_contains(struct str s, struct str part)
@@ -128,7 +157,7 @@ static bool str_contains(struct str s, struct str part)
     return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
 }
 
-/* Returns whether the record is a call or a rejected attempt. */
+/* Returns whether the record is a call or a refused request. */
 static bool record_is_request(const struct traffic_record *r)
 {
     return r->kind == TRAFFIC_CALL || r->kind == TRAFFIC_REFUSED;
@@ -196,9 +225,9 @@ static bool record_matches(const struct traffic_record *r, const struct traffic_
 static bool text_matches(const struct traffic_view *s, struct str text)
 {
     return !text.n || str_contains(s->target, text) || str_contains(s->problem, text) ||
-           str_contains(s->request, text) || str_contains(s->reply, text) ||
-           str_contains(s->request_headers, text) || str_contains(s->reply_headers, text) ||
-           str_contains(str_of(s->r.name), text);
+           str_contains(s->hint, text) || str_contains(s->request, text) ||
+           str_contains(s->reply, text) || str_contains(s->request_headers, text) ||
+           str_contains(s->reply_headers, text) || str_contains(str_of(s->r.name), text);
 }
 
 struct page_reader {
@@ -206,11 +235,12 @@ struct page_reader {
     struct traffic_ring *traffic;
     struct traffic_page *page;
     struct cached_username *names;
+    struct cached_bot *bots;
     struct buf room;
-    bool counts; /* count only; texts are skipped unless the filter searches them */
+    bool counts; /* count records only; texts are skipped unless the filter searches them */
 };
 
-/* *ret: whether the record matches the filter. */
+/* Reads a record; *ret says whether it matches the filter. */
 static enum err read_matching_record(struct page_reader *p, uint64_t number, struct traffic_view *s,
                                      bool *ret)
 {
@@ -221,7 +251,9 @@ static enum err read_matching_record(struct page_reader *p, uint64_t number, str
     *s = (struct traffic_view){ 0 };
     if (!traffic_read_record(p->traffic, number, &s->r, &p->room) || !record_matches(&s->r, f))
         return OK;
-    if (s->r.user_id)
+    if (!s->r.user_id && s->r.application_id)
+        e = find_bot_of_application(p->tx, &p->bots, &s->r);
+    if (!e && s->r.user_id)
         e = find_username(p->tx, &p->names, s->r.user_id, &s->username);
     if (e || !user_matches(s, f->user))
         return e;
@@ -234,7 +266,7 @@ static enum err read_matching_record(struct page_reader *p, uint64_t number, str
     return OK;
 }
 
-/* Finds the first record of a page that ends with the newest one. */
+/* Finds the first record of a page that ends with the newest record. */
 static enum err find_page_start(struct page_reader *p, uint64_t oldest, uint64_t *ret)
 {
     uint64_t at = p->page->newest;
@@ -258,7 +290,7 @@ static enum err read_traffic_page(struct page_reader *p, uint64_t at,
                                   void (*show)(const struct traffic_view *s, void *arg), void *arg)
 {
     struct traffic_page *page = p->page;
-    size_t used = arena_used(tx_arena(p->tx));
+    size_t used = arena_used_bytes(tx_arena(p->tx));
     int64_t found = 0;
 
     for (int looked = 0; at <= page->newest && looked < RECORDS_EXAMINED_MAX; looked++, at++) {
@@ -273,7 +305,7 @@ static enum err read_traffic_page(struct page_reader *p, uint64_t at,
             show(&s, arg);
         if (fits && ++found == page->limit)
             break;
-        if (arena_used(tx_arena(p->tx)) - used > PAGE_MAX_BYTES)
+        if (arena_used_bytes(tx_arena(p->tx)) - used > PAGE_MAX_BYTES)
             break;
     }
     return OK;
@@ -287,7 +319,7 @@ enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t, struct t
     enum err e = OK;
 
     buf_init(&p.room, TRAFFIC_TEXTS * TRAFFIC_MAX_TEXT + 1);
-    traffic_read_range(t, &oldest, &page->newest);
+    traffic_read_number_range(t, &oldest, &page->newest);
     at = page->after + 1 > oldest ? page->after + 1 : oldest;
     page->lost = oldest > page->after + 1 && !page->from_end ? oldest - page->after - 1 : 0;
     page->last = page->after < page->newest ? page->after : page->newest;
@@ -304,7 +336,7 @@ enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t, struct t
 static void append_record_to_page(const struct traffic_view *s, void *arg)
 {
     struct buf *out = arg;
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     if (out->n)
         buf_add_char(out, ',');

@@ -1,5 +1,6 @@
 /* traffic_routes.c - GET /console/traffic: the traffic log. */
 #include "admin/console/internal.h"
+#include "base/error_causes.h"
 
 const struct rate_limit limit_console = {
     .name = "console", .count = 300, .window_s = 10, .by_address = true
@@ -12,7 +13,7 @@ static const struct type type_number = { .kind = KIND_INT, .min = 0, .max = INT6
 static const struct type type_page = { .kind = KIND_INT, .min = 1, .max = 200 };
 static const struct type type_any = { .kind = KIND_RAW };
 static const struct field traffic_query_fields[] = {
-    /* Only in the live feed. */
+    /* only in messages of the live feed */
     { FIELD(struct traffic_query, key), .type = &type_word, .flags = OPTIONAL },
     { FIELD(struct traffic_query, kind), .type = &type_word, .flags = OPTIONAL,
       .doc = "request, frame, or one of call, opened, received, sent, closed, delivered, refused" },
@@ -53,7 +54,7 @@ struct traffic_filter traffic_filter_from_query(const struct traffic_query *q)
 static enum err get_traffic(struct call *call)
 {
     const struct traffic_query *q = call->query;
-    struct traffic_ring *t = call_workbench(call)->traffic;
+    struct traffic_ring *t = call_get_workbench(call)->traffic;
     struct buf records;
     struct traffic_page page = {
         .filter = traffic_filter_from_query(q),
@@ -69,26 +70,49 @@ static enum err get_traffic(struct call *call)
         struct json_writer j = call_reply_json_writer(call);
 
         json_begin_object(&j);
-        json_name(&j, "on");
-        json_bool(&j, traffic_is_recorded(t));
-        json_name(&j, "last");
-        json_int(&j, (int64_t)page.last);
-        json_name(&j, "newest");
-        json_int(&j, (int64_t)page.newest);
-        json_name(&j, "lost");
-        json_int(&j, (int64_t)page.lost);
-        json_name(&j, "records");
+        json_write_name(&j, "on");
+        json_write_bool(&j, traffic_is_recorded(t));
+        json_write_name(&j, "last");
+        json_write_int(&j, (int64_t)page.last);
+        json_write_name(&j, "newest");
+        json_write_int(&j, (int64_t)page.newest);
+        json_write_name(&j, "lost");
+        json_write_int(&j, (int64_t)page.lost);
+        json_write_name(&j, "records");
         buf_add_char(&call->reply, '[');
         buf_add_str(&call->reply, buf_str(&records));
         buf_add_lit(&call->reply, "]}");
     }
-    if (!e && buf_full(&records))
+    if (!e && buf_is_full(&records))
         e = ERR_ANSWER_TOO_LARGE;
     buf_clear(&records);
     return e;
 }
 
+/* GET /console/errors: docs/errors.md. */
+static enum err get_error_reference(struct call *call)
+{
+    struct buf text;
+
+    buf_init(&text, CALL_MAX_REPLY);
+    write_error_reference(&text);
+    return call_reply_buf(call, STR("text/markdown; charset=utf-8"), &text);
+}
+
 static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/console/errors",
+        .name = "get_error_reference",
+        .doc =
+            "Returns all errors with their usual causes and fixes, as Markdown (docs/errors.md).",
+        .service = true,
+        .store = ROUTE_STORE_NONE,
+        .status = 200,
+        .limit = &limit_console,
+        .admit = check_console_permission,
+        .handle = get_error_reference,
+    },
     {
         .method = GET,
         .path = "/console/traffic",

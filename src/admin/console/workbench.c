@@ -14,11 +14,11 @@ struct workbench *workbench_new(const struct workbench_options *options)
     w->options = *options;
     w->traffic = traffic_ring_new(bytes ? bytes : DEFAULT_TRAFFIC_BYTES, bytes > 0);
     for (int i = 0; i < 2; i++)
-        w->feed_upgrades[i] = (struct feed_upgrade){ w, i == 1 };
+        w->feed_upgrades[i] = (struct traffic_feed_upgrade){ w, i == 1 };
     return w;
 }
 
-struct traffic_ring *workbench_traffic(struct workbench *w)
+struct traffic_ring *workbench_traffic_records(struct workbench *w)
 {
     return w->traffic;
 }
@@ -43,7 +43,7 @@ void workbench_start(struct workbench *w, struct api *api, struct loops *loops)
 {
     w->api = api;
     derive_console_key(w, api_options(api)->auth);
-    w->health = health_start(api, loops_get(loops, 0));
+    w->health = health_stats_start(api, loops_get(loops, 0));
     if (w->options.log)
         w->log = call_log_start(w, loops_get(loops, 0));
 }
@@ -54,7 +54,7 @@ void workbench_stop(struct workbench *w)
         return;
     call_log_stop(w->log);
     w->log = NULL;
-    health_stop(w->health);
+    health_stats_stop(w->health);
 }
 
 void workbench_free(struct workbench *w)
@@ -62,11 +62,11 @@ void workbench_free(struct workbench *w)
     if (!w)
         return;
     traffic_ring_free(w->traffic);
-    health_free(w->health);
+    health_stats_free(w->health);
     mem_free(w);
 }
 
-const char *workbench_key(const struct workbench *w)
+const char *workbench_console_key(const struct workbench *w)
 {
     return w->key;
 }

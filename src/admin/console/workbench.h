@@ -17,33 +17,34 @@
 struct workbench;
 
 struct workbench_options {
-    size_t traffic_bytes; /* ring size; 0: record only while somebody reads */
-    bool open;            /* local callers need no key */
-    bool controls;        /* allow moving the clock and injecting faults */
+    size_t traffic_bytes; /* size of the ring buffer; 0 to record only while a client reads */
+    bool open;            /* whether local callers need no key */
+    bool controls;        /* whether the clock may be moved and faults injected */
     bool log;             /* log each call to standard output */
 };
 
 struct workbench *workbench_new(const struct workbench_options *options);
 /* Returns whether the option `controls` is set. Accepts NULL. */
 bool workbench_has_controls(const struct workbench *w);
-/* Returns the traffic log, for the options of api and gateway. */
-struct traffic_ring *workbench_traffic(struct workbench *w);
-/* Call it when the loops run. */
+/* Returns the ring buffer of traffic records, for the options of api and gateway. */
+struct traffic_ring *workbench_traffic_records(struct workbench *w);
+/* Starts the workbench. Call it after the loops were started. */
 void workbench_start(struct workbench *w, struct api *api, struct loops *loops);
-/* Call it at shutdown, while calls still finish. Accepts NULL. */
+/* Stops the workbench. Call it at shutdown, while calls are still finishing. Accepts NULL. */
 void workbench_stop(struct workbench *w);
 void workbench_free(struct workbench *w);
 
-/* For struct http_server_app: accepts WebSockets on /console/traffic/live. */
-bool workbench_upgrade(struct workbench *w, const struct http_request *r,
-                       struct websocket_handler *ret);
+/* Accepts WebSockets on /console/traffic/live; for http_server_app.upgrade. */
+bool workbench_accept_websocket(struct workbench *w, const struct http_request *r,
+                                struct websocket_handler *ret);
 
 extern const struct domain console_test_users_domain;
 
-/* Returns the key for remote callers, derived from the server's key file. */
-const char *workbench_key(const struct workbench *w);
+/* Returns the console key for remote callers, which is derived from the server's key file. */
+const char *workbench_console_key(const struct workbench *w);
 
 extern const struct domain workbench_domain, console_clock_domain, console_faults_domain,
-    console_sessions_domain, console_snapshots_domain, console_worlds_domain, console_health_domain;
+    console_sessions_domain, console_snapshots_domain, console_worlds_domain, console_health_domain,
+    console_permissions_domain, console_delivery_domain, console_commands_domain;
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { WORLD_FILE_MAX_BYTES = 16 * 1024 * 1024 };
 
-/* Strict limit: each call reads or writes the whole database. */
+/* Strict limit, because each call reads or writes the whole database. */
 static const struct rate_limit limit_worlds = {
     .name = "console worlds", .count = 10, .window_s = 10, .by_address = true
 };
@@ -26,9 +26,9 @@ static enum err export_world_to_text(struct call *call)
     bool importable;
 
     buf_init(&out, CALL_MAX_REPLY);
-    enum err e =
-        world_export(api_options(call->api)->store, api_domains(call->api), &out, &importable);
-    if (!e && buf_full(&out))
+    enum err e = world_file_export(api_options(call->api)->store, api_get_domains(call->api), &out,
+                                   &importable);
+    if (!e && buf_is_full(&out))
         e = ERR_ANSWER_TOO_LARGE;
     if (e)
         buf_clear(&out);
@@ -56,7 +56,7 @@ static enum err check_world_file(struct call *call)
 {
     struct world_text *w = call_pass_data(call, "world_text", sizeof *w);
     struct str problems, text = *(const struct str *)call->body;
-    enum err e = world_validate(api_domains(call->api), text, call->arena, &problems);
+    enum err e = world_file_validate(api_get_domains(call->api), text, call->arena, &problems);
 
     w->json = text;
     if (e && problems.n)
@@ -71,8 +71,8 @@ static enum err prepare_import_world(struct call *call)
     return check_console_controls_permission(call);
 }
 
-/* Signals the process, after the reply, to restart the server, which finishes running calls
- * first. */
+/* Sends the process a signal, after the reply, to restart the server, which first finishes running
+ * calls. */
 static void signal_import(struct call *call)
 {
     (void)call;
@@ -89,7 +89,7 @@ static enum err import_world(struct call *call)
     if (cluster && !cluster_is_alone(cluster))
         return call_add_field_error(call, "world", FORM_CHOICES,
                                     "Stop the other nodes before an import.");
-    world_import_enqueue(w->json);
+    world_file_import_enqueue(w->json);
     call->after = signal_import;
     return OK;
 }
@@ -98,7 +98,7 @@ static enum err import_world(struct call *call)
 static enum err get_world_import(struct call *call)
 {
     call_reply_json_writer(call);
-    world_write_last_import_json(&call->reply);
+    write_last_world_file_import_json(&call->reply);
     return OK;
 }
 

@@ -20,30 +20,30 @@
 enum {
     REQUEST_MAX_BYTES = 4096,
     REPLY_MAX_BYTES = 256 * 1024 * 1024,
-    CLIENT_TIMEOUT_S = 5, /* server: timeout for a client */
-    REPLY_TIMEOUT_S = 60, /* client: timeout for the reply */
+    CLIENT_TIMEOUT_S = 5, /* server: time limit for a client's request and reply */
+    REPLY_TIMEOUT_S = 60, /* client: time limit for the reply */
     ACCEPT_PAUSE_MS = 100,
 };
 
-/* Name of the socket, followed by "-NODE" if several servers share the folder. */
+/* Name of the socket file, followed by "-NODE" if several servers share the folder. */
 static const char FILE_NAME[] = "control";
 
 struct control {
     char name[32];
-    const struct control_row *rows;
+    const struct control_command *rows;
     void *arg;
     int folder, listener, stop; /* file descriptors, or -1 */
     bool running;
     pthread_t thread;
 };
 
-/* The data folder: its path and an open descriptor. */
+/* Path and open descriptor of the data folder. */
 struct control_folder {
     const char *path;
     int fd;
 };
 
-/* If the path is too long for a socket address, uses /proc/self/fd. */
+/* Writes the socket's address; uses /proc/self/fd if the path is too long for a socket address. */
 static void make_socket_address(const struct control_folder *at, const char *name,
                                 struct sockaddr_un *ret)
 {
@@ -53,7 +53,7 @@ static void make_socket_address(const struct control_folder *at, const char *nam
         snprintf(ret->sun_path, sizeof ret->sun_path, "/proc/self/fd/%d/%.31s", at->fd, name);
 }
 
-/* Sets the socket timeouts; 0: none. */
+/* Sets the socket timeouts in seconds; 0 means no timeout. */
 static void set_socket_timeouts(int fd, int64_t seconds)
 {
     struct timeval patience = { .tv_sec = seconds };
@@ -71,7 +71,7 @@ static bool send_all_bytes(int fd, struct str bytes)
             continue;
         if (sent <= 0)
             return false;
-        bytes = str_skip(bytes, (size_t)sent);
+        bytes = str_skip_bytes(bytes, (size_t)sent);
     }
     return true;
 }
@@ -109,16 +109,16 @@ static void serve_control_request(const struct control *c, int fd)
     set_socket_timeouts(fd, CLIENT_TIMEOUT_S);
     buf_init(&out, REPLY_MAX_BYTES);
     struct str rest = read_request_line(fd, room), word = str_cut(&rest, ' ');
-    const struct control_row *row = c->rows;
+    const struct control_command *row = c->rows;
     while (row->word && !str_is(word, row->word))
         row++;
     if (row->word)
         row->write_reply(c->arg, read_client_uid(fd), rest, &out);
-    if (buf_full(&out))
+    if (buf_is_full(&out))
         log_warn("control: a reply to a command exceeds the size limit and was not sent");
     else
         send_all_bytes(fd, buf_str(&out));
-    explicit_bzero(room, sizeof room); /* may contain a password */
+    explicit_bzero(room, sizeof room); /* the request may contain a password */
     buf_clear(&out);
 }
 
@@ -133,7 +133,7 @@ static void *control_thread(void *arg)
             break;
         int fd = both[0].revents ? accept4(c->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
         if (fd < 0) {
-            /* Out of file descriptors: the connection stays pending, so wait before the next
+            /* No file descriptors are left. The connection stays pending, so wait before the next
              * try. */
             if (both[0].revents)
                 poll(&both[1], 1, ACCEPT_PAUSE_MS);
@@ -150,15 +150,15 @@ static bool open_control_listener(struct control *c, const char *path)
     struct sockaddr_un at;
 
     make_socket_address(&(struct control_folder){ path, c->folder }, c->name, &at);
-    unlinkat(c->folder, c->name, 0); /* left by a killed server */
+    unlinkat(c->folder, c->name, 0); /* remove the socket that a killed server left */
     c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    /* Set the mode before listen: nobody can connect until then. */
+    /* Set the file mode before listen, because clients can connect after it. */
     return c->listener >= 0 && bind(c->listener, (struct sockaddr *)&at, sizeof at) == 0 &&
            fchmodat(c->folder, c->name, 0600, 0) == 0 && listen(c->listener, 8) == 0;
 }
 
-enum err control_open(const char *folder, int node, const struct control_row *rows, void *arg,
-                      struct control **ret)
+enum err control_socket_open(const char *folder, int node, const struct control_command *rows,
+                             void *arg, struct control **ret)
 {
     struct control *c = mem_new(sizeof *c);
 
@@ -171,7 +171,7 @@ enum err control_open(const char *folder, int node, const struct control_row *ro
     c->stop = eventfd(0, EFD_CLOEXEC);
     if (c->folder < 0 || c->stop < 0 || !open_control_listener(c, folder)) {
         log_warn("control: no socket for operator commands in '%s': %s", folder, strerror(errno));
-        control_close(c);
+        control_socket_close(c);
         return ERR_UNAVAILABLE;
     }
     c->running = pthread_create(&c->thread, NULL, control_thread, c) == 0;
@@ -185,7 +185,7 @@ static void close_if_open(int fd)
         close(fd);
 }
 
-void control_close(struct control *c)
+void control_socket_close(struct control *c)
 {
     if (!c)
         return;
@@ -200,7 +200,7 @@ void control_close(struct control *c)
     mem_free(c);
 }
 
-/* Maps errno of a failed request to an error. */
+/* Maps the errno of a failed request to an API error. */
 static enum err error_from_errno(void)
 {
     if (errno == EACCES || errno == EPERM)
@@ -260,8 +260,8 @@ static enum err request_from_servers(const char *folder, const char *question, i
     enum err e = dir ? ERR_UNAVAILABLE : error_from_errno();
 
     for (const struct dirent *d; dir && (d = readdir(dir));) {
-        /* After a timeout no other server gets the request, because the first may still run the
-         * command. */
+        /* After a timeout, do not send the request to another server, because the first may still
+         * run the command. */
         if (!is_control_socket(d) || (!all && (!e || e == ERR_OVERLOADED)))
             continue;
         struct control_folder location = { folder, dirfd(dir) };
@@ -275,12 +275,12 @@ static enum err request_from_servers(const char *folder, const char *question, i
     return e;
 }
 
-enum err control_request(const char *folder, const char *question, struct buf *out)
+enum err control_send_request(const char *folder, const char *question, struct buf *out)
 {
     return request_from_servers(folder, question, REPLY_TIMEOUT_S, false, out);
 }
 
-enum err control_request_all(const char *folder, const char *question, struct buf *out)
+enum err control_send_request_to_all(const char *folder, const char *question, struct buf *out)
 {
     return request_from_servers(folder, question, REPLY_TIMEOUT_S, true, out);
 }

@@ -2,7 +2,8 @@
  *
  * A Unix socket in the data folder, accessible to every user who may open files there. A request is
  * one line: a word and arguments. The reply is text, ended by closing the connection. The folder
- * uses base/ only. Start with control_open (server) and control_request (client) in control.c. */
+ * uses base/ only. Start with control_socket_open (server) and control_send_request (client) in
+ * control.c. */
 #ifndef ADMIN_CONTROL_CONTROL_H
 #define ADMIN_CONTROL_CONTROL_H
 
@@ -11,26 +12,27 @@
 
 struct control;
 
-struct control_row {
-    const char *word; /* NULL ends a list */
-    /* Writes the reply to a request; runs on the control thread. uid: user id of the client. */
+struct control_command {
+    const char *word; /* first word of the request; NULL ends the list */
+    /* Writes the reply to a request. Runs on the control thread. uid is the user id of the client;
+     * rest is the request after the word. */
     void (*write_reply)(void *arg, unsigned uid, struct str rest, struct buf *out);
 };
 
-/* Starts listening; logs and returns an error on failure. rows must stay valid. node: number of a
- * server that shares the folder with others; else -1. */
-enum err control_open(const char *folder, int node, const struct control_row *rows, void *arg,
-                      struct control **ret);
-/* Waits for a running request. Accepts NULL. */
-void control_close(struct control *c);
+/* Starts listening; logs and returns an error on failure. rows must stay valid. node is the number
+ * of this server if several servers share the folder, otherwise -1. */
+enum err control_socket_open(const char *folder, int node, const struct control_command *rows,
+                             void *arg, struct control **ret);
+/* Waits for a running request, then stops listening. Accepts NULL. */
+void control_socket_close(struct control *c);
 
-/* Client side: sends a request to the server that runs on this folder, or to one of those that
- * share it. ERR_UNAVAILABLE: no server runs. ERR_FORBIDDEN: no access to the folder.
- * ERR_OVERLOADED: timeout. */
-enum err control_request(const char *folder, const char *question, struct buf *out);
+/* Sends a request to the server that runs on this folder; if several servers share the folder, to
+ * one of them. Returns ERR_UNAVAILABLE if no server runs, ERR_FORBIDDEN without access to the
+ * folder, or ERR_OVERLOADED after a timeout. */
+enum err control_send_request(const char *folder, const char *question, struct buf *out);
 /* Sends a request to all servers that share the folder and concatenates the replies. */
-enum err control_request_all(const char *folder, const char *question, struct buf *out);
-/* Sends a request like control_request, with a timeout in seconds; 0: none. */
+enum err control_send_request_to_all(const char *folder, const char *question, struct buf *out);
+/* Like control_send_request, but with a timeout in seconds; 0 means no timeout. */
 enum err control_request_with_timeout(const char *folder, const char *question, int64_t seconds,
                                       struct buf *out);
 

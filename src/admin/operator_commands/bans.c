@@ -18,9 +18,8 @@ enum err operator_ban_list(struct call *call, struct operator_command *o)
     return e;
 }
 
-/* Returns whether no host bits are set after the prefix: they would allow several texts for one
- * range. */
-static bool network_has_no_host_bits(const struct network *n)
+/* Returns whether no bits after the prefix are set, so that each range has only one text form. */
+static bool network_has_no_host_bits(const struct ip_network *n)
 {
     for (unsigned bit = n->bits; bit < 128; bit++)
         if (n->address.bytes[bit / 8] & 0x80 >> bit % 8)
@@ -30,7 +29,7 @@ static bool network_has_no_host_bits(const struct network *n)
 
 enum err operator_ban_add(struct call *call, struct operator_command *o)
 {
-    struct network n;
+    struct ip_network n;
     struct address_ban ban;
     enum err e = ERR_BAD_REQUEST;
 

@@ -26,10 +26,10 @@ static const struct schema clock_schema = { .name = "ClockChange",
                                             .fields = clock_fields };
 const struct type operator_clock_type = { .kind = KIND_OBJECT, .schema = &clock_schema };
 
-enum err operator_clock(struct call *call, struct operator_command *o)
+enum err operator_clock_show(struct call *call, struct operator_command *o)
 {
     (void)call;
-    OPERATOR_ROW(o, v_int(clock_us()), v_int(clock_wall_moved_us() / 1000));
+    OPERATOR_ROW(o, v_int(clock_us()), v_int(clock_wall_offset_us() / 1000));
     return OK;
 }
 
@@ -40,5 +40,5 @@ enum err operator_clock_move(struct call *call, struct operator_command *o)
     if (in->reset)
         clock_reset();
     clock_advance_all(in->advance_ms * 1000);
-    return operator_clock(call, o);
+    return operator_clock_show(call, o);
 }

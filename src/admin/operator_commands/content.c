@@ -1,6 +1,6 @@
 /* content.c - operator commands that show and delete messages and files.
  *
- * Reading a message is recorded in the operator log too, because it may be private. */
+ * Reading a message is also recorded in the operator log, because the message may be private. */
 #include "admin/operator_commands/internal.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
@@ -30,7 +30,7 @@ static enum err operator_find_message(struct call *call, struct operator_command
     if (parse_message_link(o, &channel_id, &id)) {
         e = channel_find(call->tx, channel_id, ret_channel);
         if (!e)
-            e = message_find_ephemeral(call, channel_id, id, ret);
+            e = message_find_even_ephemeral(call, channel_id, id, ret);
     }
     if (e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_CHANNEL)
         o->problem = "there is no such message; pass its link, or channel id and message id";
@@ -57,7 +57,7 @@ enum err operator_message_show(struct call *call, struct operator_command *o)
     if (!e)
         OPERATOR_ROW(o, v_id(m.id), v_id(m.channel_id), v_id(channel.guild_id.value),
                      v_id(m.author_id), v_text(m.author ? m.author->username : STR("")),
-                     v_int(snowflake_ms(m.id) * 1000),
+                     v_int(snowflake_to_ms(m.id) * 1000),
                      v_int(m.edited_timestamp.given == GIVEN ? m.edited_timestamp.value : 0),
                      v_text(format_attachment_ids(call, &m)), v_text(m.content), v_text(m.embeds));
     return e;
@@ -84,7 +84,7 @@ static enum err add_purge_row(struct call *call, struct operator_command *o, con
     if (!e)
         OPERATOR_ROW(o, v_id(u->id), v_text(u->username),
                      v_cstr(p.is_running ? "running" : "not running"), v_int(p.handled),
-                     v_int(p.next_id ? snowflake_ms(p.next_id) * 1000 : 0));
+                     v_int(p.next_id ? snowflake_to_ms(p.next_id) * 1000 : 0));
     return e;
 }
 
@@ -97,7 +97,7 @@ enum err operator_message_purge(struct call *call, struct operator_command *o)
     if (!e)
         e = messages_purge_read_progress(call->tx, u.id, &p);
     if (!e && !p.is_running)
-        e = messages_schedule_purge(call, u.id);
+        e = messages_schedule_purge_of_account(call, u.id);
     return e ? e : add_purge_row(call, o, &u);
 }
 
@@ -149,7 +149,7 @@ enum err operator_file_show(struct call *call, struct operator_command *o)
     enum err e = tx_one(call->tx, SELECT_FILE, BIND(v_id(id)), &row, &found);
     if (e || !found)
         return e ? e : refuse_unknown_file(o);
-    operator_row_add(o, row.row);
+    operator_command_add_row(o, row.row);
     return OK;
 }
 
@@ -161,7 +161,7 @@ enum err operator_file_delete(struct call *call, struct operator_command *o)
 
     if (!parse_file_link(o, &id))
         return refuse_unknown_file(o);
-    enum err e = message_remove_file_everywhere(call, id, &messages, &more);
+    enum err e = attachment_remove_from_all_messages(call, id, &messages, &more);
     if (e == ERR_NOT_FOUND)
         return refuse_unknown_file(o);
     if (e)

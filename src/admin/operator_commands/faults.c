@@ -42,7 +42,7 @@ static const struct schema fault_schema = { .name = "FaultOrder",
                                             .fields = fault_fields };
 const struct type operator_fault_type = { .kind = KIND_OBJECT, .schema = &fault_schema };
 
-static void fault_row_add(struct operator_command *o, const struct fault *f)
+static void fault_row_add(struct operator_command *o, const struct injected_fault *f)
 {
     OPERATOR_ROW(o, v_int((int64_t)f->id), v_cstr(f->any_method ? "" : http_method_name(f->method)),
                  v_cstr(f->path), v_int(f->status), v_int(f->delay_ms), v_int(f->retry_after_ms),
@@ -51,15 +51,15 @@ static void fault_row_add(struct operator_command *o, const struct fault *f)
 
 enum err operator_fault_list(struct call *call, struct operator_command *o)
 {
-    struct fault *list = arena_array(call->arena, struct fault, MOST_FAULTS);
-    size_t count = faults_list(api_faults(call->api), list);
+    struct injected_fault *list = arena_array(call->arena, struct injected_fault, MOST_FAULTS);
+    size_t count = injected_faults_list(api_get_injected_faults(call->api), list);
 
     for (size_t i = 0; i < count; i++)
         fault_row_add(o, &list[i]);
     return OK;
 }
 
-static bool parse_fault_method(struct str text, struct fault *ret)
+static bool parse_fault_method(struct str text, struct injected_fault *ret)
 {
     ret->any_method = text.n == 0 || str_is(text, "*");
     for (int m = 0; !ret->any_method && m < HTTP_METHODS; m++) {
@@ -71,33 +71,33 @@ static bool parse_fault_method(struct str text, struct fault *ret)
     return ret->any_method;
 }
 
-/* Returns whether the path is "events", which delays gateway events instead of calls. */
+/* Returns whether a fault's path is "events": it delays gateway events instead of calls. */
 static bool path_means_events(const char *path)
 {
     return strcmp(path, "events") == 0;
 }
 
-/* Applies the longest delay of all faults on events. */
+/* Delays gateway events by the longest delay of all faults on events. */
 static void apply_event_delay(struct call *call)
 {
-    struct fault *list = arena_array(call->arena, struct fault, MOST_FAULTS);
-    size_t count = faults_list(api_faults(call->api), list);
+    struct injected_fault *list = arena_array(call->arena, struct injected_fault, MOST_FAULTS);
+    size_t count = injected_faults_list(api_get_injected_faults(call->api), list);
     int64_t ms = 0;
 
     for (size_t i = 0; i < count; i++)
         if (path_means_events(list[i].path) && list[i].delay_ms > ms)
             ms = list[i].delay_ms;
-    gateway_set_delay(api_options(call->api)->gateway, ms);
+    gateway_set_event_delay(api_options(call->api)->gateway, ms);
 }
 
 enum err operator_fault_add(struct call *call, struct operator_command *o)
 {
     const struct fault_request *in = o->body;
-    struct fault f = { .status = (int)in->status,
-                       .drop = in->drop,
-                       .delay_ms = in->delay_ms,
-                       .retry_after_ms = in->retry_after_ms,
-                       .times = in->times };
+    struct injected_fault f = { .status = (int)in->status,
+                                .drop = in->drop,
+                                .delay_ms = in->delay_ms,
+                                .retry_after_ms = in->retry_after_ms,
+                                .times = in->times };
 
     if (!parse_fault_method(in->method, &f))
         return call_add_field_error(call, "method", FORM_CHOICES, "Must be an HTTP method.");
@@ -111,7 +111,7 @@ enum err operator_fault_add(struct call *call, struct operator_command *o)
         return call_add_field_error(call, "path", FORM_CHOICES, "Events accept only delay_ms.");
     if (path_means_events(f.path))
         f.times = 0;
-    if (!faults_insert(api_faults(call->api), &f))
+    if (!injected_faults_add(api_get_injected_faults(call->api), &f))
         return call_add_field_error(call, "path", FORM_CHOICES, "There may be at most 64 faults.");
     apply_event_delay(call);
     fault_row_add(o, &f);
@@ -125,7 +125,7 @@ enum err operator_fault_clear(struct call *call, struct operator_command *o)
 
     if (o->count && !snowflake_parse(o->words[0], &id))
         return operator_command_refuse(o, ERR_NOT_FOUND, "there is no fault with this id");
-    bool found = faults_remove(api_faults(call->api), id);
+    bool found = injected_faults_remove(api_get_injected_faults(call->api), id);
     apply_event_delay(call);
     return found || !id
                ? OK

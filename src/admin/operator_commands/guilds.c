@@ -29,7 +29,7 @@ enum err operator_guild_set_owner(struct call *call, struct operator_command *o)
     if (!e)
         e = operator_find_user(call, o, 1, &u);
     if (!e)
-        e = guild_transfer(call, &g, u.id);
+        e = guild_transfer_ownership(call, &g, u.id);
     if (e == ERR_UNKNOWN_MEMBER)
         o->problem = "this account is not a member of the guild";
     return e ? e : add_guild_state_row(o, &g, "has another owner");

@@ -7,51 +7,52 @@
 
 struct operator_command {
     const struct operator_command_row *row;
-    struct str words[OPERATOR_ARGUMENTS_MAX]; /* arguments after noun and verb */
+    struct str words[OPERATOR_ARGUMENTS_MAX]; /* arguments after noun and verb of the command */
     int count;
     unsigned uid;
-    snowflake after; /* lists: page after this id */
-    int64_t limit;   /* lists: page size */
+    snowflake after; /* for lists: first id is after this one */
+    int64_t limit;   /* for lists: page size */
     struct str password_hash;
-    const void *body; /* decoded with row->body */
+    const void *body; /* last argument, decoded with row->body */
     struct api *api;
-    struct relay *relay; /* NULL: no voice relay, or console route */
+    struct relay *relay; /* NULL if there is no voice relay, or for a console route */
     struct arena *arena;
-    bool as_json;        /* output: JSON objects, else lines of cells */
-    struct buf out;      /* used only while run or run_blocking writes */
+    bool as_json;        /* output is JSON objects instead of lines of cells */
+    struct buf out;      /* output while run or run_blocking writes */
     struct str output;   /* output of run or run_blocking, in the arena */
     const char *problem; /* error sentence, if the error code is not enough */
 };
 
-/* --- operator_commands.c: used by control socket and console -------------------------- */
+/* --- operator_commands.c: for the control socket and the console --------------------------- */
 
-/* Runs a command that has row->run_blocking; blocks. */
+/* Runs a command that has row->run_blocking; blocks the thread. */
 enum err operator_command_run_blocking(struct operator_command *o);
-/* Runs the command in the call's transaction, which may be repeated; not for run_blocking. */
+/* Runs a command without row->run_blocking in the call's transaction, which may be repeated. */
 enum err operator_command_run_in_transaction(struct call *call, struct operator_command *o);
 void operator_command_write_reply(const struct operator_command *o, struct buf *out);
 
 /* --- output_rows.c: output rows ------------------------------------------------------- */
 
-/* Writes a row with one value per column; `names` as in operator_command_row.columns. */
+/* Writes an output row with one value per column; names is in the format of
+ * operator_command_row.columns. */
 void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values);
-/* Adds a row to the reply. */
-void operator_row_add(struct operator_command *o, const struct value *values);
-#define OPERATOR_ROW(o, ...) operator_row_add(o, (const struct value[]){ __VA_ARGS__ })
+/* Adds a row to the output of the command. */
+void operator_command_add_row(struct operator_command *o, const struct value *values);
+#define OPERATOR_ROW(o, ...) operator_command_add_row(o, (const struct value[]){ __VA_ARGS__ })
 
 static inline struct value v_cstr(const char *text)
 {
     return v_text(str_of(text));
 }
 
-/* Runs a command that is one query, and outputs its rows. */
+/* Runs a command that consists of one query, and outputs its rows. */
 enum err operator_command_run_query(struct call *call, struct operator_command *o);
-/* Sets the error sentence and returns e. */
+/* Sets the error sentence of the command and returns e. */
 enum err operator_command_refuse(struct operator_command *o, enum err e, const char *problem);
 
 /* --- users.c -------------------------------------------------------------------------- */
 
-/* Finds an account by name or id. Sets o->problem if there is none. */
+/* Finds the account whose name or id is argument `word`. Sets o->problem if there is none. */
 enum err operator_find_user(struct call *call, struct operator_command *o, int word,
                             struct user *ret);
 
@@ -83,7 +84,7 @@ enum err operator_message_purge_progress(struct call *call, struct operator_comm
 enum err operator_file_show(struct call *call, struct operator_command *o);
 enum err operator_file_delete(struct call *call, struct operator_command *o);
 
-/* --- reports.c and bans.c ------------------------------------------------------------- */
+/* --- reports.c, bans.c and announcement.c -------------------------------------------- */
 
 enum err operator_report_list(struct call *call, struct operator_command *o);
 enum err operator_report_show(struct call *call, struct operator_command *o);
@@ -92,31 +93,35 @@ enum err operator_ban_list(struct call *call, struct operator_command *o);
 enum err operator_ban_add(struct call *call, struct operator_command *o);
 enum err operator_ban_lift(struct call *call, struct operator_command *o);
 
+enum err operator_announcement_show(struct call *call, struct operator_command *o);
+enum err operator_announcement_set(struct call *call, struct operator_command *o);
+enum err operator_announcement_clear(struct call *call, struct operator_command *o);
+
 /* --- service.c ------------------------------------------------------------------------ */
 
 enum err operator_invite_create(struct call *call, struct operator_command *o);
 enum err operator_invite_list(struct call *call, struct operator_command *o);
 enum err operator_invite_revoke(struct call *call, struct operator_command *o);
-enum err operator_stats(struct call *call, struct operator_command *o);
+enum err operator_stats_show(struct call *call, struct operator_command *o);
 /* --- clock.c, faults.c, sessions.c, snapshots.c --------------------------------------- */
 
 extern const struct type operator_clock_type, operator_fault_type, operator_session_action_type;
-enum err operator_health(struct call *call, struct operator_command *o); /* console/health.c */
-enum err operator_clock(struct call *call, struct operator_command *o);
+enum err operator_health_show(struct call *call, struct operator_command *o); /* health_stats.c */
+enum err operator_clock_show(struct call *call, struct operator_command *o);
 enum err operator_clock_move(struct call *call, struct operator_command *o);
 enum err operator_fault_list(struct call *call, struct operator_command *o);
 enum err operator_fault_add(struct call *call, struct operator_command *o);
 enum err operator_fault_clear(struct call *call, struct operator_command *o);
-enum err operator_sessions(struct operator_command *o);
-enum err operator_sessions_voice(struct operator_command *o);
-enum err operator_session_action(struct call *call, struct operator_command *o);
+enum err operator_sessions_list(struct operator_command *o);
+enum err operator_voice_sessions_list(struct operator_command *o);
+enum err operator_session_run_action(struct call *call, struct operator_command *o);
 enum err operator_snapshot_list(struct operator_command *o);
 enum err operator_snapshot_count(struct operator_command *o);
-enum err operator_snapshot_make(struct operator_command *o);
+enum err operator_snapshot_create(struct operator_command *o);
 enum err operator_snapshot_restore(struct operator_command *o);
 enum err operator_snapshot_delete(struct operator_command *o);
 
-/* Records a command that changes something in the operator log. */
+/* Records a command that changes data in the operator log. */
 enum err operator_log_command(struct call *call, const struct operator_command *o);
 
 #endif

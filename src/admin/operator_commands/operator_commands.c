@@ -16,6 +16,7 @@ enum { COMMAND_OUTPUT_MAX_BYTES = 128 * 1024 * 1024 };
 #define COLUMNS_USER_STATE     "&id\t$name\t$state"
 #define COLUMNS_GUILD_STATE    "&id\t$name\t$state"
 #define COLUMNS_BAN            "&id\t$range\t@since\t$reason"
+#define COLUMNS_ANNOUNCEMENT   "&id\t$content\t@until"
 #define COLUMNS_INVITE         "&id\t$begins\t#uses_left\t@made\t@until"
 #define COLUMNS_PURGE          "&id\t$name\t$state\t#deleted\t@reached"
 #define COLUMNS_REPORT         "&id\t@made\t$reason\t&channel\t&message\t&author_id\t&reporter_id"
@@ -124,21 +125,27 @@ const struct operator_command_row operator_command_rows[] = {
       .writes = true, .run = operator_ban_add, .columns = COLUMNS_BAN },
     { "ban", "lift", "ID", "Remove a ban of an address range", 1, 1, .writes = true,
       .run = operator_ban_lift, .columns = COLUMNS_BAN },
-    { "stats", NULL, "", "Show the number of users, guilds, sessions and so on", 0, 0, .run = operator_stats,
+    { "announcement", "show", "", "Show the announcement to everybody", 0, 0,
+      .run = operator_announcement_show, .columns = COLUMNS_ANNOUNCEMENT },
+    { "announcement", "set", "TEXT [DAYS]", "Show a text to everybody on the web pages; default: 7 days",
+      1, 2, .writes = true, .run = operator_announcement_set, .columns = COLUMNS_ANNOUNCEMENT },
+    { "announcement", "clear", "", "Remove the announcement", 0, 0, .writes = true,
+      .run = operator_announcement_clear, .columns = "$state" },
+    { "stats", NULL, "", "Show the number of users, guilds, sessions and so on", 0, 0, .run = operator_stats_show,
       .columns = "$version\t$store\t#people\t#bots\t#disabled\t#guilds\t#apps\t#tokens\t"
           "#file_bytes\t#sessions\t#connected" },
-    { "sessions", NULL, "", "List gateway sessions", 0, 0, .run_blocking = operator_sessions },
-    { "sessions", "voice", "", "List voice connections", 0, 0, .run_blocking = operator_sessions_voice },
+    { "sessions", NULL, "", "List gateway sessions", 0, 0, .run_blocking = operator_sessions_list },
+    { "sessions", "voice", "", "List voice connections", 0, 0, .run_blocking = operator_voice_sessions_list },
     { "sessions", "drop", "NAME|ID [CODE]", "Close the socket of a session", 1, 2,
-      .run = operator_session_action },
-    { "sessions", "reconnect", "NAME|ID", "Ask the client to reconnect (opcode 7)", 1, 2, .run = operator_session_action },
-    { "sessions", "invalidate", "NAME|ID", "Invalidate a session (opcode 9)", 1, 2, .run = operator_session_action },
+      .run = operator_session_run_action },
+    { "sessions", "reconnect", "NAME|ID", "Ask the client to reconnect (opcode 7)", 1, 2, .run = operator_session_run_action },
+    { "sessions", "invalidate", "NAME|ID", "Invalidate a session (opcode 9)", 1, 2, .run = operator_session_run_action },
     { "sessions", "resumable", "NAME|ID", "Send opcode 9 with true: the client may resume", 1, 2,
-      .run = operator_session_action },
+      .run = operator_session_run_action },
     { "sessions", "push", "WHO JSON", NULL, 2, 2, .body = &operator_session_action_type,
-      .run = operator_session_action },
-    { "health", NULL, "", "Show statistics of the last hour", 0, 0, .run = operator_health },
-    { "clock", NULL, "", "Show the time that the server uses", 0, 0, .run = operator_clock,
+      .run = operator_session_run_action },
+    { "health", NULL, "", "Show statistics of the last hour", 0, 0, .run = operator_health_show },
+    { "clock", NULL, "", "Show the time that the server uses", 0, 0, .run = operator_clock_show,
       .columns = COLUMNS_CLOCK },
     { "clock", "move", "JSON", NULL, 1, 1, .for_tests = true, .body = &operator_clock_type,
       .run = operator_clock_move, .columns = COLUMNS_CLOCK },
@@ -150,7 +157,7 @@ const struct operator_command_row operator_command_rows[] = {
       .run = operator_fault_clear },
     { "snapshot", NULL, "", "List snapshots by name", 0, 0, .run_blocking = operator_snapshot_list,
       .columns = "$name\t#bytes\t@made_at" },
-    { "snapshot", "make", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_make, .columns = "$answer" },
+    { "snapshot", "make", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_create, .columns = "$answer" },
     { "snapshot", "restore", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_restore,
       .columns = "$answer" },
     { "snapshot", "restored", "", NULL, 0, 0, .run_blocking = operator_snapshot_count,
@@ -181,7 +188,7 @@ static bool parse_list_page(struct operator_command *o, struct str *rest)
            o->limit <= OPERATOR_PAGE_MAX;
 }
 
-/* Decodes the last argument with the row's type. Returns an error sentence, or NULL. */
+/* Decodes the last argument with row->body. Returns an error sentence, or NULL on success. */
 static const char *parse_command_body(struct operator_command *o)
 {
     struct form form = { .arena = o->arena };
@@ -197,7 +204,7 @@ static const char *parse_command_body(struct operator_command *o)
     return str_dup_cstring(o->arena, buf_move_to_arena(&problem, o->arena));
 }
 
-/* Parses a request. Returns an error sentence, or NULL. */
+/* Parses a request. Returns an error sentence, or NULL on success. */
 static const char *parse_operator_command(struct operator_command *o, struct str question)
 {
     struct str rest = question, noun = str_cut(&rest, '\t'), verb = str_cut(&rest, '\t');
@@ -219,7 +226,7 @@ static const char *parse_operator_command(struct operator_command *o, struct str
 /* Moves the command's output to the arena. */
 static enum err move_output_to_arena(struct operator_command *o, enum err e)
 {
-    if (!e && buf_full(&o->out))
+    if (!e && buf_is_full(&o->out))
         e = ERR_ANSWER_TOO_LARGE;
     if (!e)
         o->output = buf_move_to_arena(&o->out, o->arena);
@@ -317,7 +324,7 @@ static enum err run_on_loop_and_wait(struct operator_call *w)
     return w->result;
 }
 
-/* Applies the API's length rule and hashes the password, which is not stored. */
+/* Checks the password's length as the API does, and hashes it. The password is not stored. */
 static enum err hash_password_argument(struct operator_command *o)
 {
     const struct api_options *options = api_options(o->api);
@@ -346,8 +353,8 @@ static enum err execute_operator_command(struct operator_call *w)
     return e ? e : run_on_loop_and_wait(w);
 }
 
-void operator_command_run(const struct operator_server *server, unsigned uid, struct str question,
-                          bool as_json, struct buf *out)
+void operator_command_run(const struct operator_command_server *server, unsigned uid,
+                          struct str question, bool as_json, struct buf *out)
 {
     struct operator_call w = { .loop = server->loop };
     struct operator_command *o = &w.command;

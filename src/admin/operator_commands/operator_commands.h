@@ -1,9 +1,9 @@
 /* operator_commands.h - operator commands for a running server.
  *
  * A command is a noun, a verb and arguments. It has one row in operator_command_rows and one
- * function, which outputs rows. It runs like a handler in one transaction, with a row in
- * operator_log, the only table of admin/, if it changes something; a command that must block uses
- * run_blocking instead. The control socket (control/) outputs text, the routes below /console
+ * function, which outputs rows. A command runs like a handler in one transaction and, if it changes
+ * data, inserts a row into operator_log, the only table of admin/. A command that must block uses
+ * run_blocking. The control socket (control/) outputs text, the routes below /console
  * (console/command_routes.c) JSON. The command line reads the same table of commands
  * (tools/admin/operator_command.c).
  *
@@ -24,51 +24,52 @@ struct operator_command;
 struct relay;
 
 struct operator_command_row {
-    const char *noun, *verb; /* noun NULL ends the list; verb NULL: none */
+    const char *noun, *verb; /* noun NULL ends the list; verb NULL if the noun alone is a command */
     const char *arguments, *help;
-    int least, most; /* number of arguments */
-    bool is_list;    /* takes two more arguments first: after-id, limit */
-    bool writes;     /* changes data; recorded in the operator log */
-    bool is_final;   /* irreversible: the command line asks first */
-    bool has_secret; /* last argument is a password: hashed, never logged */
-    /* Column names, tab-separated. The first character is the type: & id, $ text, # number, ?
+    int least, most; /* minimum and maximum number of arguments */
+    bool is_list;    /* takes two more arguments first: id after which to start, and limit */
+    bool writes;     /* changes data, so it is recorded in the operator log */
+    bool is_final;   /* irreversible, so the command line asks for confirmation */
+    bool has_secret; /* last argument is a password, which is hashed and never logged */
+    /* Column names, separated by tabs. The first character is the type: & id, $ text, # number, ?
      * boolean, @ time. */
     const char *columns;
-    struct sql query;        /* without run: $1 is the id; of a list $1 after-id, $2 limit */
+    struct sql query; /* if run is NULL: $1 is the id; in a list $1 is the after-id, $2 the limit */
     const char *unknown;     /* error sentence for an unknown id */
-    bool is_array;           /* JSON output is always an array */
-    bool for_tests;          /* needs a demo or --workbench on */
+    bool is_array;           /* whether JSON output is always an array */
+    bool for_tests;          /* only allowed in a demo or with --workbench on */
     const struct type *body; /* type of the last argument, which is JSON */
-    /* Runs first, on a thread that may block; or NULL. */
+    /* Runs before `run`, on a thread that may block; may be NULL. */
     enum err (*run_blocking)(struct operator_command *order);
-    enum err (*run)(struct call *call, struct operator_command *order); /* in one transaction */
+    enum err (*run)(struct call *call, struct operator_command *order); /* one transaction */
 };
 
 extern const struct operator_command_row operator_command_rows[];
 
-/* Records a change by a user of the machine in the operator log. */
+/* Records a change in the operator log; uid is the system user who made it. */
 enum err operator_log_insert(struct tx *tx, unsigned uid, struct str command);
 
 const struct operator_command_row *operator_command_row_find(struct str noun, struct str verb);
 
-/* Returns whether the command line lists the command in help, manual and completion. Rows
- * without help are used by commands with a syntax of their own. */
+/* Returns whether the command line lists the command in help, manual and completion. Rows without
+ * help belong to commands with a syntax of their own. */
 static inline bool operator_command_is_listed(const struct operator_command_row *row,
                                               const char *noun)
 {
     return row->verb && row->help && strcmp(row->noun, noun) == 0;
 }
 
-struct operator_server {
+struct operator_command_server {
     struct api *api;
     struct loop *loop;
-    struct relay *relay; /* NULL: this server has no voice relay */
+    struct relay *relay; /* NULL if this server has no voice relay */
 };
 
-/* Runs a request: noun, verb and arguments, tab-separated. Blocks: never call it on a loop. The
- * reply is "ok", a line of column names and a line per row, or with as_json the JSON of the route;
- * or "error", the HTTP status of the route, and a sentence. */
-void operator_command_run(const struct operator_server *server, unsigned uid, struct str question,
-                          bool as_json, struct buf *out);
+/* Runs a request: noun, verb and arguments, separated by tabs. Blocks, so do not call it on a loop.
+ * The reply is "ok", then a line of column names and a line per row, or with as_json the JSON of
+ * the console route. On failure the reply is "error", the HTTP status of the route, and a
+ * sentence. */
+void operator_command_run(const struct operator_command_server *server, unsigned uid,
+                          struct str question, bool as_json, struct buf *out);
 
 #endif

@@ -20,7 +20,7 @@ static struct str format_value(char kind, const struct value *v, char room[TIMES
                                             kind == '&' ? "%llu" : "%lld", (long long)n));
 }
 
-/* Replaces control characters by spaces: they would break a line or a terminal. */
+/* Replaces control characters by spaces, because they would break the line or the terminal. */
 static void append_cell(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.n; i++)
@@ -32,20 +32,20 @@ static void append_json_field(struct json_writer *j, struct str column, const st
     char room[TIMESTAMP_TEXT_SIZE], kind = column.p[0];
     struct str text = format_value(kind, v, room);
 
-    json_key(j, str_skip(column, 1));
+    json_write_key(j, str_skip_bytes(column, 1));
     if (v->kind == VALUE_NULL)
-        json_null(j);
+        json_write_null(j);
     else if (kind == '?')
-        json_bool(j, str_is(text, "yes"));
+        json_write_bool(j, str_is(text, "yes"));
     else if (kind == '#')
-        json_raw(j, text);
+        json_write_raw(j, text);
     else
-        json_text(j, text);
+        json_write_text(j, text);
 }
 
 void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values)
 {
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
     struct str columns = str_of(names);
     char room[TIMESTAMP_TEXT_SIZE];
 
@@ -67,7 +67,7 @@ void write_output_row(struct buf *out, const char *names, bool as_json, const st
         json_end_object(&j);
 }
 
-void operator_row_add(struct operator_command *o, const struct value *values)
+void operator_command_add_row(struct operator_command *o, const struct value *values)
 {
     write_output_row(&o->out, o->row->columns, o->as_json, values);
 }
@@ -95,7 +95,7 @@ enum err operator_command_run_query(struct call *call, struct operator_command *
     if (e)
         return e;
     for (; rows_next(&rows); found = true)
-        operator_row_add(o, rows.row);
+        operator_command_add_row(o, rows.row);
     e = rows_end(&rows);
     return e || found ? e : operator_command_refuse(o, ERR_NOT_FOUND, row->unknown);
 }

@@ -3,10 +3,10 @@
 
 #include "admin/operator_commands/internal.h"
 
-/* Writes all columns; a list uses only the first ones. */
+/* Adds a row with all columns; a list outputs only the first ones. */
 static void add_report_row(struct operator_command *o, const struct report *r)
 {
-    OPERATOR_ROW(o, v_id(r->id), v_int(snowflake_ms(r->id) * 1000), v_text(r->reason),
+    OPERATOR_ROW(o, v_id(r->id), v_int(snowflake_to_ms(r->id) * 1000), v_text(r->reason),
                  v_id(r->channel_id), v_id(r->message_id), v_id(r->author_id), v_id(r->reporter_id),
                  v_id(r->guild_id), v_text(r->comment), v_int(r->closed_at), v_text(r->resolution),
                  v_text(r->snapshot));

@@ -67,7 +67,7 @@ static const char SELECT_COUNTS[] =
     "(select count(*) from applications where removed = 0), (select count(*) from tokens), "
     "coalesce((select sum(bytes) from file_owners), 0)";
 
-enum err operator_stats(struct call *call, struct operator_command *o)
+enum err operator_stats_show(struct call *call, struct operator_command *o)
 {
     struct gateway *gateway = api_options(call->api)->gateway;
     struct gateway_stats stats = { 0 };

@@ -8,7 +8,7 @@
 
 static const char SESSION_LINE_PREFIX[] = "{\"user_id\":\"";
 
-/* `lines` is the output of gateway_write_session_list, `named` the same with "name" after
+/* `lines` is the output of gateway_write_session_list; `named` is the same with "name" after
  * "user_id". `users` (each account once) and `voice` (voice states) are for the console only. */
 struct session_lines {
     struct str lines;
@@ -19,8 +19,9 @@ struct session_lines {
 static enum err add_username_to_line(struct tx *tx, struct session_lines *l, struct map *seen,
                                      struct str line)
 {
-    struct json_writer named = json_writer_to(&l->named), users = json_writer_to(&l->users);
-    struct str rest = str_skip(line, sizeof SESSION_LINE_PREFIX - 1), id = str_cut(&rest, '"');
+    struct json_writer named = json_writer_to_buf(&l->named), users = json_writer_to_buf(&l->users);
+    struct str rest = str_skip_bytes(line, sizeof SESSION_LINE_PREFIX - 1),
+               id = str_cut(&rest, '"');
     struct rows row;
     snowflake user;
     bool found = false;
@@ -31,12 +32,12 @@ static enum err add_username_to_line(struct tx *tx, struct session_lines *l, str
     if (e)
         return e;
     buf_printf(&l->named, "%s%.*s\",\"name\":", SESSION_LINE_PREFIX, STR_ARGS(id));
-    json_text(&named, found ? row_text(&row, 0) : STR(""));
+    json_write_text(&named, found ? row_text(&row, 0) : STR(""));
     buf_printf(&l->named, "%.*s\n", STR_ARGS(rest));
     if (found && !map_put(seen, user, l)) {
         users.comma = l->users.n > 0;
-        json_key(&users, id);
-        json_text(&users, row_text(&row, 0));
+        json_write_key(&users, id);
+        json_write_text(&users, row_text(&row, 0));
     }
     return OK;
 }
@@ -74,17 +75,17 @@ static enum err add_usernames_to_lines(struct tx *tx, void *arg)
 
 static void write_sessions_json(const struct session_lines *l, struct buf *out)
 {
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     buf_printf(out, "{\"users\":{%.*s},\"sessions\":", STR_ARGS(buf_str(&l->users)));
     json_begin_array(&j);
     for (struct str rest = buf_str(&l->named); rest.n;)
-        json_raw(&j, str_cut(&rest, '\n'));
+        json_write_raw(&j, str_cut(&rest, '\n'));
     json_end_array(&j);
     buf_printf(out, ",\"voice\":[%.*s]}", STR_ARGS(buf_str(&l->voice)));
 }
 
-/* Reads the names on this thread, which may block, because there may be 10,000. */
+/* Reads the names of up to 10,000 accounts on this thread, which may block. */
 static enum err reply_with_session_lines(struct operator_command *o, const struct buf *session_list)
 {
     struct session_lines l = { .lines = buf_str(session_list), .for_console = o->as_json };
@@ -98,7 +99,7 @@ static enum err reply_with_session_lines(struct operator_command *o, const struc
         write_sessions_json(&l, &o->out);
     else if (!e)
         buf_add_str(&o->out, buf_str(&l.named));
-    if (!e && (buf_full(session_list) || buf_full(&l.named) || buf_full(&l.users)))
+    if (!e && (buf_is_full(session_list) || buf_is_full(&l.named) || buf_is_full(&l.users)))
         e = ERR_ANSWER_TOO_LARGE;
     buf_clear(&l.named);
     buf_clear(&l.users);
@@ -106,7 +107,7 @@ static enum err reply_with_session_lines(struct operator_command *o, const struc
     return e;
 }
 
-enum err operator_sessions(struct operator_command *o)
+enum err operator_sessions_list(struct operator_command *o)
 {
     struct buf session_list;
 
@@ -117,7 +118,7 @@ enum err operator_sessions(struct operator_command *o)
     return e;
 }
 
-enum err operator_sessions_voice(struct operator_command *o)
+enum err operator_voice_sessions_list(struct operator_command *o)
 {
     struct buf session_list;
 
@@ -148,7 +149,7 @@ static const struct schema session_action_schema = { .name = "SessionPush",
 const struct type operator_session_action_type = { .kind = KIND_OBJECT,
                                                    .schema = &session_action_schema };
 
-/* Returns whether an endpoint may send the close code; 1005 and 1006 are reserved. */
+/* Returns whether a WebSocket close code may be sent; 1005 and 1006 are reserved. */
 static bool close_code_can_be_sent(int64_t code)
 {
     return (code >= 3000 && code <= 4999) || (code >= 1000 && code <= 1003) ||
@@ -167,7 +168,7 @@ static enum err act_on_named_session(struct call *call, struct operator_command 
         return OK;
     enum err e = tx_one(call->tx, "select id from users where username = $1", BIND(v_text(who)),
                         &row, &found);
-    if (!e && (!found || !gateway_act_on_account(g, row_id(&row, 0), what, code)))
+    if (!e && (!found || !gateway_act_on_account_sessions(g, row_id(&row, 0), what, code)))
         e = operator_command_refuse(
             o, ERR_NOT_FOUND,
             str_dup_cstring(o->arena,
@@ -175,7 +176,8 @@ static enum err act_on_named_session(struct call *call, struct operator_command 
     return e;
 }
 
-/* Without a body the verb is the action, and the second argument is the close code. */
+/* Parses a session action. Without a body, the verb is the action, and the second argument is the
+ * close code. */
 static struct session_action_request parse_session_action(const struct operator_command *o)
 {
     struct session_action_request in = { .action = str_of(o->row->verb) };
@@ -191,7 +193,7 @@ static struct session_action_request parse_session_action(const struct operator_
     return in;
 }
 
-enum err operator_session_action(struct call *call, struct operator_command *o)
+enum err operator_session_run_action(struct call *call, struct operator_command *o)
 {
     static const char *const actions[] = {
         [GATEWAY_ACTION_RECONNECT] = "reconnect",

@@ -9,7 +9,7 @@ static void snapshot_row_add(void *arg, const struct snapshot *s)
                  v_int(s->made_at_us));
 }
 
-/* JSON output also has the counts. */
+/* The JSON output also contains how many restores were tried and succeeded. */
 enum err operator_snapshot_list(struct operator_command *o)
 {
     int tried, restored;
@@ -34,22 +34,22 @@ enum err operator_snapshot_count(struct operator_command *o)
     return OK;
 }
 
-/* Turns a sentence of the store into a row or an error. */
+/* Outputs the store's sentence as a row or as an error. */
 static enum err reply_with_sentence(struct operator_command *o, struct buf *sentence)
 {
     struct str text = buf_move_to_arena(sentence, o->arena);
 
     if (text.n && text.p[text.n - 1] == '\n')
         text.n--;
-    if (str_starts(text, STR("error: ")))
+    if (str_starts_with(text, STR("error: ")))
         return operator_command_refuse(o, ERR_BAD_REQUEST,
-                                       str_dup_cstring(o->arena, str_skip(text, 7)));
+                                       str_dup_cstring(o->arena, str_skip_bytes(text, 7)));
     if (!o->as_json)
         OPERATOR_ROW(o, v_text(text));
     return OK;
 }
 
-enum err operator_snapshot_make(struct operator_command *o)
+enum err operator_snapshot_create(struct operator_command *o)
 {
     struct buf out;
 

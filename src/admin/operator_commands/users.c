@@ -7,7 +7,7 @@
 
 static const char SELECT_USER_BY_NAME[] = "select id from users where username = $1";
 
-/* Ids have at least 15 digits. */
+/* Parses a user id; ids have at least 15 digits. */
 static bool parse_user_id(struct str word, snowflake *ret)
 {
     return word.n >= 15 && snowflake_parse(word, ret);
@@ -24,7 +24,7 @@ static enum err find_user_by_name(struct call *call, struct str name, struct use
     return found ? user_find(call->tx, row_id(&row, 0), ret) : ERR_UNKNOWN_USER;
 }
 
-/* A name may consist of digits: an existing id takes precedence over a name. */
+/* If a text of digits is both an id and a name, the account with that id is returned. */
 enum err operator_find_user(struct call *call, struct operator_command *o, int word,
                             struct user *ret)
 {
@@ -66,7 +66,7 @@ enum err operator_user_show(struct call *call, struct operator_command *o)
     if (!e)
         OPERATOR_ROW(o, v_id(u.id), v_text(u.username), v_text(u.email.value), v_int(u.bot.value),
                      v_int(u.premium_type), v_cstr(account_state_name(u.disabled, u.deleting)),
-                     v_int(snowflake_ms(u.id) * 1000), row.row[0], row.row[1], row.row[2],
+                     v_int(snowflake_to_ms(u.id) * 1000), row.row[0], row.row[1], row.row[2],
                      row.row[3], row.row[4]);
     return e;
 }
@@ -80,8 +80,8 @@ static enum err add_user_state_row(struct operator_command *o, const struct user
 
 enum err operator_user_add(struct call *call, struct operator_command *o)
 {
-    struct account_draft draft = { .username = o->words[0],
-                                   .bot = o->count > 1 && str_is(o->words[1], "bot") };
+    struct new_account_data draft = { .username = o->words[0],
+                                      .bot = o->count > 1 && str_is(o->words[1], "bot") };
     struct user user;
     struct str token;
 
@@ -100,7 +100,7 @@ enum err operator_user_add(struct call *call, struct operator_command *o)
     return OK;
 }
 
-/* Finds the account of a user; rejects bots and deleted accounts. */
+/* Finds the account of a user; refuses bots and deleted accounts. */
 static enum err operator_find_human_user(struct call *call, struct operator_command *o,
                                          struct user *ret)
 {
@@ -200,18 +200,18 @@ enum err operator_user_restore(struct call *call, struct operator_command *o)
     return e ? e : add_user_state_row(o, &u, "stays");
 }
 
-/* Starts an export; repeated calls return its progress. */
+/* Starts an export of the user's data; repeated calls return its progress. */
 enum err operator_user_export(struct call *call, struct operator_command *o)
 {
-    struct export_row row;
+    struct data_export row;
     struct user u;
     enum err e = operator_find_human_user(call, o, &u);
 
     if (!e)
-        e = export_find_or_create(call, u.id, &row);
+        e = data_export_find_or_create(call, u.id, &row);
     if (!e)
         OPERATOR_ROW(o, v_id(u.id), v_text(u.username), v_cstr(row.ready ? "ready" : "running"),
-                     v_int(row.bytes), v_cstr(export_path(call, row.id)));
+                     v_int(row.bytes), v_cstr(data_export_path(call, row.id)));
     return e;
 }
 
@@ -222,7 +222,7 @@ enum err operator_user_erase(struct call *call, struct operator_command *o)
     enum err e = operator_find_human_user(call, o, &u);
 
     if (!e)
-        e = account_owns_anything(call, u.id, &owns);
+        e = account_owns_guild_app_or_team(call, u.id, &owns);
     if (!e && owns)
         return refuse_because_user_owns(o);
     if (!e)

@@ -11,8 +11,8 @@
 
 struct address_ban_set {
     pthread_rwlock_t lock; /* protects items */
-    _Atomic size_t count;  /* read without the lock, because most servers have no bans */
-    struct network *items;
+    _Atomic size_t count;  /* readable without the lock, because most servers have no bans */
+    struct ip_network *items;
 };
 
 struct address_ban_set *address_ban_set_new(void)
@@ -34,7 +34,7 @@ void address_ban_set_free(struct address_ban_set *b)
 
 bool is_address_banned(struct address_ban_set *b, struct str address)
 {
-    struct address a;
+    struct ip_address a;
     bool banned = false;
 
     if (!atomic_load_explicit(&b->count, memory_order_relaxed) || !address_parse(address, &a))
@@ -47,7 +47,7 @@ bool is_address_banned(struct address_ban_set *b, struct str address)
 }
 
 /* Returns the index of the range, or b->count. The caller holds the lock. */
-static size_t find_banned_network(const struct address_ban_set *b, const struct network *n)
+static size_t find_banned_network(const struct address_ban_set *b, const struct ip_network *n)
 {
     size_t i = 0;
 
@@ -57,7 +57,7 @@ static size_t find_banned_network(const struct address_ban_set *b, const struct 
     return i;
 }
 
-void address_ban_set_add(struct address_ban_set *b, const struct network *n)
+void address_ban_set_add(struct address_ban_set *b, const struct ip_network *n)
 {
     pthread_rwlock_wrlock(&b->lock);
     if (find_banned_network(b, n) == b->count) {
@@ -67,7 +67,7 @@ void address_ban_set_add(struct address_ban_set *b, const struct network *n)
     pthread_rwlock_unlock(&b->lock);
 }
 
-void address_ban_set_remove(struct address_ban_set *b, const struct network *n)
+void address_ban_set_remove(struct address_ban_set *b, const struct ip_network *n)
 {
     pthread_rwlock_wrlock(&b->lock);
     size_t i = find_banned_network(b, n);
@@ -100,7 +100,7 @@ static enum err read_address_ban_rows(struct tx *tx, void *arg)
     struct list all;
     enum err e = list_address_bans(tx, 0, ADDRESS_BANS_MAX, &all);
     const struct address_ban *rows = all.items;
-    struct network n;
+    struct ip_network n;
 
     for (size_t i = 0; !e && i < all.count; i++)
         if (network_parse(rows[i].range, &n))
@@ -117,9 +117,9 @@ enum err address_ban_set_read(struct address_ban_set *b, struct store *store)
     return e;
 }
 
-/* Formats a range. Networks are stored as IPv6; IPv4 ranges are written with their own prefix
+/* Formats a range. Networks are stored as IPv6; IPv4 ranges are written with the IPv4 prefix
  * length. */
-static struct str format_address_range(struct arena *arena, const struct network *n)
+static struct str format_address_range(struct arena *arena, const struct ip_network *n)
 {
     char text[ADDRESS_TEXT_SIZE];
     size_t length = address_format(&n->address, text);
@@ -133,15 +133,14 @@ static const char ADD_BAN[] =
     "insert into address_bans (id, range, reason, created_at) values ($1, $2, $3, $4) "
     "on conflict do nothing";
 
-enum err insert_address_ban(struct call *call, const struct network *n, struct str reason,
+enum err insert_address_ban(struct call *call, const struct ip_network *n, struct str reason,
                             struct address_ban *ret)
 {
-    struct rows row;
-    bool found;
+    int64_t number = 0;
     int64_t new = 0;
-    enum err e = tx_one(call->tx, COUNT_BANS, NO_BIND, &row, &found);
+    enum err e = tx_read_int(call->tx, COUNT_BANS, NO_BIND, &number);
 
-    if (!e && row_int(&row, 0) >= ADDRESS_BANS_MAX)
+    if (!e && number >= ADDRESS_BANS_MAX)
         return ERR_RATE_LIMITED;
     *ret = (struct address_ban){ snowflake_new(), format_address_range(call->arena, n), reason,
                                  clock_us() };
@@ -160,13 +159,12 @@ static const char LIFT_BAN[] =
 
 enum err delete_address_ban(struct call *call, snowflake id, struct address_ban *ret)
 {
-    struct network n;
+    struct ip_network n;
     struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, LIFT_BAN, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(call->tx, LIFT_BAN, BIND(v_id(id)), ERR_NOT_FOUND, &row);
 
-    if (e || !found)
-        return e ? e : ERR_NOT_FOUND;
+    if (e)
+        return e;
     address_ban_from_row(&row, ret);
     if (network_parse(ret->range, &n))
         call_ban_addresses(call, &n, false);

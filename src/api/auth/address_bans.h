@@ -1,15 +1,15 @@
 /* address_bans.h - IP address ranges banned by the operator.
  *
  * All API calls and gateway sessions of a banned address are refused. The rows are in address_bans.
- * Each node has a copy in memory, which it updates after the commit of a ban, on this or another
- * node. */
+ * Each node has a copy of all banned ranges in memory, and updates it after any node has committed
+ * a ban. */
 #ifndef API_BANS_H
 #define API_BANS_H
 
 #include "api/call.h"
 #include "net/address.h"
 
-enum { ADDRESS_BANS_MAX = 1000 }; /* each call scans all banned ranges */
+enum { ADDRESS_BANS_MAX = 1000 }; /* maximum, because each call scans all banned ranges */
 
 struct address_ban_set;
 
@@ -18,10 +18,10 @@ void address_ban_set_free(struct address_ban_set *b);
 /* Reads all banned ranges into memory. Blocks, so do not call it on a loop. */
 enum err address_ban_set_read(struct address_ban_set *b, struct store *store);
 
-/* From any thread. */
+/* May be called from any thread. */
 bool is_address_banned(struct address_ban_set *b, struct str address);
-void address_ban_set_add(struct address_ban_set *b, const struct network *n);
-void address_ban_set_remove(struct address_ban_set *b, const struct network *n);
+void address_ban_set_add(struct address_ban_set *b, const struct ip_network *n);
+void address_ban_set_remove(struct address_ban_set *b, const struct ip_network *n);
 
 /* --- in a call's transaction ----------------------------------------------------------- */
 
@@ -32,11 +32,11 @@ struct address_ban {
     int64_t created_at;
 };
 
-/* ERR_STORE_CONFLICT: the range is already banned. ERR_RATE_LIMITED: there are ADDRESS_BANS_MAX
- * ranges. */
-enum err insert_address_ban(struct call *call, const struct network *n, struct str reason,
+/* Returns ERR_STORE_CONFLICT if the range is already banned, or ERR_RATE_LIMITED if there are
+ * already ADDRESS_BANS_MAX ranges. */
+enum err insert_address_ban(struct call *call, const struct ip_network *n, struct str reason,
                             struct address_ban *ret);
-/* ERR_NOT_FOUND */
+/* Returns ERR_NOT_FOUND if there is no ban with this id. */
 enum err delete_address_ban(struct call *call, snowflake id, struct address_ban *ret);
 enum err list_address_bans(struct tx *tx, snowflake after, int64_t limit, struct list *ret);
 

@@ -19,19 +19,19 @@ enum {
     SESSION_BYTES = 8,
 };
 
-/* Marks a credential whose lookup was not preceded by auth_begin_lookup: its result must not be
- * cached. */
+/* Marks a credential for which auth_begin_token_lookup was not called: the result of its lookup
+ * must not be cached. */
 #define UNKNOWN_REVOCATIONS UINT64_MAX
 
-/* A keyed hash of the whole token: the cache contains no usable tokens, and without the key
- * collisions cannot be constructed. */
+/* A keyed hash of the whole token. The cache stores hashes only, so it contains no usable tokens,
+ * and without the key nobody can construct collisions. */
 struct token_hash {
     unsigned char bytes[crypto_shorthash_siphashx24_BYTES];
 };
 
 struct cached_caller {
     struct cache_entry entry;
-    bool recognised; /* used since the last call of auth_collect_used_tokens */
+    bool recognised; /* whether used since the last auth_collect_used_tokens */
     struct token_hash tag;
     struct caller caller;
 };
@@ -44,8 +44,8 @@ struct token_shard {
 struct auth {
     unsigned char pepper[AUTH_KEY_BYTES];
     unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
-    _Atomic uint64_t revocations; /* revocations so far */
-    _Atomic int64_t fresh_until;  /* see auth_set_cache_valid_until; 0: the cache is always valid */
+    _Atomic uint64_t revocations; /* number of revocations so far */
+    _Atomic int64_t fresh_until;  /* auth_set_cache_valid_until; 0 if the cache is always valid */
     struct address_ban_set *bans;
     struct token_shard shards[AUTH_CACHE_SHARDS];
 };
@@ -60,7 +60,7 @@ static bool cached_caller_matches(const struct cache_entry *e, const void *key)
 
 static struct cache_kind credentials = {
     .name = "credentials",
-    .entries = AUTH_SHARD_ENTRIES, /* entries per shard: 16,384 in total */
+    .entries = AUTH_SHARD_ENTRIES, /* per shard; 16,384 in total */
     .matches = cached_caller_matches,
 };
 
@@ -110,7 +110,7 @@ static bool remove_auth_scheme(struct str *s, struct str word)
 {
     if (s->n <= word.n || s->p[word.n] != ' ' || !str_eq_nocase(str_slice(s->p, word.n), word))
         return false;
-    *s = str_trim(str_skip(*s, word.n));
+    *s = str_trim(str_skip_bytes(*s, word.n));
     return true;
 }
 
@@ -141,7 +141,7 @@ bool is_valid_chosen_token(struct str text)
     return true;
 }
 
-/* Derives the session id and the secret of a chosen token from its text, which contains neither. */
+/* Derives session id and secret of a chosen token from its text, which contains neither. */
 static void derive_from_chosen_token(struct str text, unsigned char *session, unsigned char *secret)
 {
     unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
@@ -198,7 +198,8 @@ static bool cache_is_up_to_date(struct auth *a)
            test_fault_is_enabled(TEST_FAULT_STALE_CREDENTIALS);
 }
 
-bool auth_find_cached(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret)
+bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str token,
+                            struct caller *ret)
 {
     struct cached_caller lookup = { .caller.kind = kind };
     uint64_t hash;
@@ -238,7 +239,7 @@ uint64_t auth_revocation_count(struct auth *a)
     return atomic_load(&a->revocations);
 }
 
-void auth_begin_lookup(struct auth *a, struct credential *c)
+void auth_begin_token_lookup(struct auth *a, struct credential *c)
 {
     c->revocations_seen = auth_revocation_count(a);
 }
@@ -253,7 +254,7 @@ static void cache_caller(struct auth *a, const struct credential *c, const struc
     hash_token(a, c->token, &r->tag);
     struct token_shard *s = find_token_shard(a, &r->tag, &hash);
     pthread_mutex_lock(&s->lock);
-    /* If any token was revoked since the row was read, it may be this one: do not cache it. */
+    /* If any token was revoked since the row was read, it may be this token: do not cache it. */
     if (auth_revocation_count(a) == c->revocations_seen)
         cache_put(&s->callers, hash, sizeof *r, &r->entry);
     else
@@ -261,8 +262,8 @@ static void cache_caller(struct auth *a, const struct credential *c, const struc
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Removes matching tokens from the cache. Revocations are rare, so they scan the whole cache, which
- * has no index by session or account. */
+/* Removes matching tokens from the cache by scanning the whole cache. Revocations are rare, so the
+ * cache has no index by session or account. */
 static uint64_t evict_matching_callers(struct auth *a,
                                        bool (*matches)(const struct cache_entry *, const void *),
                                        const void *what)
@@ -302,17 +303,17 @@ static bool caller_has_application(const struct cache_entry *e, const void *id)
     return caller_of_entry(e)->application_id == *(const snowflake *)id;
 }
 
-uint64_t auth_evict_application(struct auth *a, snowflake application_id)
+uint64_t auth_evict_application_tokens(struct auth *a, snowflake application_id)
 {
     return evict_matching_callers(a, caller_has_application, &application_id);
 }
 
-uint64_t auth_evict_session(struct auth *a, const unsigned char session[8])
+uint64_t auth_evict_session_token(struct auth *a, const unsigned char session[8])
 {
     return evict_matching_callers(a, caller_has_session, session);
 }
 
-uint64_t auth_evict_account(struct auth *a, snowflake user_id)
+uint64_t auth_evict_account_tokens(struct auth *a, snowflake user_id)
 {
     return evict_matching_callers(a, caller_has_account, &user_id);
 }
@@ -337,7 +338,7 @@ static uint64_t parse_scope_bits(struct str scopes)
     uint64_t bits = 0;
 
     while (scopes.n)
-        bits |= auth_scope_bit(str_cut(&scopes, ' '));
+        bits |= auth_oauth2_scope_bit(str_cut(&scopes, ' '));
     return bits;
 }
 
@@ -347,19 +348,17 @@ static const char FIND_TOKEN[] =
     "where t.id = $1 and t.kind = $2 and not exists "
     "(select 1 from applications a where a.id = t.application_id and a.removed = 1)";
 
-enum err auth_find_stored(struct auth *a, struct tx *tx, const struct credential *c,
-                          struct caller *ret)
+enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct credential *c,
+                                struct caller *ret)
 {
     unsigned char digest[crypto_auth_hmacsha256_BYTES];
     struct rows row;
-    bool found;
 
-    enum err e = tx_one(tx, FIND_TOKEN, BIND(v_bytes(session_id_str(c->session)), v_int(c->kind)),
-                        &row, &found);
+    enum err e =
+        tx_one_or(tx, FIND_TOKEN, BIND(v_bytes(session_id_str(c->session)), v_int(c->kind)),
+                  ERR_UNAUTHORIZED, &row);
     if (e)
         return e;
-    if (!found)
-        return ERR_UNAUTHORIZED;
 
     struct str stored = row_bytes(&row, 0);
     digest_token_secret(a, c->secret, digest);
@@ -452,7 +451,7 @@ void auth_derive_key(const struct auth *a, const char *word, snowflake id, struc
     crypto_generichash_final(&state, out, n);
 }
 
-uint64_t auth_scope_bit(struct str name)
+uint64_t auth_oauth2_scope_bit(struct str name)
 {
     static const char *const scopes[] = {
         "identify",

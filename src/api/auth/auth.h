@@ -2,8 +2,8 @@
  *
  * A token has three base64url segments: account id, session id, 32 random bytes. Only
  * HMAC-SHA256(pepper, secret) is stored; the pepper is in a file next to the database.
- * Authenticated tokens are cached. The cache is bounded, and a revocation removes its token before
- * the revoking call is answered. */
+ * Authenticated tokens are cached. The cache is bounded, and a revocation removes the token from
+ * the cache before the response to the revoking call is sent. */
 #ifndef API_AUTH_H
 #define API_AUTH_H
 
@@ -15,7 +15,7 @@ struct auth;
 enum err auth_new(const char *folder, struct store *store, struct auth **ret);
 void auth_free(struct auth *a);
 
-/* Banned addresses. */
+/* Return the banned addresses, and whether an address is banned. */
 struct address_ban_set;
 struct address_ban_set *auth_address_bans(const struct auth *a);
 bool auth_is_address_banned(const struct auth *a, struct str address);
@@ -26,29 +26,30 @@ struct credential {
     snowflake account;
     unsigned char session[8];
     unsigned char secret[32];
-    struct str token;          /* without the scheme */
-    uint64_t revocations_seen; /* see auth_begin_lookup */
+    struct str token;          /* token without the scheme ("Bot", "Bearer") */
+    uint64_t revocations_seen; /* auth_revocation_count before the lookup */
 };
 
-/* Returns the kind of credential in an Authorization header, and the token without its scheme. */
+/* Returns the kind of caller in an Authorization header, and the token without its scheme. */
 enum caller_kind parse_credential_kind(struct str authorization, struct str *ret_token);
-/* Returns whether a world file may choose this text as a token: 16-100 characters of A-Z a-z 0-9 _
- * -. */
+/* Returns whether a world file (test data) may contain this text as a token: 16-100 characters of
+ * A-Z a-z 0-9 _ -. */
 bool is_valid_chosen_token(struct str text);
-/* False: malformed. */
+/* Parses the ids and the secret of a token; returns false if the token is malformed. */
 bool parse_credential_token(enum caller_kind kind, struct str token, struct credential *ret);
 
-/* Called before the transaction that looks up the token: the result may be cached unless a
- * revocation happens after this. */
-void auth_begin_lookup(struct auth *a, struct credential *c);
+/* Call before the transaction that looks up the token. The result of the lookup may be cached only
+ * if no token is revoked after this call. */
+void auth_begin_token_lookup(struct auth *a, struct credential *c);
 
-/* Authenticate a token: auth_find_cached uses the cache, auth_find_stored the store.
- * ERR_UNAUTHORIZED if the token is invalid. */
-bool auth_find_cached(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret);
-enum err auth_find_stored(struct auth *a, struct tx *tx, const struct credential *c,
-                          struct caller *ret);
+/* Authenticate a token: auth_find_cached_token searches the cache, auth_find_stored_token the
+ * database. The latter returns ERR_UNAUTHORIZED if the token is invalid. */
+bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str token,
+                            struct caller *ret);
+enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct credential *c,
+                                struct caller *ret);
 
-/* Returns the tokens of one cache shard that were used since the last call. */
+/* Returns the tokens of one cache shard that were used since the last call of this function. */
 enum { AUTH_CACHE_SHARDS = 16, AUTH_SHARD_ENTRIES = 1024 };
 struct token_session_id {
     unsigned char session[8];
@@ -56,41 +57,42 @@ struct token_session_id {
 size_t auth_collect_used_tokens(struct auth *a, unsigned part,
                                 struct token_session_id ret[AUTH_SHARD_ENTRIES]);
 
-/* In a cluster: allows the use of the cache until this time (clock_monotonic_ns). */
+/* Allows the use of the cache until this time (clock_monotonic_ns); only in a cluster. */
 void auth_set_cache_valid_until(struct auth *a, int64_t until);
 
-/* Describes a token to issue. Its text is returned in the transaction's arena and is not stored. */
+/* Describes a token to issue. auth_issue_token returns the token's text in the transaction's arena;
+ * the text is not stored. */
 struct token_grant {
     enum caller_kind kind;
     snowflake user_id, application_id;
-    struct str scopes;  /* space-separated; bearers */
-    int64_t expires_at; /* 0: never */
-    struct str client;  /* User-Agent, for the list of sessions */
-    struct str code;    /* digest of the exchanged OAuth2 code; p == NULL: none */
-    /* For world files. lasting: a word from which the token is derived, with the pepper and the
-     * account, so that it is always the same. chosen: the text of the token. */
+    struct str scopes;  /* OAuth2 scopes, separated by spaces; only for CALLER_BEARER */
+    int64_t expires_at; /* microseconds; 0 means never */
+    struct str client;  /* User-Agent, for the user's list of sessions */
+    struct str code;    /* digest of the exchanged OAuth2 code; NULL pointer if there is none */
+    /* For world files (test data). chosen is the text of the token. lasting is a word from which
+     * the token is derived together with the pepper and the account, so that the token is always
+     * the same. */
     struct str lasting, chosen;
 };
 enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_grant *grant,
                           struct str *ret_token);
 enum err auth_delete_token(struct tx *tx, const unsigned char session[8]);
 
-/* Returns the number of revocations so far; auth_begin_lookup stores it in a credential before the
- * lookup. */
+/* Returns the number of revocations so far. auth_begin_token_lookup stores it before a lookup. */
 uint64_t auth_revocation_count(struct auth *a);
-/* Remove tokens from the cache. Return the number of revocations; lookups that began at this number
- * or later see the revocation. */
-uint64_t auth_evict_session(struct auth *a, const unsigned char session[8]);
-uint64_t auth_evict_account(struct auth *a, snowflake user_id);
+/* Remove tokens from the cache. Return the new number of revocations: lookups that began at this
+ * number or later do not find the revoked tokens. */
+uint64_t auth_evict_session_token(struct auth *a, const unsigned char session[8]);
+uint64_t auth_evict_account_tokens(struct auth *a, snowflake user_id);
 /* Removes all tokens of an application from the cache: its bot's tokens and its OAuth2 tokens. */
-uint64_t auth_evict_application(struct auth *a, snowflake application_id);
+uint64_t auth_evict_application_tokens(struct auth *a, snowflake application_id);
 
-/* Derives up to 64 bytes from the pepper, a purpose, an id and a salt, for webhook tokens and
- * signing keys. A copy of the database is not enough to compute them. */
+/* Derives up to 64 bytes from the pepper, a purpose (`word`), an id and a salt, for webhook tokens
+ * and signing keys. A copy of the database without the pepper is not enough to compute them. */
 void auth_derive_key(const struct auth *a, const char *word, snowflake id, struct str salt,
                      unsigned char *out, size_t n);
 
 /* Returns the bit of an OAuth2 scope, or 0 if the scope is unknown. */
-uint64_t auth_scope_bit(struct str name);
+uint64_t auth_oauth2_scope_bit(struct str name);
 
 #endif

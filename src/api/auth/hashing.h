@@ -7,15 +7,15 @@
 
 struct password_hasher;
 
-/* A hash to compute, embedded in the caller's struct. run is called on one of the threads, in FIFO
- * order; the task may be freed before run returns. */
+/* A hash to compute, embedded in a struct of the caller. `run` is called on one of the threads, in
+ * FIFO order; the task may be freed before run returns. */
 struct password_hash_task {
     struct password_hash_task *next;
     void (*run)(struct password_hash_task *t);
 };
 
 struct password_hasher *password_hasher_new(unsigned threads, unsigned most_waiting);
-/* Queues a task. Returns false if the queue is full. From any thread. */
+/* Queues a task. Returns false if the queue is full. May be called from any thread. */
 bool password_hasher_submit(struct password_hasher *h, struct password_hash_task *t);
 
 struct password_hasher_stats {

@@ -1,9 +1,9 @@
 /* key_file.c - the key file of the server (pepper.key), and the check that it belongs to the
  * database.
  *
- * Without the right key no token and no file URL is valid. So a key is created only for a database
- * that was never used; a new key for a used database would invalidate all credentials. The database
- * stores a digest of its key. */
+ * Without the right key no token and no file URL is valid. A new key for a used database would
+ * invalidate all credentials, so a key is created only for a database that was never used. The
+ * database stores a digest of its key. */
 #include "api/auth/key_file.h"
 
 #include <fcntl.h>
@@ -26,8 +26,8 @@ static bool read_key_file(const char *path, unsigned char *key)
     return n == AUTH_KEY_BYTES;
 }
 
-/* Writes the key file and syncs it before it is used, because tokens cannot be verified without the
- * key. */
+/* Writes the key file and syncs it to disk before the key is used, because tokens cannot be
+ * verified without the key. */
 static bool write_key_file(const char *path, const unsigned char *key)
 {
     char temporary[4096];
@@ -50,7 +50,7 @@ static enum err create_key_file(const char *path, unsigned char *key)
 }
 
 struct server_key {
-    bool was_used; /* the database contains tokens that were made with some key */
+    bool was_used; /* whether the database contains tokens made with some key */
     bool is_known;
     char digest[2 * crypto_generichash_BYTES + 1];
 };

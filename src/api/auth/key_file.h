@@ -8,8 +8,8 @@
 enum { AUTH_KEY_BYTES = 32 };
 
 /* Reads <folder>/pepper.key. For a database that was never used, creates a new key. Refuses a
- * database that was used with another key or whose key is missing, and logs why. store NULL: no
- * check. */
+ * database that was used with another key or whose key is missing, and logs why. If store is NULL,
+ * does not check the database. */
 enum err read_server_key(const char *folder, struct store *store,
                          unsigned char key[AUTH_KEY_BYTES]);
 

@@ -8,10 +8,10 @@
 
 #include "api/auth/auth.h"
 
-/* Encrypts a secret. Returns p == NULL for an empty secret. */
+/* Encrypts a secret; `word` is the purpose. Returns a NULL pointer for an empty secret. */
 struct str encrypt_secret(struct arena *arena, const struct auth *auth, const char *word,
                           snowflake id, struct str secret);
-/* Decrypts a secret. Returns p == NULL if the decryption fails. */
+/* Decrypts a secret. Returns a NULL pointer if the decryption fails. */
 struct str decrypt_secret(struct arena *arena, const struct auth *auth, const char *word,
                           snowflake id, struct str sealed);
 

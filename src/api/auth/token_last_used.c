@@ -1,4 +1,4 @@
-/* token_last_used.c - writes when tokens were last used: for session lists, and to find inactive
+/* token_last_used.c - writes the last-used times of tokens, for session lists and to find inactive
  * accounts.
  *
  * Calls only mark the token in the cache. Once an hour the marks are collected and written, in
@@ -19,10 +19,10 @@ struct token_use_writer {
     struct loop *loop;
     struct deadline_list *hours;
     struct deadline hour;
-    bool busy; /* a write of last-used times is in progress */
+    bool busy; /* whether a write of last-used times is in progress */
     unsigned part;
-    struct token_session_id names[AUTH_SHARD_ENTRIES]; /* used tokens of the current shard; next:
-                                                index of the first unwritten one */
+    struct token_session_id names[AUTH_SHARD_ENTRIES]; /* used tokens of the current shard; next is
+                                                          the index of the first unwritten one */
     size_t count, next;
     int64_t now;
 };
@@ -65,8 +65,8 @@ static int compare_session_ids(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct token_session_id));
 }
 
-/* Collects the used tokens of the next shard, sorted, so that nodes that update the same rows do
- * not deadlock. */
+/* Collects the used tokens of the next cache shard, sorted, so that nodes that update the same rows
+ * do not deadlock. */
 static bool collect_next_shard(struct token_use_writer *u)
 {
     for (; u->part < AUTH_CACHE_SHARDS; u->part++) {

@@ -11,8 +11,8 @@ enum { POLL_MS = 20 };
 struct delayed_fault {
     uv_timer_t timer;
     struct call_context *run;
-    struct fault fault;
-    int64_t until; /* clock_monotonic_ns */
+    struct injected_fault fault;
+    int64_t until; /* end of the delay (clock_monotonic_ns) */
 };
 
 static void free_fault_wait(uv_handle_t *handle)
@@ -21,17 +21,17 @@ static void free_fault_wait(uv_handle_t *handle)
 }
 
 /* Responds as if the rate limit of the route were exceeded. */
-static void respond_rate_limited(struct call_context *run, const struct fault *f)
+static void respond_rate_limited(struct call_context *run, const struct injected_fault *f)
 {
     int64_t after = f->retry_after_ms ? f->retry_after_ms : 1000;
 
-    run->limit_result = (struct limit_result){ .limit = run->match.limit->count,
-                                               .reset_after_ms = after,
-                                               .reset_at_ms = clock_ms() + after };
+    run->limit_result = (struct rate_limit_result){ .limit = run->match.limit->count,
+                                                    .reset_after_ms = after,
+                                                    .reset_at_ms = clock_ms() + after };
     response_send_error(run, ERR_RATE_LIMITED);
 }
 
-static void apply_fault_effect(struct call_context *run, const struct fault *f)
+static void apply_fault_effect(struct call_context *run, const struct injected_fault *f)
 {
     if (f->drop)
         response_close_connection(run);
@@ -49,10 +49,10 @@ static void on_fault_timer(uv_timer_t *timer)
 
     if (clock_monotonic_ns() < w->until && !api_is_draining(w->run->call.api))
         return;
-    struct fault fault = w->fault;
+    struct injected_fault fault = w->fault;
     struct call_context *run = w->run;
     uv_close((uv_handle_t *)timer, free_fault_wait);
-    loop_begin_part("fault");
+    loop_begin_measured_part("fault");
     apply_fault_effect(run, &fault);
 }
 
@@ -60,11 +60,11 @@ bool call_apply_fault(struct call_context *run)
 {
     const struct http_request *r = run->call.exchange->request;
     struct delayed_fault *w;
-    struct fault fault;
+    struct injected_fault fault;
 
-    if (!faults_match_call(run->call.api->faults, r->method, r->path, &fault))
+    if (!injected_faults_match_call(run->call.api->faults, r->method, r->path, &fault))
         return false;
-    /* Only a timer callback may close the connection: here its bytes are still being parsed. */
+    /* Close the connection in a timer callback, because its input is still being parsed here. */
     if (!fault.delay_ms && !fault.drop) {
         apply_fault_effect(run, &fault);
         return true;
@@ -73,7 +73,7 @@ bool call_apply_fault(struct call_context *run)
     *w = (struct delayed_fault){ .run = run, .fault = fault };
     w->until = clock_monotonic_ns() + fault.delay_ms * 1000000;
     w->timer.data = w;
-    uv_timer_init(loop_uv(run->call.loop), &w->timer);
+    uv_timer_init(loop_get_uv_loop(run->call.loop), &w->timer);
     uv_timer_start(&w->timer, on_fault_timer,
                    fault.delay_ms < POLL_MS ? (uint64_t)fault.delay_ms : POLL_MS, POLL_MS);
     return true;

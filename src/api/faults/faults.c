@@ -10,10 +10,10 @@ struct injected_faults {
     _Atomic size_t count;
     pthread_mutex_t lock; /* protects list and last_id, and writes of count */
     uint64_t last_id;
-    struct fault list[MOST_FAULTS];
+    struct injected_fault list[MOST_FAULTS];
 };
 
-struct injected_faults *faults_new(void)
+struct injected_faults *injected_faults_new(void)
 {
     struct injected_faults *f = mem_new(sizeof *f);
 
@@ -21,7 +21,7 @@ struct injected_faults *faults_new(void)
     return f;
 }
 
-void faults_free(struct injected_faults *f)
+void injected_faults_free(struct injected_faults *f)
 {
     if (!f)
         return;
@@ -29,12 +29,12 @@ void faults_free(struct injected_faults *f)
     mem_free(f);
 }
 
-bool faults_is_any_set(const struct injected_faults *f)
+bool injected_faults_exist(const struct injected_faults *f)
 {
     return atomic_load_explicit(&f->count, memory_order_relaxed) > 0;
 }
 
-bool faults_insert(struct injected_faults *f, struct fault *fault)
+bool injected_faults_add(struct injected_faults *f, struct injected_fault *fault)
 {
     pthread_mutex_lock(&f->lock);
     bool fits = f->count < MOST_FAULTS;
@@ -55,7 +55,7 @@ static void remove_fault_at(struct injected_faults *f, size_t i)
     f->count--;
 }
 
-bool faults_remove(struct injected_faults *f, uint64_t id)
+bool injected_faults_remove(struct injected_faults *f, uint64_t id)
 {
     bool found = false;
 
@@ -70,7 +70,7 @@ bool faults_remove(struct injected_faults *f, uint64_t id)
     return found;
 }
 
-size_t faults_list(struct injected_faults *f, struct fault *ret)
+size_t injected_faults_list(struct injected_faults *f, struct injected_fault *ret)
 {
     pthread_mutex_lock(&f->lock);
     size_t count = f->count;
@@ -82,8 +82,8 @@ size_t faults_list(struct injected_faults *f, struct fault *ret)
 /* Removes "/api" and the version from a path. */
 static struct str strip_api_version(struct str path)
 {
-    if (str_starts(path, STR("/")))
-        path = str_skip(path, 1);
+    if (str_starts_with(path, STR("/")))
+        path = str_skip_bytes(path, 1);
     struct str rest = path, first = str_cut(&rest, '/');
     if (str_is(first, "api")) {
         path = rest;
@@ -116,14 +116,14 @@ bool fault_path_matches(struct str pattern, struct str path)
     return pattern.n == path.n || str_is(pattern, "**");
 }
 
-bool faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
-                       struct fault *ret)
+bool injected_faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
+                                struct injected_fault *ret)
 {
     bool matched = false;
 
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < f->count && !matched; i++) {
-        struct fault *x = &f->list[i];
+        struct injected_fault *x = &f->list[i];
 
         if ((!x->any_method && x->method != method) || !fault_path_matches(str_of(x->path), path))
             continue;

@@ -1,7 +1,7 @@
 /* faults.h - injected faults, to test how a client handles errors.
  *
  * A fault has a method, a path pattern, and an effect on the next matching calls: another status, a
- * delay, or a closed connection. Without faults a call costs one atomic load more. */
+ * delay, or a closed connection. If no fault is set, the check costs one atomic load per call. */
 #ifndef API_FAULTS_H
 #define API_FAULTS_H
 
@@ -12,37 +12,37 @@
 
 enum { MOST_FAULTS = 64, LONGEST_FAULT_PATH = 200, LONGEST_FAULT_DELAY_MS = 60 * 1000 };
 
-struct fault {
+struct injected_fault {
     uint64_t id;
     bool any_method;
     enum http_method method;
-    char path[LONGEST_FAULT_PATH + 1]; /* pattern below /api; see fault_path_matches */
-    int status;             /* status of the response; 0: process the call after the delay */
+    char path[LONGEST_FAULT_PATH + 1]; /* path pattern below /api; see fault_path_matches */
+    int status;             /* status of the response; 0 to process the call after the delay */
     bool drop;              /* close the connection without a response */
-    int64_t delay_ms;       /* delay before the call is processed */
-    int64_t retry_after_ms; /* with status 429 */
-    int64_t times;          /* remaining uses; 0: until removed */
+    int64_t delay_ms;       /* delay before the call is processed, in ms */
+    int64_t retry_after_ms; /* Retry-After of status 429, in ms */
+    int64_t times;          /* remaining uses; 0 means until removed */
     uint64_t hits;          /* number of calls that the fault was applied to */
 };
 
 struct injected_faults;
-struct injected_faults *faults_new(void);
-void faults_free(struct injected_faults *f);
+struct injected_faults *injected_faults_new(void);
+void injected_faults_free(struct injected_faults *f);
 
-bool faults_is_any_set(const struct injected_faults *f);
-/* Adds a fault and sets its id. Returns false if MOST_FAULTS are set. All functions of this header
- * may be called from any thread. */
-bool faults_insert(struct injected_faults *f, struct fault *fault);
+bool injected_faults_exist(const struct injected_faults *f);
+/* Adds a fault and sets its id. Returns false if there are already MOST_FAULTS. All functions of
+ * this header may be called from any thread. */
+bool injected_faults_add(struct injected_faults *f, struct injected_fault *fault);
 /* Removes the fault with this id, or all faults if id is 0. Returns false if there was none. */
-bool faults_remove(struct injected_faults *f, uint64_t id);
+bool injected_faults_remove(struct injected_faults *f, uint64_t id);
 /* Copies the faults to ret, which has room for MOST_FAULTS; returns their number. */
-size_t faults_list(struct injected_faults *f, struct fault *ret);
-/* Returns the first fault that matches this call, and counts the use. */
-bool faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
-                       struct fault *ret);
+size_t injected_faults_list(struct injected_faults *f, struct injected_fault *ret);
+/* Finds the first fault that matches this call, and counts its use; false if none matches. */
+bool injected_faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
+                                struct injected_fault *ret);
 
-/* Does a path ("/api/v10/channels/1/messages") match a pattern? A segment * or {…} matches any one
- * segment, ** at the end all that follow. */
+/* Returns true if a path ("/api/v10/channels/1/messages") matches a pattern. A segment * or {…}
+ * matches any one segment, ** at the end matches all remaining segments. */
 bool fault_path_matches(struct str pattern, struct str path);
 
 #endif

@@ -1,19 +1,21 @@
 /* blob_rows.c - rows of blobs: upload quotas, and marking blobs for deletion.
  *
- * COMPUTE writes a blob before it has a row. The handler's transaction inserts the row; if it
- * fails, the blob is deleted. If the process dies in between, the store's list of unsettled blobs
- * has it. A dropped blob is marked in the transaction and deleted later by file_removal.c, so
- * neither the writer nor a loop waits for a disk. */
+ * The COMPUTE stage writes a blob (stored file) before the blob has a row. The handler's
+ * transaction inserts the row; if it fails, the blob is deleted. If the process dies in between,
+ * the blob is in the store's list of unsettled blobs, which have no row yet. To delete a blob, the
+ * transaction marks its row, and file_removal.c deletes the file later, so neither the writer nor
+ * a loop waits for a disk. */
 #include "api/internal.h"
 
 #include <stdatomic.h>
 
+#include "api/files/file_rows.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
 enum {
-    /* Must be far below ABANDONED_S of file_removal.c, after which a blob without a row is
-     * deleted. */
+    /* Must be far below ABANDONED_S of file_removal.c, because a blob without a row is deleted
+     * after that time. */
     MOST_SECONDS_BEFORE_COMMIT = 30 * 60,
 };
 static const int64_t DAY_US = INT64_C(86400) * 1000 * 1000;
@@ -23,19 +25,19 @@ enum err call_write_blob(struct call *call, snowflake id, const char *name, stru
     enum err e = blob_put(call->api->options.store, name, bytes);
     struct written_blob *k = arena_alloc(call->arena, sizeof *k);
 
-    *k = (struct written_blob){ .next = call_context_of(call)->effects.blobs,
+    *k = (struct written_blob){ .next = call_get_context(call)->effects.blobs,
                                 .id = id,
                                 .name = str_dup_cstring(call->arena, str_of(name)),
                                 .size = (int64_t)bytes.n,
                                 .since_ms = uv_hrtime() / (1000 * 1000) };
     blob_digest(bytes, k->digest);
-    call_context_of(call)->effects.blobs = k;
+    call_get_context(call)->effects.blobs = k;
     return e;
 }
 
 static struct written_blob *find_written_blob(struct call *call, const char *name)
 {
-    struct written_blob *k = call_context_of(call)->effects.blobs;
+    struct written_blob *k = call_get_context(call)->effects.blobs;
 
     while (k && strcmp(k->name, name) != 0)
         k = k->next;
@@ -58,7 +60,7 @@ enum err call_delete_blob(struct call *call, const char *name)
 
 void call_schedule_file_removal(struct call *call)
 {
-    call_context_of(call)->effects.files_marked_deleted = true;
+    call_get_context(call)->effects.files_marked_deleted = true;
 }
 
 static const char COUNT_BYTES[] =
@@ -86,32 +88,39 @@ static enum err count_upload_quota(struct call *call, snowflake owner_id, int64_
 
 static const char INSERT_FILE[] =
     "insert into files (id, name, owner_id, size, created_at, digest) "
-    "values ($1, $2, $3, $4, $5, $6)";
+    "values ($1, $2, $3, $4, $5, $6) on conflict (name) do update set size = excluded.size, "
+    "digest = excluded.digest, gone = 0";
 
-enum err insert_call_files(struct call *call)
+enum err file_insert_row(struct tx *tx, const struct new_file *f)
+{
+    return tx_exec(tx, INSERT_FILE,
+                   BIND(v_id(f->id), v_text(str_of(f->name)), v_id(f->owner_id), v_int(f->size),
+                        v_int(clock_us()), v_text(str_of(f->digest))),
+                   NULL);
+}
+
+enum err insert_call_file_rows(struct call *call)
 {
     snowflake owner_id = call->files_of ? call->files_of : call->caller ? call->caller->id : 0;
     uint64_t now_ms = uv_hrtime() / (1000 * 1000);
     int64_t size = 0;
     enum err e = OK;
 
-    for (struct written_blob *k = call_context_of(call)->effects.blobs; k && !e; k = k->next) {
+    for (struct written_blob *k = call_get_context(call)->effects.blobs; k && !e; k = k->next) {
         if (k->delete_anyway)
             continue;
         if (now_ms - k->since_ms > MOST_SECONDS_BEFORE_COMMIT * 1000)
             return ERR_UNAVAILABLE;
         size += k->size;
-        e = tx_exec(call->tx, INSERT_FILE,
-                    BIND(v_id(k->id), v_text(str_of(k->name)), v_id(owner_id), v_int(k->size),
-                         v_int(clock_us()), v_text(str_of(k->digest))),
-                    NULL);
+        e = file_insert_row(call->tx,
+                            &(struct new_file){ k->id, owner_id, k->name, k->digest, k->size });
     }
     return e || !size || !owner_id ? e : count_upload_quota(call, owner_id, size);
 }
 
 void reset_attempt_files(struct call *call)
 {
-    struct call_effects *effects = &call_context_of(call)->effects;
+    struct call_effects *effects = &call_get_context(call)->effects;
 
     effects->files_marked_deleted = false;
     for (struct written_blob *k = effects->blobs; k; k = k->next)
@@ -148,7 +157,7 @@ static void on_blobs_cleaned_up(uv_work_t *w, int status)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* Copies the list of blobs, because the call is freed before the pool has finished. */
+/* Copies the list of blobs, because the call is freed before the thread pool has finished. */
 static const struct written_blob *copy_written_blobs(struct arena *a, const struct written_blob *k,
                                                      bool refused)
 {
@@ -167,10 +176,11 @@ static const struct written_blob *copy_written_blobs(struct arena *a, const stru
 
 void call_delete_unused_blobs(struct call *call, enum err e)
 {
-    const struct written_blob *written = call_context_of(call)->effects.blobs;
+    const struct written_blob *written = call_get_context(call)->effects.blobs;
 
-    /* After ERR_UNAVAILABLE the commit may have happened, so the rows may exist: leave the blobs
-     * unsettled; file_removal.c checks for rows later. */
+    /* After ERR_UNAVAILABLE the commit may have happened, so the rows may exist. Leave the blobs in
+     * the store's list of blobs without a row; file_removal.c checks later whether they have
+     * one. */
     if (!written || e == ERR_UNAVAILABLE)
         return;
     struct arena *arena = arena_new();
@@ -179,5 +189,5 @@ void call_delete_unused_blobs(struct call *call, enum err e)
     *end = (struct blob_cleanup){ .work.data = end, .api = call->api, .arena = arena };
     end->retained = copy_written_blobs(arena, written, e);
     atomic_fetch_add_explicit(&call->api->running, 1, memory_order_relaxed);
-    uv_queue_work(loop_uv(call->loop), &end->work, clean_up_blobs, on_blobs_cleaned_up);
+    uv_queue_work(loop_get_uv_loop(call->loop), &end->work, clean_up_blobs, on_blobs_cleaned_up);
 }

@@ -1,8 +1,8 @@
 /* file_removal.c - deletes blobs on the pool, a page at a time.
  *
- * Deletes blobs whose row is marked, and unsettled blobs, for which a process has died before it
- * inserted a row. Rows and entries remain until the blob is deleted, so
- * nothing leaks after a crash; several processes may do this work at the same time. */
+ * Deletes blobs (stored files) whose row is marked, and unsettled blobs, whose process died before
+ * it inserted a row. Rows and list entries remain until the blob is deleted, so no blob is left
+ * after a crash. Several processes may do this work at the same time. */
 #include "api/internal.h"
 
 #include <stdatomic.h>
@@ -14,11 +14,11 @@
 
 enum {
     PAGE = 64,
-    POLL_MS = 60 * 1000,  /* polling interval: other processes mark blobs, too */
-    ABANDONED_S = 60 * 60 /* no running call has unsettled blobs that are older */
+    POLL_MS = 60 * 1000,  /* polling interval, because other processes mark blobs, too */
+    ABANDONED_S = 60 * 60 /* no running call has older blobs without a row */
 };
 
-/* A marked row of `files`, or an unsettled blob, of which only the name is set. */
+/* A blob to delete: a marked row of table files, or only the name of a blob without a row. */
 struct file_to_delete {
     snowflake id, owner_id;
     int64_t size;
@@ -33,14 +33,15 @@ struct file_removal {
     struct loop_message post;
     _Atomic bool posted;
 
-    /* Pages are processed one at a time: while busy, only the running step uses `page`. */
+    /* Pages are processed one at a time. While busy is set, only the running step uses `page`. */
     bool busy, again;
     bool list_unsettled;
     uv_work_t work;
     struct file_to_delete page[PAGE];
     size_t count;
 
-    /* Names of unsettled blobs, in their own arena; next: index of the next one to check. */
+    /* Names of blobs without a row, in their own arena; next is the index of the next one to
+     * check. */
     struct arena *unsettled_arena;
     const char **names;
     size_t name_count, name_room, next;
@@ -53,7 +54,7 @@ static struct file_removal *file_removal_of_call(const struct call *call)
     return call_passed_data(call, "file_removal");
 }
 
-static void start_transaction(struct file_removal *r, enum route_store store,
+static void start_transaction(struct file_removal *r, enum route_transaction_kind store,
                               enum err (*run)(struct call *call),
                               void (*done)(struct call *call, enum err e, void *arg))
 {
@@ -72,7 +73,7 @@ static void start_pool_work(struct file_removal *r, void (*run)(uv_work_t *w),
 {
     r->work.data = r;
     api_background_work_begin(r->api);
-    uv_queue_work(loop_uv(r->loop), &r->work, run, done);
+    uv_queue_work(loop_get_uv_loop(r->loop), &r->work, run, done);
 }
 
 static void end_pool_work(struct file_removal *r)
@@ -80,7 +81,7 @@ static void end_pool_work(struct file_removal *r)
     api_background_work_end(r->api);
 }
 
-/* Ends a page that is finished or has failed; a failed page is retried at the next tick. */
+/* Ends a page that is finished or has failed. A failed page is retried at the next poll. */
 static void finish_page(struct file_removal *r, bool more)
 {
     r->busy = false;
@@ -115,7 +116,7 @@ static void delete_marked_blobs(uv_work_t *w)
     bool backup_running = blobs_deletion_is_locked(r->api->options.store);
 
     for (size_t i = 0; i < r->count; i++) {
-        /* A backup in progress may contain rows from before the mark, so keep their blobs. */
+        /* A backup in progress may contain rows from before the mark: do not delete their blobs. */
         enum err e =
             backup_running ? ERR_UNAVAILABLE : blob_delete(r->api->options.store, r->page[i].name);
 
@@ -138,7 +139,7 @@ static enum err delete_marked_rows(struct call *call)
 
         if (!f->stays)
             e = tx_exec(call->tx, DELETE_FILE_ROW, BIND(v_id(f->id)), &deleted);
-        /* Another process may have deleted the row first. */
+        /* If another process has deleted the row first, do not change the quota again. */
         if (!e && deleted && f->owner_id)
             e = tx_exec(call->tx, SUBTRACT_OWNER_BYTES, BIND(v_id(f->owner_id), v_int(f->size)),
                         NULL);
@@ -344,7 +345,7 @@ static void start_poll_timer(struct loop *loop, void *arg)
     struct file_removal *r = arg;
 
     r->timer = mem_new(sizeof *r->timer);
-    uv_timer_init(loop_uv(loop), r->timer);
+    uv_timer_init(loop_get_uv_loop(loop), r->timer);
     r->timer->data = r;
     uv_timer_start(r->timer, on_poll_timer, POLL_MS, POLL_MS);
     start_next_page(r);
@@ -352,7 +353,8 @@ static void start_poll_timer(struct loop *loop, void *arg)
 
 void file_removal_start(struct file_removal *r, struct loop *loop)
 {
-    /* No call runs yet: if no other process uses the folder, every unsettled blob is abandoned. */
+    /* No call is running yet. If no other process uses the folder, every blob without a row is
+     * abandoned. */
     list_unsettled_blobs(r, store_has_folder_lock(r->api->options.store) ? 0 : ABANDONED_S);
     r->loop = loop;
     loop_call_and_wait(loop, start_poll_timer, r);

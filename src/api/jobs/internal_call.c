@@ -11,7 +11,7 @@
 struct running_internal_call {
     struct call_context run;
     struct internal_call definition;
-    struct route row; /* route that the stages of this call use */
+    struct route row; /* route that the stages of this internal call use */
 };
 
 enum err internal_call_decode(struct call *call)

@@ -1,5 +1,5 @@
-/* internal_call.h - internal calls: work without an HTTP client, such as gateway opcodes, jobs,
- * syncs.
+/* internal_call.h - internal calls: work that no HTTP request started, such as gateway opcodes,
+ * jobs and syncs.
  *
  * An internal call runs like a handler, with its own struct call and the same stages from DECODE
  * on, so call_emit and all functions that take a call work. call->exchange is NULL: there is no
@@ -10,28 +10,30 @@
 #include "api/call.h"
 
 struct internal_call {
-    const char *name;            /* a literal, for finding slow work; or NULL */
-    const struct caller *caller; /* runs on behalf of this caller; copied; NULL: the server */
-    enum route_store store;      /* READ or WRITE */
-    /* Decodes external input once, before any transaction, on the loop or, with long_input, on the
-     * pool. Like route->prepare it may set call->read and call->compute. May be NULL. */
+    const char *name;            /* string literal that names slow work in the log, or NULL */
+    const struct caller *caller; /* run on behalf of this caller; copied; NULL means the server */
+    enum route_transaction_kind store; /* ROUTE_STORE_READ or ROUTE_STORE_WRITE */
+    /* Decodes external input once, before any transaction: on the loop, or on the thread pool if
+     * long_input is set. Like route->prepare it may set call->read and call->compute. May be
+     * NULL. */
     enum err (*decode)(struct call *call);
     bool long_input;
     /* Runs in the transaction; may run more than once. */
     enum err (*run)(struct call *call);
-    /* Called on the loop after the commit; the call is freed when it returns. May be NULL: failures
-     * are then logged. */
+    /* Called on the loop after the commit; the call is freed when it returns. If NULL, failures are
+     * logged. */
     void (*done)(struct call *call, enum err e, void *arg);
-    /* Data for call_passed_data, with the tag of its struct: a copy of `size` bytes (not of what
-     * they point to), or with size 0 the pointer itself, whose target must outlive the call. */
+    /* Data for call_passed_data; type is the tag of its struct. If size is not 0, `size` bytes are
+     * copied (but not memory that they point to). If size is 0, only the pointer is stored, and the
+     * data must outlive the call. */
     const char *type;
     const void *data;
     size_t size;
     void *arg;
 };
 
-/* Starts an internal call, on that loop's thread. The call may finish before this returns, as a
- * read on SQLite does. */
+/* Starts an internal call. Call on that loop's thread. The internal call may end before this
+ * function returns, as a read on SQLite does. */
 void internal_call_start(struct api *api, struct loop *loop, const struct internal_call *e);
 
 #endif

@@ -1,11 +1,12 @@
 /* jobs.c - the job scheduler: finds due rows, takes them and runs them.
  *
- * A timer on the first loop knows when the next job is due (from the store, or from calls that
- * schedule an earlier one). It then reads the due rows and takes each job by changing its row: the
- * node whose update succeeds runs it. A lease is a due time in the future.
+ * A timer on the first loop fires when the next job is due (known from the store, or from calls
+ * that schedule an earlier job). It reads the due rows and claims each job by changing its row: the
+ * node whose update succeeds runs the job. A lease is a due time in the future.
  *
- * A node takes jobs that it has scheduled and those of its own share at once, but those of other
- * nodes only when they are one second late (their node has stopped or is busy). */
+ * Jobs are divided among nodes by key. A node claims jobs that it has scheduled and those of its
+ * share at once, but jobs of other shares only when they are one second late, because their node
+ * has stopped or is busy. */
 #include "api/jobs/jobs.h"
 
 #include <stdatomic.h>
@@ -20,11 +21,11 @@
 #include "base/mem.h"
 
 enum {
-    AT_ONCE = 64,      /* jobs per query */
+    AT_ONCE = 64,      /* maximum number of jobs per query */
     TICK_MS = 250,     /* maximum sleep, because the clock may be stepped */
-    OTHERS_POLL_S = 1, /* polling interval: other nodes schedule jobs, too */
+    OTHERS_POLL_S = 1, /* polling interval, because other nodes schedule jobs, too */
     RETRY_S = 5,       /* retry delay after a failure */
-    UNKNOWN_S = 3600,  /* delay of a job whose kind this version does not know … */
+    UNKNOWN_S = 3600,  /* delay of a job whose kind this program version does not know … */
     LEFT_S = 60,       /* … after nodes of other versions had this many seconds to run it */
     LATE_S = 1,        /* a job of another node's share may be claimed when it is this late */
     SECOND = 1000 * 1000,
@@ -35,22 +36,23 @@ struct job_scheduler {
     struct api *api;
     struct loop *loop;
     uv_timer_t *timer;
-    _Atomic int64_t next;     /* next due time; INT64_MAX: none known */
-    _Atomic bool started;     /* jobs_start was called */
+    _Atomic int64_t next;     /* next due time; INT64_MAX if none is known */
+    _Atomic bool started;     /* whether job_scheduler_start was called */
     struct loop_message wake; /* wakes the loop when an earlier job was scheduled */
-    _Atomic bool waking;      /* wake is already posted */
+    _Atomic bool waking;      /* whether wake is already posted */
     int64_t read_at;
-    int64_t daily_at;       /* clock_steady_ms of the next domain->daily */
+    int64_t daily_at;       /* clock_steady_ms of the next call of the `daily` functions */
     _Atomic uint64_t taken; /* jobs that this node has run */
-    unsigned busy;          /* queries and jobs in progress */
-    bool others;            /* several nodes share the store */
-    bool full;              /* the last query returned AT_ONCE jobs */
+    unsigned busy;          /* number of queries and jobs in progress */
+    bool others;            /* whether several nodes share the store */
+    bool full;              /* whether the last query returned AT_ONCE jobs */
 };
 
 static void record_due_time(struct call *call, int64_t due_us)
 {
-    if (!call_context_of(call)->effects.job_due || due_us < call_context_of(call)->effects.job_due)
-        call_context_of(call)->effects.job_due = due_us;
+    if (!call_get_context(call)->effects.job_due ||
+        due_us < call_get_context(call)->effects.job_due)
+        call_get_context(call)->effects.job_due = due_us;
 }
 
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
@@ -79,14 +81,13 @@ enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t 
 enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind, snowflake key,
                                  int64_t due_us)
 {
-    struct rows row;
     bool found = false;
     enum err e = OK;
 
     if (!tx_needs_round_trips(call->tx))
-        e = tx_one(call->tx,
-                   "select 1 from jobs where kind = $1 and key = $2 and due = $3 and taken = 0",
-                   BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us)), &row, &found);
+        e = tx_exists(call->tx,
+                      "select 1 from jobs where kind = $1 and key = $2 and due = $3 and taken = 0",
+                      BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us)), &found);
     if (e || !found)
         return e ? e : job_schedule(call, kind, key, due_us, (struct str){ 0 });
     record_due_time(call, due_us);
@@ -121,11 +122,11 @@ enum err job_finish(struct call *call, const struct job *job)
                    BIND(v_text(str_of(job->kind->name)), v_id(job->key), v_int(job->taken)), NULL);
 }
 
-/* Data of the internal call that claims a job; the bytes of job.data follow it. */
+/* Data of the internal call that claims a job; the bytes of job.data follow the struct. */
 struct job_claim {
     char kind[48];
-    struct job job; /* job.kind NULL: this version does not know the kind */
-    int64_t until;  /* new due time of the row (lease); 0: delete the row */
+    struct job job; /* job.kind is NULL if this version does not know the kind */
+    int64_t until;  /* new due time of the row (lease); 0 to delete the row */
     bool taken;
 };
 
@@ -155,7 +156,7 @@ static enum err claim_and_run_job(struct call *call)
     t->job.data.p = (const char *)(t + 1);
     enum err e = claim_job_row(call->tx, t);
     if (t->until)
-        call_context_of(call)->effects.job_due = t->until;
+        call_get_context(call)->effects.job_due = t->until;
     return e || !t->taken || t->until ? e : t->job.kind->run(call, &t->job);
 }
 
@@ -217,10 +218,10 @@ static void on_job_claimed(struct call *call, enum err e, void *arg)
 }
 
 struct due_jobs_query {
-    struct job_claim *due; /* in the arena of the call */
+    struct job_claim *due; /* due jobs, in the arena of the call */
     size_t count;
     int64_t next;         /* due time of the first job that is not due yet */
-    int64_t rank, living; /* share to query: rank among living nodes */
+    int64_t rank, living; /* share of jobs to query: rank of this node and number of living nodes */
 };
 
 static const struct job_kind *find_job_kind(const struct api *api, struct str name)
@@ -246,8 +247,8 @@ static bool job_claim_from_row(const struct api *api, const struct rows *r, stru
     return true;
 }
 
-/* Divides jobs by key. Keys are mostly snowflakes, whose low 22 bits are poorly distributed, so
- * these are cut off. */
+/* Divides jobs among nodes by key. Keys are mostly snowflakes, whose low 22 bits are poorly
+ * distributed, so these bits are ignored. */
 static const char FIND_DUE[] =
     "select kind, key, due, data from jobs where (key / 4194304 + length(kind)) % "
     "cast($2 as bigint) = cast($3 as bigint) or due <= $4 order by due limit $1";
@@ -280,8 +281,8 @@ static void lower_next_due_time(struct job_scheduler *jobs, int64_t due)
         ;
 }
 
-/* Postpones a job of unknown kind only after a minute: during an upgrade a newer node may run
- * it. */
+/* Postpones a job of unknown kind, but only after a minute, because during an upgrade a newer node
+ * may run it. */
 static void postpone_unknown_job(struct job_scheduler *jobs, const struct job_claim *t)
 {
     if (!jobs->others || t->job.due < clock_us() - LEFT_S * SECOND)
@@ -315,21 +316,21 @@ static void on_due_jobs_read(struct call *call, enum err e, void *arg)
             postpone_unknown_job(jobs, &l->due[i]);
         }
     }
-    /* A full result may leave due jobs unread, and the next query may ask for this node's share
-     * only, so query all jobs again. A failed query is repeated. */
+    /* If the result is full, due jobs may be left, and the next query may ask only for this node's
+     * share; so query all jobs again. A failed query is repeated. */
     jobs->full = begun == AT_ONCE;
     lower_next_due_time(jobs, e ? clock_us() + SECOND : jobs->full || was_full ? 0 : l->next);
     finish_scheduler_step(jobs);
 }
 
-/* Chooses the jobs to query: all if a job that this node has scheduled is due, else those of its
- * share. */
+/* Chooses the jobs to query: all if a job that this node has scheduled is due, otherwise this
+ * node's share. */
 static struct due_jobs_query choose_job_share(const struct job_scheduler *jobs, int64_t now)
 {
     struct due_jobs_query l = { .living = 1 };
 
     if (jobs->others && (jobs->full || jobs->next > now))
-        cluster_rank(jobs->api->options.cluster, &l.rank, &l.living);
+        cluster_node_rank(jobs->api->options.cluster, &l.rank, &l.living);
     return l;
 }
 
@@ -340,8 +341,8 @@ static void start_due_jobs_read(struct job_scheduler *jobs)
 
     jobs->busy++;
     jobs->read_at = now;
-    /* Jobs that are scheduled from now on lower `next` again. If `next` is in the future, it
-     * stays. */
+    /* Reset `next` if it is not in the future; calls that schedule jobs from now on lower it
+     * again. */
     if (jobs->next <= jobs->read_at)
         jobs->next = INT64_MAX;
     internal_call_start(jobs->api, jobs->loop,
@@ -415,10 +416,10 @@ static void on_scheduler_woken(struct loop_message *p)
         start_scheduler_timer(jobs);
 }
 
-void jobs_wake_at(struct job_scheduler *jobs, int64_t due)
+void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due)
 {
     lower_next_due_time(jobs, due);
-    /* The timer sleeps for at most one tick; wake it for a job that is due earlier. */
+    /* The timer sleeps for at most TICK_MS. Wake the loop if the job is due earlier. */
     if (jobs->started && due < clock_us() + TICK_MS * 1000 && !atomic_exchange(&jobs->waking, true))
         loop_post(jobs->loop, &jobs->wake);
 }
@@ -428,7 +429,7 @@ static void open_scheduler_timer(struct loop *loop, void *arg)
     struct job_scheduler *jobs = arg;
 
     jobs->timer = mem_new(sizeof *jobs->timer);
-    uv_timer_init(loop_uv(loop), jobs->timer);
+    uv_timer_init(loop_get_uv_loop(loop), jobs->timer);
     jobs->timer->data = jobs;
     start_due_jobs_read(jobs);
 }
@@ -447,7 +448,7 @@ static void close_scheduler_timer(struct loop *loop, void *arg)
     jobs->timer = NULL;
 }
 
-struct job_scheduler *jobs_new(struct api *api)
+struct job_scheduler *job_scheduler_new(struct api *api)
 {
     struct job_scheduler *jobs = mem_new(sizeof *jobs);
 
@@ -457,12 +458,12 @@ struct job_scheduler *jobs_new(struct api *api)
     return jobs;
 }
 
-uint64_t jobs_run_count(const struct job_scheduler *jobs)
+uint64_t job_scheduler_run_count(const struct job_scheduler *jobs)
 {
     return atomic_load(&jobs->taken);
 }
 
-void jobs_start(struct job_scheduler *jobs, struct loop *loop)
+void job_scheduler_start(struct job_scheduler *jobs, struct loop *loop)
 {
     jobs->loop = loop;
     jobs->others = jobs->api->options.cluster && !cluster_is_alone(jobs->api->options.cluster);
@@ -470,13 +471,13 @@ void jobs_start(struct job_scheduler *jobs, struct loop *loop)
     jobs->started = true;
 }
 
-void jobs_stop(struct job_scheduler *jobs)
+void job_scheduler_stop(struct job_scheduler *jobs)
 {
     jobs->started = false;
     loop_call_and_wait(jobs->loop, close_scheduler_timer, jobs);
 }
 
-void jobs_free(struct job_scheduler *jobs)
+void job_scheduler_free(struct job_scheduler *jobs)
 {
     mem_free(jobs);
 }

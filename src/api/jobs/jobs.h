@@ -1,7 +1,7 @@
 /* jobs.h - jobs: work that is scheduled for a time.
  *
- * A job is a row with a kind, a key and a due time. So it survives the process, and only one of
- * several nodes runs it. Domains list their kinds of jobs. */
+ * A job is a row with a kind, a key and a due time. So a job survives a restart, and only one of
+ * several nodes runs it. Each domain (feature folder) lists its kinds of jobs. */
 #ifndef API_JOBS_H
 #define API_JOBS_H
 
@@ -11,19 +11,20 @@ struct job {
     const struct job_kind *kind;
     snowflake key;
     int64_t due;     /* microseconds */
-    struct str data; /* from job_schedule */
+    struct str data; /* data that was passed to job_schedule */
     int64_t taken;   /* identifies this run, for job_renew_lease and job_finish */
 };
 
 struct job_kind {
     const char *name, *doc;
-    /* Runs the job in a write transaction. The job is deleted unless run schedules it again. After
-     * an error the transaction is rolled back and the job is retried a few seconds later. */
+    /* Runs the job in a write transaction. Afterwards the job is deleted, unless run has scheduled
+     * it again. After an error the transaction is rolled back and the job is retried a few seconds
+     * later. */
     enum err (*run)(struct call *call, const struct job *job);
-    /* Instead of run, for jobs that are slow or call other servers: called on a loop, without a
-     * transaction, at most once within lease_ms. It ends with an internal call that finishes or
-     * renews the job; if the process dies, the job is started again after the lease. job->data is
-     * valid during this function only. */
+    /* Called instead of run, for jobs that are slow or call other servers: on a loop, without a
+     * transaction, at most once within lease_ms. The work must end with an internal call that
+     * finishes the job or renews its lease; if the process dies, the job is started again after the
+     * lease. job->data is valid only during the call of start. */
     void (*start)(struct api *api, struct loop *loop, const struct job *job);
     int64_t lease_ms;
 };
@@ -31,17 +32,18 @@ struct job_kind {
 /* Schedules a job for due_us. Replaces the job of that kind with the same key. */
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data);
-/* Schedules a job without data; cheap if it is already scheduled for that time. */
+/* Schedules a job without data; cheap if the job is already scheduled for that time. */
 enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind, snowflake key,
                                  int64_t due_us);
-/* Inserts a job without a call, for imports; an existing job stays. */
+/* Inserts a job without a call, for imports of data; an existing job is not changed. */
 enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t due_us,
                         struct str data);
 /* Deletes the scheduled job, if there is one. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
 
-/* For jobs with `start`. If the job was scheduled again meanwhile, these do nothing, so that it is
- * started again; job_renew_lease then sets ret_held to false, and the running work should end. */
+/* Renew the lease of a job with `start`, or delete the job. If the job was scheduled again
+ * meanwhile, both do nothing, so that it is started again; job_renew_lease then sets *ret_held to
+ * false, and the running work should end. */
 enum err job_renew_lease(struct call *call, const struct job *job, int64_t due_us, struct str data,
                          bool *ret_held);
 enum err job_finish(struct call *call, const struct job *job);

@@ -5,20 +5,20 @@
 #include "base/mem.h"
 #include "base/serial.h"
 
-enum { ENTRY = 5 }; /* numbers per counter in a message */
+enum { ENTRY = 5 }; /* number of integers per counter in a message */
 
 void limits_enable_sharing(struct rate_limit_counters *l)
 {
     l->shares = true;
 }
 
-void limits_set_cluster(struct rate_limit_counters *l, const struct limits_cluster *others)
+void limits_set_cluster(struct rate_limit_counters *l, const struct rate_limit_cluster *others)
 {
     l->others = *others;
 }
 
 /* Writes a counter to a message. The caller holds the shard's lock. */
-static void write_counter_message(struct limit_counter *c, struct buf *out)
+static void write_counter_message(struct rate_limit_counter *c, struct buf *out)
 {
     int64_t ends = clock_ms() + c->ends_ms - clock_steady_ms(); /* wall clock, for other nodes */
     const uint64_t numbers[] = { c->caller, c->limit, c->major, (uint64_t)ends,
@@ -30,9 +30,9 @@ static void write_counter_message(struct limit_counter *c, struct buf *out)
     c->is_due = false;
 }
 
-/* Queues a counter for sending, once it has reached a quarter of its limit. */
+/* Queues a counter for sending to other nodes once it has reached a quarter of its limit. */
 void limit_counter_queue(struct rate_limit_counters *l, struct rate_limit_shard *s,
-                         struct limit_counter *c, unsigned most)
+                         struct rate_limit_counter *c, unsigned most)
 {
     if (c->is_due || (c->count + c->others) * 4 < most)
         return;
@@ -44,7 +44,7 @@ void limit_counter_queue(struct rate_limit_counters *l, struct rate_limit_shard 
 
 /* Writes the counter of a strict limit to `out`, which the caller sends after it has released the
  * lock. */
-void limit_counter_write_strict(struct rate_limit_counters *l, struct limit_counter *c,
+void limit_counter_write_strict(struct rate_limit_counters *l, struct rate_limit_counter *c,
                                 struct buf *out)
 {
     buf_init(out, LIMITS_MESSAGE);
@@ -56,7 +56,7 @@ static void write_shard_counters(struct rate_limit_shard *s, struct buf *out)
 {
     pthread_mutex_lock(&s->lock);
     while (s->due && out->n < LIMITS_MESSAGE) {
-        struct limit_counter *c = s->due;
+        struct rate_limit_counter *c = s->due;
 
         s->due = c->next_due;
         write_counter_message(c, out);
@@ -85,8 +85,8 @@ void limits_publish_counts(struct rate_limit_counters *l,
     buf_clear(&out);
 }
 
-/* Adds the count of another node. If several nodes have started a window for one caller, the
- * earliest window counts. */
+/* Adds the count of another node. If several nodes have started a window for one caller, the window
+ * that started first counts. */
 static void apply_received_counter(struct rate_limit_counters *l, const uint64_t n[ENTRY])
 {
     uint64_t hash = hash_limit_counter(n[0], n[1], n[2]);
@@ -96,7 +96,7 @@ static void apply_received_counter(struct rate_limit_counters *l, const uint64_t
     if (ends <= now || n[4] > UINT32_MAX / 2)
         return;
     pthread_mutex_lock(&s->lock);
-    struct limit_counter *c = find_limit_counter(s, hash, n[0], n[1], n[2], now);
+    struct rate_limit_counter *c = find_limit_counter(s, hash, n[0], n[1], n[2], now);
     if (c->ends_ms <= now)
         limit_counter_start_window(c, ends);
     else if (ends < c->ends_ms)

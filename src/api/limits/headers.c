@@ -20,7 +20,7 @@ static void add_number_header(struct buf *out, const char *name, int64_t value)
     buf_add_lit(out, "\r\n");
 }
 
-static void add_bucket_headers(const struct limit_result *v, const struct rate_limit *limit,
+static void add_bucket_headers(const struct rate_limit_result *v, const struct rate_limit *limit,
                                struct buf *out)
 {
     char bucket[17];
@@ -37,7 +37,7 @@ static void add_bucket_headers(const struct limit_result *v, const struct rate_l
     buf_add_lit(out, "\r\n");
 }
 
-void write_rate_limit_headers(const struct limit_result *v, const struct rate_limit *limit,
+void write_rate_limit_headers(const struct rate_limit_result *v, const struct rate_limit *limit,
                               struct buf *out)
 {
     if (!v->global)
@@ -50,26 +50,26 @@ void write_rate_limit_headers(const struct limit_result *v, const struct rate_li
         buf_add_lit(out, "X-RateLimit-Scope: shared\r\n");
     else
         buf_add_lit(out, "X-RateLimit-Scope: user\r\n");
-    /* Round up, because clients would retry at once after 0. */
+    /* Round up, because clients would retry at once if the header were 0. */
     add_number_header(out, "Retry-After", (v->reset_after_ms + 999) / 1000);
 }
 
-void write_rate_limit_body(const struct limit_result *v, enum err e, struct buf *out)
+void write_rate_limit_body(const struct rate_limit_result *v, enum err e, struct buf *out)
 {
     int code = error_info(e)->code;
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    json_name(&j, "message");
-    json_text(&j, v->shared ? STR("The resource is being rate limited.")
-                            : str_of(error_info(e)->message));
-    json_name(&j, "retry_after");
-    json_real(&j, (double)v->reset_after_ms / 1000);
-    json_name(&j, "global");
-    json_bool(&j, v->global);
+    json_write_name(&j, "message");
+    json_write_text(&j, v->shared ? STR("The resource is being rate limited.")
+                                  : str_of(error_info(e)->message));
+    json_write_name(&j, "retry_after");
+    json_write_real(&j, (double)v->reset_after_ms / 1000);
+    json_write_name(&j, "global");
+    json_write_bool(&j, v->global);
     if (code) {
-        json_name(&j, "code");
-        json_int(&j, code);
+        json_write_name(&j, "code");
+        json_write_int(&j, code);
     }
     json_end_object(&j);
 }

@@ -8,24 +8,24 @@
 #include "api/limits/limits.h"
 
 enum { LIMIT_SHARDS = 64, LIMIT_BUCKETS = 256 };
-enum { LIMITS_MESSAGE = 64 * 1024 }; /* bytes per message */
+enum { LIMITS_MESSAGE = 64 * 1024 }; /* maximum bytes per message between nodes */
 
-struct limit_counter {
-    struct limit_counter *next;
+struct rate_limit_counter {
+    struct rate_limit_counter *next;
     uint64_t caller, limit, major;
     int64_t ends_ms;
     unsigned count;
-    unsigned others;                /* calls that other nodes have counted */
-    unsigned published;             /* part of count that was sent to other nodes */
-    bool is_due;                    /* the counter is in the list of counters to send */
-    struct limit_counter *next_due; /* next in the list of counters to send */
+    unsigned others;                     /* calls that other nodes have counted */
+    unsigned published;                  /* part of count that was sent to other nodes */
+    bool is_due;                         /* the counter is in the list of counters to send */
+    struct rate_limit_counter *next_due; /* next in the list of counters to send */
 };
 
 struct rate_limit_shard {
     pthread_mutex_t lock;
     unsigned since_sweep;
-    struct limit_counter *buckets[LIMIT_BUCKETS];
-    struct limit_counter *due;
+    struct rate_limit_counter *buckets[LIMIT_BUCKETS];
+    struct rate_limit_counter *due;
 };
 
 struct rate_limit_counters {
@@ -33,24 +33,26 @@ struct rate_limit_counters {
     _Atomic bool has_due;
     _Atomic unsigned global_per_s, anonymous_per_s, percent;
     struct rate_limit global, anonymous;
-    struct limits_cluster others; /* count_disconnected_nodes NULL: no other nodes */
+    struct rate_limit_cluster
+        others; /* count_disconnected_nodes is NULL if there are no other nodes */
     struct rate_limit_shard shards[LIMIT_SHARDS];
 };
 
 uint64_t hash_limit_counter(uint64_t caller, uint64_t name, uint64_t major);
 /* Finds or creates the counter of (caller, limit, major). The caller holds the shard's lock. */
-struct limit_counter *find_limit_counter(struct rate_limit_shard *s, uint64_t hash, uint64_t caller,
-                                         uint64_t limit, uint64_t major, int64_t now);
-void limit_counter_start_window(struct limit_counter *c, int64_t ends_ms);
+struct rate_limit_counter *find_limit_counter(struct rate_limit_shard *s, uint64_t hash,
+                                              uint64_t caller, uint64_t limit, uint64_t major,
+                                              int64_t now);
+void limit_counter_start_window(struct rate_limit_counter *c, int64_t ends_ms);
 
 /* --- cluster_exchange.c ---------------------------------------------------------------- */
 
-/* Called after a call was counted, with the shard's lock. limit_counter_queue queues the counter
- * for sending. limit_counter_write_strict writes it to `out`, which the caller sends after
- * releasing the lock. */
+/* Call after a call was counted, while holding the shard's lock. limit_counter_queue queues the
+ * counter for sending to other nodes. limit_counter_write_strict writes it to `out`, which the
+ * caller sends after releasing the lock. */
 void limit_counter_queue(struct rate_limit_counters *l, struct rate_limit_shard *s,
-                         struct limit_counter *c, unsigned most);
-void limit_counter_write_strict(struct rate_limit_counters *l, struct limit_counter *c,
+                         struct rate_limit_counter *c, unsigned most);
+void limit_counter_write_strict(struct rate_limit_counters *l, struct rate_limit_counter *c,
                                 struct buf *out);
 
 #endif

@@ -27,10 +27,10 @@ void limits_set_options(struct rate_limit_counters *l, const struct rate_limit_o
     l->percent = options->percent;
 }
 
-static void free_counters(struct limit_counter *c)
+static void free_counters(struct rate_limit_counter *c)
 {
     while (c) {
-        struct limit_counter *next = c->next;
+        struct rate_limit_counter *next = c->next;
 
         mem_free(c);
         c = next;
@@ -54,13 +54,13 @@ bool limits_are_off(const struct rate_limit_counters *l)
     return l->off;
 }
 
-/* Frees expired counters, so that memory use depends on the callers of the last window only. */
+/* Frees expired counters, so that memory use depends only on the callers of the last window. */
 static void free_expired_counters(struct rate_limit_shard *s, int64_t now)
 {
     s->since_sweep = 0;
     for (int b = 0; b < LIMIT_BUCKETS; b++) {
-        for (struct limit_counter **at = &s->buckets[b]; *at;) {
-            struct limit_counter *c = *at;
+        for (struct rate_limit_counter **at = &s->buckets[b]; *at;) {
+            struct rate_limit_counter *c = *at;
 
             if (c->ends_ms > now || c->is_due) {
                 at = &c->next;
@@ -72,34 +72,36 @@ static void free_expired_counters(struct rate_limit_shard *s, int64_t now)
     }
 }
 
-struct limit_counter *find_limit_counter(struct rate_limit_shard *s, uint64_t hash, uint64_t caller,
-                                         uint64_t limit, uint64_t major, int64_t now)
+struct rate_limit_counter *find_limit_counter(struct rate_limit_shard *s, uint64_t hash,
+                                              uint64_t caller, uint64_t limit, uint64_t major,
+                                              int64_t now)
 {
-    struct limit_counter **bucket = &s->buckets[hash / LIMIT_SHARDS % LIMIT_BUCKETS];
+    struct rate_limit_counter **bucket = &s->buckets[hash / LIMIT_SHARDS % LIMIT_BUCKETS];
 
-    for (struct limit_counter *c = *bucket; c; c = c->next)
+    for (struct rate_limit_counter *c = *bucket; c; c = c->next)
         if (c->caller == caller && c->limit == limit && c->major == major)
             return c;
 
     if (++s->since_sweep >= SWEEP_EVERY)
         free_expired_counters(s, now);
-    struct limit_counter *c = mem_new(sizeof *c);
-    *c =
-        (struct limit_counter){ .next = *bucket, .caller = caller, .limit = limit, .major = major };
+    struct rate_limit_counter *c = mem_new(sizeof *c);
+    *c = (struct rate_limit_counter){
+        .next = *bucket, .caller = caller, .limit = limit, .major = major
+    };
     *bucket = c;
     return c;
 }
 
 static uint64_t hash_limit_name(const char *name)
 {
-    uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a: the same on every node */
+    uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a, because hashes must be equal on every node */
 
     for (const char *c = name; *c; c++)
         h = (h ^ (unsigned char)*c) * 0x100000001b3ULL;
     return h;
 }
 
-/* Caches the hash of the name by the limit's address, because limits are constants. */
+/* Caches the hash of a limit's name by the address of the limit, because limits are constants. */
 static uint64_t cached_limit_name_hash(const struct rate_limit *limit)
 {
     static _Thread_local struct {
@@ -120,22 +122,22 @@ uint64_t hash_limit_counter(uint64_t caller, uint64_t name, uint64_t major)
     return hash_u64(caller ^ hash_u64(name ^ hash_u64(major)));
 }
 
-/* Returns the caller part of a counter's key; the lowest bit separates accounts from addresses. A
- * shared limit has no caller. */
+/* Returns the caller part of a counter's key. The lowest bit distinguishes accounts from addresses.
+ * A shared limit has no caller. */
 static uint64_t counter_caller_key(uint64_t caller, bool anonymous, const struct rate_limit *limit)
 {
     return limit->shared ? 0 : caller << 1 | anonymous;
 }
 
-void limit_counter_start_window(struct limit_counter *c, int64_t ends_ms)
+void limit_counter_start_window(struct rate_limit_counter *c, int64_t ends_ms)
 {
     c->ends_ms = ends_ms;
     c->count = c->others = c->published = 0;
 }
 
-static struct limit_result count_call_in_window(struct rate_limit_counters *l, uint64_t caller,
-                                                const struct rate_limit *limit, uint64_t major,
-                                                unsigned most)
+static struct rate_limit_result count_call_in_window(struct rate_limit_counters *l, uint64_t caller,
+                                                     const struct rate_limit *limit, uint64_t major,
+                                                     unsigned most)
 {
     uint64_t name = cached_limit_name_hash(limit), hash = hash_limit_counter(caller, name, major);
     struct rate_limit_shard *s = &l->shards[hash % LIMIT_SHARDS];
@@ -143,7 +145,7 @@ static struct limit_result count_call_in_window(struct rate_limit_counters *l, u
     struct buf out = { 0 };
 
     pthread_mutex_lock(&s->lock);
-    struct limit_counter *c = find_limit_counter(s, hash, caller, name, major, now);
+    struct rate_limit_counter *c = find_limit_counter(s, hash, caller, name, major, now);
     if (c->ends_ms <= now)
         limit_counter_start_window(c, now + (int64_t)limit->window_s * 1000);
     bool allowed = c->count + c->others < most;
@@ -154,11 +156,11 @@ static struct limit_result count_call_in_window(struct rate_limit_counters *l, u
     else if (allowed && l->shares)
         limit_counter_queue(l, s, c, most);
     unsigned used = c->count + c->others;
-    struct limit_result v = {
+    struct rate_limit_result v = {
         .allowed = allowed,
         .shared = limit->shared,
         .limit = most,
-        .remaining = used < most ? most - used : 0, /* most may be lower than at the last call */
+        .remaining = used < most ? most - used : 0, /* `most` may be lower than at the last call */
         .reset_at_ms = clock_ms() + c->ends_ms - now,
         .reset_after_ms = c->ends_ms - now,
     };
@@ -170,9 +172,9 @@ static struct limit_result count_call_in_window(struct rate_limit_counters *l, u
     return v;
 }
 
-struct limit_result limits_count_call(struct rate_limit_counters *l, uint64_t caller,
-                                      bool anonymous, const struct rate_limit *limit,
-                                      uint64_t major)
+struct rate_limit_result limits_count_call(struct rate_limit_counters *l, uint64_t caller,
+                                           bool anonymous, const struct rate_limit *limit,
+                                           uint64_t major)
 {
     unsigned most = (unsigned)((uint64_t)limit->count * l->percent / 100);
 
@@ -191,19 +193,19 @@ void limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool an
     struct rate_limit_shard *s = &l->shards[hash % LIMIT_SHARDS];
 
     pthread_mutex_lock(&s->lock);
-    struct limit_counter *c = find_limit_counter(s, hash, key, name, major, clock_steady_ms());
-    /* The window in which the call was counted may have ended. */
+    struct rate_limit_counter *c = find_limit_counter(s, hash, key, name, major, clock_steady_ms());
+    /* Do not uncount if the window in which the call was counted has ended. */
     if (c->count)
         c->count--;
     pthread_mutex_unlock(&s->lock);
 }
 
-struct limit_result limits_count_global_call(struct rate_limit_counters *l, uint64_t caller,
-                                             bool anonymous)
+struct rate_limit_result limits_count_global_call(struct rate_limit_counters *l, uint64_t caller,
+                                                  bool anonymous)
 {
     const struct rate_limit *limit = anonymous ? &l->anonymous : &l->global;
     unsigned most = anonymous ? l->anonymous_per_s : l->global_per_s;
-    struct limit_result v = count_call_in_window(l, caller << 1 | anonymous, limit, 0, most);
+    struct rate_limit_result v = count_call_in_window(l, caller << 1 | anonymous, limit, 0, most);
 
     v.global = true;
     return v;

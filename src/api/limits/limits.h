@@ -1,12 +1,13 @@
 /* limits.h - rate limits.
  *
- * A counter belongs to (caller, bucket, major parameter); its window starts with the first call.
- * Counts are exact within the process. Nodes of a cluster send each other their counts with a short
- * delay, once a quarter of the limit is used, so only calls on several nodes within that delay can
- * exceed the limit. Strict limits (against guessing and abuse) are sent with each call, at once;
- * nodes that cannot reach each other each allow their share of a strict limit, at least one call.
- * Strict limits are not exact either: calls on several nodes within the latency of a message can
- * exceed them, and so can calls while a node is disconnected and the others have not noticed. */
+ * Each combination of caller, bucket and major path parameter has a counter; its window starts with
+ * the first call. Counts are exact within the process. Nodes of a cluster send each other their
+ * counts with a short delay, once a quarter of the limit is used, so only calls on several nodes
+ * within that delay can exceed the limit. Strict limits (against guessing and abuse) are sent with
+ * each call, at once; nodes that cannot reach each other each allow their share of a strict limit,
+ * at least one call. Strict limits are not exact either: calls on several nodes within the latency
+ * of a message can exceed them, and so can calls while a node is disconnected and the others have
+ * not noticed. */
 #ifndef API_LIMITS_H
 #define API_LIMITS_H
 
@@ -20,60 +21,61 @@ struct rate_limit_counters;
 
 struct rate_limit_options {
     bool off;
-    unsigned global_per_s;    /* per account */
-    unsigned anonymous_per_s; /* per address, without an account */
-    unsigned percent;         /* scales all other limits; 100: unchanged */
+    unsigned global_per_s;    /* calls per second per account */
+    unsigned anonymous_per_s; /* calls per second per address, without an account */
+    unsigned percent;         /* scales all other limits; 100 means unchanged */
 };
 
 struct rate_limit_counters *limits_new(const struct rate_limit_options *options);
-/* Changes the numbers of calls; `off` cannot change. From any thread. */
+/* Changes the limits; `off` cannot change. May be called from any thread. */
 void limits_set_options(struct rate_limit_counters *l, const struct rate_limit_options *options);
 void limits_free(struct rate_limit_counters *l);
 
 /* The result of counting a call. */
-struct limit_result {
-    const struct rate_limit *of; /* NULL: the route's */
+struct rate_limit_result {
+    const struct rate_limit *of; /* limit that was counted; NULL means the route's */
     bool allowed;
-    bool global; /* the global limit refused the call */
+    bool global; /* whether the global limit refused the call */
     bool shared;
     unsigned limit, remaining;
     int64_t reset_at_ms, reset_after_ms;
 };
 
-/* Counts one call. caller: account id or address hash; major: id of the major parameter, or 0. */
-struct limit_result limits_count_call(struct rate_limit_counters *l, uint64_t caller,
-                                      bool anonymous, const struct rate_limit *limit,
-                                      uint64_t major);
+/* Counts one call. caller is an account id or address hash; major is the id of the major path
+ * parameter, or 0. */
+struct rate_limit_result limits_count_call(struct rate_limit_counters *l, uint64_t caller,
+                                           bool anonymous, const struct rate_limit *limit,
+                                           uint64_t major);
 /* Reverts limits_count_call, for a call that should not count. */
 void limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
                          const struct rate_limit *limit, uint64_t major);
-struct limit_result limits_count_global_call(struct rate_limit_counters *l, uint64_t caller,
-                                             bool anonymous);
+struct rate_limit_result limits_count_global_call(struct rate_limit_counters *l, uint64_t caller,
+                                                  bool anonymous);
 bool limits_are_off(const struct rate_limit_counters *l);
 
 /* --- between nodes ---------------------------------------------------------------------- */
 
-/* Enables the exchange of counts with other nodes; call before the first call is counted. */
+/* Enables the exchange of counts with other nodes. Call before the first call is counted. */
 void limits_enable_sharing(struct rate_limit_counters *l);
-/* Access to the cluster, for strict limits; set before the first call is counted. */
-struct limits_cluster {
+/* Functions that strict limits use to send counts. Set before the first call is counted. */
+struct rate_limit_cluster {
     void *arg;
     unsigned (*count_disconnected_nodes)(
-        void *arg); /* number of nodes out of contact; 1: all are in contact */
-    void (*send)(void *arg, struct str message); /* sends at once; from any thread */
+        void *arg); /* returns the number of nodes that do not receive each other's counts, or 1 */
+    void (*send)(void *arg, struct str message); /* sends at once; any thread */
 };
-void limits_set_cluster(struct rate_limit_counters *l, const struct limits_cluster *others);
-/* Sends the counts since the last call of this function; from one thread. */
+void limits_set_cluster(struct rate_limit_counters *l, const struct rate_limit_cluster *others);
+/* Sends the counts since the last call of this function; call always on the same thread. */
 void limits_publish_counts(struct rate_limit_counters *l,
                            void (*send)(void *arg, struct str message), void *arg);
-/* Adds the counts in a message of another node. Returns the number of calls in it. */
+/* Adds the counts of another node's message. Returns the number of calls in the message. */
 uint64_t limits_receive_counts(struct rate_limit_counters *l, struct str message);
 
 /* Writes the X-RateLimit headers of an allowed or refused call. */
-void write_rate_limit_headers(const struct limit_result *v, const struct rate_limit *limit,
+void write_rate_limit_headers(const struct rate_limit_result *v, const struct rate_limit *limit,
                               struct buf *out);
 /* Writes the body of a 429 response. */
-void write_rate_limit_body(const struct limit_result *v, enum err e, struct buf *out);
+void write_rate_limit_body(const struct rate_limit_result *v, enum err e, struct buf *out);
 
 /* Writes the opaque bucket id of the rate-limit headers: 16 hex digits. */
 void format_limit_bucket_id(const struct rate_limit *limit, char out[17]);

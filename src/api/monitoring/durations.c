@@ -1,7 +1,6 @@
 /* durations.c - histogram of the durations of calls, per domain.
  *
- * Each loop counts in its own cells, so loops share no lock and no cache line; readers add them
- * up. */
+ * Each loop has its own counters, so loops share no lock and no cache line; readers add them up. */
 #include "api/monitoring/durations.h"
 
 #include <stdatomic.h>
@@ -12,7 +11,7 @@
 const int64_t duration_bounds_us[DURATION_BOUNDS] = { 500,   1000,   2500,   5000,    10000,
                                                       25000, 100000, 250000, 1000000, 5000000 };
 
-/* Durations of one domain on one loop. The last count is for durations above all bounds. */
+/* Histogram of one domain (feature folder) on one loop. The last count is above all bounds. */
 struct duration_cell {
     _Alignas(64) _Atomic uint64_t counts[DURATION_BOUNDS + 1];
     _Atomic uint64_t us;
@@ -23,7 +22,7 @@ struct call_durations {
     size_t groups;
     unsigned loops;
     void *memory;
-    struct duration_cell *cells; /* ordered by loop */
+    struct duration_cell *cells; /* one per loop and domain, ordered by loop */
 };
 
 struct call_durations *durations_new(const struct domain *const *domains, unsigned loops)
@@ -47,7 +46,7 @@ void durations_free(struct call_durations *d)
     mem_free(d);
 }
 
-/* Adds to a cell without an atomic read-modify-write, because only this loop writes the cell. */
+/* Adds without an atomic read-modify-write, because only this loop writes the counter. */
 static void add_to_cell(_Atomic uint64_t *cell, uint64_t n)
 {
     atomic_store_explicit(cell, atomic_load_explicit(cell, memory_order_relaxed) + n,

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "net/http/server.h"
 
-/* Maximum number of log lines per second and kind, so that a flood does not fill the log; a client
+/* Maximum number of log lines per second and kind, so that a flood does not fill the log. A client
  * that continues is logged in the next second. */
 enum { LINES_A_SECOND = 20 };
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* Limits of service routes, counted per address; far above what scrapers and tools need. */
+/* Limits of service routes, counted per address; far above the needs of scrapers and tools. */
 static const struct rate_limit limit_metrics = {
     .name = "metrics", .count = 100, .window_s = 10, .by_address = true
 };
@@ -53,8 +53,8 @@ static enum err get_health(struct call *call)
 {
     bool draining = api_is_draining(call->api);
 
-    return call_reply(call,
-                      &(struct service_status){ .status = draining ? STR("draining") : STR("ok") });
+    return call_reply_object(
+        call, &(struct service_status){ .status = draining ? STR("draining") : STR("ok") });
 }
 
 const char *api_not_ready_reason(struct api *api)
@@ -71,8 +71,8 @@ const char *api_not_ready_reason(struct api *api)
 }
 
 /* GET /readyz: 200 if the store is reachable and has space, other nodes are reachable, and the
- * server is not stopping. A wrong clock is only a warning: if a load balancer removed the server
- * for it, misordered messages would become an outage. */
+ * server is not stopping. A wrong clock is only a warning: it misorders messages, but a load
+ * balancer that removed the server would cause an outage. */
 static enum err get_readiness(struct call *call)
 {
     const char *reason = api_not_ready_reason(call->api), *warning = clock_watch_warning();
@@ -82,7 +82,7 @@ static enum err get_readiness(struct call *call)
         call_set_status(call, 503);
     if (warning)
         status.warning = (struct opt_str){ GIVEN, str_of(warning) };
-    return call_reply(call, &status);
+    return call_reply_object(call, &status);
 }
 
 void api_append_metric(struct buf *out, const char *name, const char *kind, const char *help,
@@ -97,7 +97,7 @@ static void write_server_metrics(struct api *api, struct buf *out)
     struct http_server *server = api->server;
     struct http_server_stats s = { 0 };
 
-    /* Calls may arrive before api_set_server has been called. */
+    /* Calls may arrive before api_set_http_server has been called. */
     if (server)
         http_server_stats(server, &s);
     api_append_metric(out, "guildhall_connections_accepted_total", "counter",
@@ -127,7 +127,7 @@ static void write_response_metrics(struct api *api, struct buf *out)
 
 static void write_clock_metrics(struct buf *out)
 {
-    struct clock_health c = clock_watch_read();
+    struct clock_health c = clock_watch_get_health();
 
     api_append_metric(out, "guildhall_clock_behind_seconds", "gauge",
                       "Seconds that the clock is behind the newest message or account.",
@@ -166,7 +166,7 @@ static void write_store_metrics(struct api *api, struct buf *out)
                           "Calls on other nodes that were counted against rate limits here.",
                           api->counts_received);
     api_append_metric(out, "guildhall_jobs_total", "counter", "Jobs that this node has run.",
-                      jobs_run_count(api->jobs));
+                      job_scheduler_run_count(api->jobs));
 }
 
 struct longest_operation_output {
@@ -190,7 +190,7 @@ static void write_longest_operation_metrics(struct buf *out, const char *kind, c
                "# HELP guildhall_longest_%s_seconds %s\n"
                "# TYPE guildhall_longest_%s_seconds gauge\n",
                kind, help, kind);
-    stall_records_each(write_longest_operation, &(struct longest_operation_output){ out, kind });
+    stall_records_visit(write_longest_operation, &(struct longest_operation_output){ out, kind });
 }
 
 static const struct cache_metric {
@@ -228,7 +228,7 @@ static void write_cache_metrics(struct buf *out)
 
         buf_printf(out, "# HELP guildhall_cache_%s %s\n# TYPE guildhall_cache_%s %s\n", f->name,
                    f->help, f->name, f->kind);
-        cache_each_kind_stats(write_cache_metric, &(struct cache_metric_output){ out, f });
+        cache_visit_kind_stats(write_cache_metric, &(struct cache_metric_output){ out, f });
     }
 }
 
@@ -305,14 +305,14 @@ static bool request_has_token(const struct call *call, struct str token)
 {
     struct str given = call->exchange->request->authorization;
 
-    if (!str_starts(given, STR("Bearer ")))
+    if (!str_starts_with(given, STR("Bearer ")))
         return false;
-    given = str_skip(given, 7);
+    given = str_skip_bytes(given, 7);
     return given.n == token.n && sodium_memcmp(given.p, token.p, token.n) == 0;
 }
 
-/* Allows /metrics with the metrics token or, if none is set, from this machine: load and errors are
- * not public. */
+/* Allows /metrics with the metrics token or, if none is set, from this machine, because load and
+ * errors are not public. */
 static enum err check_metrics_permission(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
@@ -332,8 +332,8 @@ static enum err get_metrics(struct call *call)
     return call_reply_buf(call, STR(API_METRICS_TYPE), &out);
 }
 
-/* Builds the OpenAPI document on the pool, because it writes and compresses half a megabyte. If two
- * callers build it at the same time, one document is freed. */
+/* Builds the OpenAPI document on the thread pool, because writing and compressing half a megabyte
+ * takes long. If two callers build it at the same time, one document is freed. */
 static enum err build_openapi_document(struct call *call)
 {
     struct api *api = call->api;

@@ -13,9 +13,9 @@ static bool is_text_content_type(struct str type)
            http_media_type_is(type, STR("application/x-www-form-urlencoded"));
 }
 
-/* Returns the text of the request body; of a multipart body only the JSON, without uploaded
+/* Returns the text of the request body; for a multipart body only the JSON, without uploaded
  * files. */
-static struct str recorded_request_body(const struct exchange *x)
+static struct str recorded_request_body(const struct http_exchange *x)
 {
     const struct multipart_part *part =
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
@@ -54,7 +54,7 @@ static bool is_console_route(const struct route *r)
     return r && r->service && strncmp(r->path, "/console", strlen("/console")) == 0;
 }
 
-/* Returns true for pages of the web client and their files, of which one visit requests dozens. */
+/* Returns true for pages of the web client and their files; one visit requests dozens. */
 static bool is_web_page_request(const struct call_context *run)
 {
     enum http_method method = run->call.exchange->request->method;
@@ -62,7 +62,7 @@ static bool is_web_page_request(const struct call_context *run)
     return !run->call.route && !run->refused && (method == HTTP_GET || method == HTTP_HEAD);
 }
 
-/* Returns all header lines, which are contiguous in memory; the last one is without CRLF. */
+/* Returns all header lines, which are contiguous in memory; the last line has no CRLF. */
 static struct str request_header_lines(const struct http_request *r)
 {
     if (!r->header_count)
@@ -75,7 +75,7 @@ void record_call_traffic(const struct call_context *run, int64_t now, int status
                          struct str reply)
 {
     const struct call *call = &run->call;
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
     const struct caller *c = call->caller;
     struct traffic_record r = {
         .kind = TRAFFIC_CALL,
@@ -92,6 +92,10 @@ void record_call_traffic(const struct call_context *run, int64_t now, int status
         r.user_id = c->id;
         r.application_id = c->application_id;
         r.caller = (uint8_t)c->kind;
+    }
+    if (run->recorded_app && !r.application_id) {
+        r.application_id = run->recorded_app;
+        r.caller = CALLER_BOT;
     }
     if (call->route) {
         r.name = call->route->name;
@@ -112,6 +116,7 @@ void record_call_traffic(const struct call_context *run, int64_t now, int status
         [TRAFFIC_REQUEST_HEAD] = request_header_lines(x->request),
         [TRAFFIC_REPLY_TYPE] = type,
         [TRAFFIC_REPLY_HEAD] = buf_str(&run->response.headers),
+        [TRAFFIC_CAUSE] = run->refused ? run->cause : STR(""),
     };
     traffic_add_record(call->api->options.traffic, &r, texts);
     buf_clear(&problem);
@@ -142,8 +147,8 @@ static struct str describe_refusal(int status)
     return STR("the server refused the request");
 }
 
-/* Returns the request target if the bytes begin like a request line. Other bytes may be a misplaced
- * secret or a TLS handshake, and are not recorded. */
+/* Returns the request target if the bytes begin like a request line. Other bytes may be a secret or
+ * a TLS handshake and are not recorded. */
 static struct str parse_target_of_bytes(struct str bytes)
 {
     struct str line = str_cut(&bytes, '\r');
@@ -153,7 +158,7 @@ static struct str parse_target_of_bytes(struct str bytes)
         n++;
     if (n == 0 || n + 1 >= line.n || line.p[n] != ' ' || line.p[n + 1] != '/')
         return STR("");
-    line = str_skip(line, n + 1);
+    line = str_skip_bytes(line, n + 1);
     line = str_cut(&line, ' ');
     return line.n < LONGEST_LINE_SHOWN ? line : str_slice(line.p, LONGEST_LINE_SHOWN);
 }

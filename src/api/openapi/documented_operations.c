@@ -1,15 +1,15 @@
-/* documented_operations.c - operations that Discord documents and this server does not implement.
+/* documented_operations.c - operations that Discord documents but this server does not implement.
  *
- * The table (documented_operations.def) lists all documented operations. Requests for those without
- * a route get a different 404 than unknown paths, and the reference lists them. */
+ * The table (documented_operations.def) lists all documented operations. Requests for operations
+ * without a route get a different 404 than unknown paths, and the reference lists them. */
 #include "api/internal.h"
 
 #include "base/mem.h"
 #include "model/text/old_api_encoding.h"
 
 struct documented_operation {
-    enum http_method method; /* not set for a family */
-    const char *path;        /* NULL: starts a family */
+    enum http_method method; /* not set for the start of a group of operations */
+    const char *path;        /* NULL if the row starts a group of operations (FAMILY) */
     const char *name, *reason;
 };
 
@@ -42,9 +42,9 @@ static bool strip_api_prefix(struct str *path)
 {
     struct str rest = *path, first;
 
-    if (!str_starts(rest, STR("/api/")))
+    if (!str_starts_with(rest, STR("/api/")))
         return false;
-    rest = str_skip(rest, 5);
+    rest = str_skip_bytes(rest, 5);
     *path = rest;
     first = str_cut(&rest, '/');
     int version;
@@ -69,16 +69,16 @@ bool is_documented_operation(enum http_method method, struct str path)
     return false;
 }
 
-/* Does the resolver of "{user.id}" accept "@me"? */
+/* Returns true if the resolver of a parameter such as "{user.id}" accepts "@me". */
 static bool resolver_accepts_me(const struct domain *const *domains, struct str parameter)
 {
-    const struct resolver *r =
+    const struct path_resolver *r =
         router_find_resolver(domains, str_slice(parameter.p + 1, parameter.n - 2));
 
     return r && r->me;
 }
 
-/* Returns true if the route implements the operation, whatever the names of its parameters are. */
+/* Returns true if the route implements the operation; the names of its parameters may differ. */
 static bool route_implements_operation(const struct domain *const *domains, const struct route *r,
                                        const struct documented_operation *k)
 {
@@ -88,11 +88,11 @@ static bool route_implements_operation(const struct domain *const *domains, cons
         return false;
     while (a.n && b.n) {
         struct str first_segment = str_cut(&a, '/'), second_segment = str_cut(&b, '/');
-        /* The documented path may have a keyword for an id: @original for a message, @me for the
-         * caller if the resolver accepts it. */
+        /* The documented path may have a keyword in place of an id: @original for a message, or @me
+         * for the caller if the resolver accepts it. */
         bool both =
-            str_starts(first_segment, STR("{")) &&
-            (str_starts(second_segment, STR("{")) || str_is(second_segment, "@original") ||
+            str_starts_with(first_segment, STR("{")) &&
+            (str_starts_with(second_segment, STR("{")) || str_is(second_segment, "@original") ||
              (str_is(second_segment, "@me") && resolver_accepts_me(domains, first_segment)));
 
         if (!both && !str_eq(first_segment, second_segment))

@@ -5,20 +5,20 @@
 
 static void write_text_property(struct json_writer *j, const char *name, const char *value)
 {
-    json_key(j, str_of(name));
-    json_text(j, str_of(value));
+    json_write_key(j, str_of(name));
+    json_write_text(j, str_of(value));
 }
 
-static void write_path_parameter(struct json_writer *j, const struct resolver *r)
+static void write_path_parameter(struct json_writer *j, const struct path_resolver *r)
 {
     json_begin_object(j);
     write_text_property(j, "name", r->name);
     write_text_property(j, "in", "path");
-    json_name(j, "required");
-    json_bool(j, true);
+    json_write_name(j, "required");
+    json_write_bool(j, true);
     if (r->doc)
         write_text_property(j, "description", r->doc);
-    json_name(j, "schema");
+    json_write_name(j, "schema");
     json_begin_object(j);
     write_text_property(j, "type", "string");
     if (!r->is_text)
@@ -30,27 +30,27 @@ static void write_path_parameter(struct json_writer *j, const struct resolver *r
 static void write_query_field(struct json_writer *j, const struct field *f)
 {
     json_begin_object(j);
-    json_name(j, "name");
-    json_text(j, f->name);
+    json_write_name(j, "name");
+    json_write_text(j, f->name);
     write_text_property(j, "in", "query");
-    json_name(j, "required");
-    json_bool(j, !(f->flags & OPTIONAL));
+    json_write_name(j, "required");
+    json_write_bool(j, !(f->flags & OPTIONAL));
     if (f->flags & DEPRECATED) {
-        json_name(j, "deprecated");
-        json_bool(j, true);
+        json_write_name(j, "deprecated");
+        json_write_bool(j, true);
     }
     if (f->doc)
         write_text_property(j, "description", f->doc);
-    json_name(j, "schema");
+    json_write_name(j, "schema");
     schema_describe(j, f->type);
     json_end_object(j);
 }
 
-/* The routes of one operation: same method, and paths that differ only in parameter names, such as
- * executing a webhook and sending a follow-up. */
+/* The routes of one OpenAPI operation: same method, and paths that differ only in parameter names,
+ * such as executing a webhook and sending a follow-up. */
 enum { MAX_ROUTES_OF_OPERATION = 4 };
 struct openapi_operation {
-    const struct route *path; /* the route whose parameter names are used */
+    const struct route *path; /* the route whose parameter names are written */
     const struct route *rows[MAX_ROUTES_OF_OPERATION];
     const struct domain *domains[MAX_ROUTES_OF_OPERATION];
     size_t count;
@@ -71,7 +71,7 @@ static bool query_was_written(const struct openapi_operation *o, size_t row, str
 static void write_parameters(struct json_writer *j, const struct domain *const *domains,
                              const struct openapi_operation *o)
 {
-    json_name(j, "parameters");
+    json_write_name(j, "parameters");
     json_begin_array(j);
     for (struct str rest = str_of(o->path->path); rest.n;) {
         str_cut(&rest, '{');
@@ -98,7 +98,7 @@ static const struct type *route_reply_type(const struct route *r)
     return r->reply;
 }
 
-/* Writes the type that all routes of the operation have, or anyOf several types. */
+/* Writes the type that all routes of the operation have, or anyOf with several types. */
 static void write_media_type(struct json_writer *j, const char *media,
                              const struct openapi_operation *o,
                              const struct type *(*of)(const struct route *))
@@ -114,12 +114,12 @@ static void write_media_type(struct json_writer *j, const char *media,
         if (type && k == count)
             types[count++] = type;
     }
-    json_key(j, str_of(media));
+    json_write_key(j, str_of(media));
     json_begin_object(j);
-    json_name(j, "schema");
+    json_write_name(j, "schema");
     if (count > 1) {
         json_begin_object(j);
-        json_name(j, "anyOf");
+        json_write_name(j, "anyOf");
         json_begin_array(j);
     }
     for (size_t k = 0; k < count; k++)
@@ -142,9 +142,9 @@ static void write_request_body(struct json_writer *j, const struct openapi_opera
     }
     if (!any)
         return;
-    json_name(j, "requestBody");
+    json_write_name(j, "requestBody");
     json_begin_object(j);
-    json_name(j, "content");
+    json_write_name(j, "content");
     json_begin_object(j);
     write_media_type(j, "application/json", o, route_body_type);
     if (kinds & BODY_FORM)
@@ -162,19 +162,19 @@ static void write_responses(struct json_writer *j, const struct openapi_operatio
 
     buf_init(&status, 8);
     buf_add_i64(&status, route_success_status(r));
-    json_name(j, "responses");
+    json_write_name(j, "responses");
     json_begin_object(j);
-    json_key(j, buf_str(&status));
+    json_write_key(j, buf_str(&status));
     json_begin_object(j);
     write_text_property(j, "description", http_reason_phrase(route_success_status(r)));
     if (r->reply) {
-        json_name(j, "content");
+        json_write_name(j, "content");
         json_begin_object(j);
         write_media_type(j, "application/json", o, route_reply_type);
         json_end_object(j);
     }
     json_end_object(j);
-    json_name(j, "4XX");
+    json_write_name(j, "4XX");
     json_begin_object(j);
     write_text_property(j, "$ref", "#/components/responses/Error");
     json_end_object(j);
@@ -190,7 +190,7 @@ static void write_security(struct json_writer *j, const struct route *r)
         const char *name;
     } kinds[] = { { AUTH_USER, "user" }, { AUTH_BOT, "bot" }, { AUTH_BEARER, "oauth2" } };
 
-    json_name(j, "security");
+    json_write_name(j, "security");
     json_begin_array(j);
     if (r->service || r->auth & AUTH_OPEN) {
         json_begin_object(j);
@@ -200,10 +200,10 @@ static void write_security(struct json_writer *j, const struct route *r)
         if (!(r->auth & kinds[i].auth))
             continue;
         json_begin_object(j);
-        json_key(j, str_of(kinds[i].name));
+        json_write_key(j, str_of(kinds[i].name));
         json_begin_array(j);
         if (kinds[i].auth == AUTH_BEARER && r->scope)
-            json_text(j, str_of(r->scope));
+            json_write_text(j, str_of(r->scope));
         json_end_array(j);
         json_end_object(j);
     }
@@ -218,15 +218,15 @@ static void write_extensions(struct json_writer *j, const struct route *r)
 
         buf_init(&names, 4096);
         append_permission_names(&names, r->needs);
-        json_name(j, "x-permissions");
-        json_text(j, buf_str(&names));
+        json_write_name(j, "x-permissions");
+        json_write_text(j, buf_str(&names));
         buf_clear(&names);
     }
     if (r->fires) {
-        json_name(j, "x-fires");
+        json_write_name(j, "x-fires");
         json_begin_array(j);
         for (const enum event *e = r->fires; *e; e++)
-            json_text(j, str_of(event_name(*e)));
+            json_write_text(j, str_of(event_name(*e)));
         json_end_array(j);
     }
 }
@@ -238,8 +238,8 @@ static void write_summary(struct json_writer *j, const struct openapi_operation 
     buf_init(&text, 16 * 1024);
     for (size_t i = 0; i < o->count; i++)
         buf_printf(&text, "%s%s", i ? " Or: " : "", o->rows[i]->doc);
-    json_name(j, "summary");
-    json_text(j, buf_str(&text));
+    json_write_name(j, "summary");
+    json_write_text(j, buf_str(&text));
     buf_clear(&text);
 }
 
@@ -252,15 +252,15 @@ static void write_operation(struct json_writer *j, const struct domain *const *d
 
     for (size_t i = 0; i < method.n && i < sizeof lower; i++)
         lower[i] = (char)(method.p[i] | 32);
-    json_key(j, str_slice(lower, method.n));
+    json_write_key(j, str_slice(lower, method.n));
     json_begin_object(j);
     write_text_property(j, "operationId", r->name);
     write_summary(j, o);
-    json_name(j, "tags");
+    json_write_name(j, "tags");
     json_begin_array(j);
     for (size_t i = 0; i < o->count; i++)
         if (!i || o->domains[i] != o->domains[i - 1])
-            json_text(j, str_of(o->domains[i]->name));
+            json_write_text(j, str_of(o->domains[i]->name));
     json_end_array(j);
     write_parameters(j, domains, o);
     write_request_body(j, o);
@@ -277,17 +277,18 @@ static void write_path_key(struct json_writer *j, const struct route *r)
     buf_init(&url, HTTP_MAX_LINE);
     buf_add_str(&url, r->service ? STR("") : STR("/api/v10"));
     buf_add_str(&url, str_of(r->path));
-    json_key(j, buf_str(&url));
+    json_write_key(j, buf_str(&url));
     buf_clear(&url);
 }
 
-bool route_shares_path(const struct route *a, const struct route *b)
+bool routes_have_same_path(const struct route *a, const struct route *b)
 {
     struct str x = str_of(a->path), y = str_of(b->path);
 
     while (x.n && y.n) {
         struct str first_segment = str_cut(&x, '/'), second_segment = str_cut(&y, '/');
-        bool both = str_starts(first_segment, STR("{")) && str_starts(second_segment, STR("{"));
+        bool both =
+            str_starts_with(first_segment, STR("{")) && str_starts_with(second_segment, STR("{"));
 
         if (!both && !str_eq(first_segment, second_segment))
             return false;
@@ -301,7 +302,7 @@ static bool is_first_of_path(const struct domain *const *domains, const struct r
 {
     for (const struct domain *const *d = domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
-            if (route_shares_path(r, route))
+            if (routes_have_same_path(r, route))
                 return r == route;
     return false;
 }
@@ -316,7 +317,7 @@ static void write_path_item(struct json_writer *j, const struct domain *const *d
 
         for (const struct domain *const *d = domains; *d; d++)
             for (const struct route *r = (*d)->routes; r && r->path; r++)
-                if ((int)r->method == method && route_shares_path(r, path) &&
+                if ((int)r->method == method && routes_have_same_path(r, path) &&
                     o.count < MAX_ROUTES_OF_OPERATION) {
                     o.domains[o.count] = *d;
                     o.rows[o.count++] = r;
@@ -329,7 +330,7 @@ static void write_path_item(struct json_writer *j, const struct domain *const *d
 
 static void write_paths(struct json_writer *j, const struct domain *const *domains)
 {
-    json_name(j, "paths");
+    json_write_name(j, "paths");
     json_begin_object(j);
     for (const struct domain *const *d = domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
@@ -354,36 +355,36 @@ static void write_components(struct json_writer *j, const struct domain *const *
 {
     struct schema_set c = { 0 };
 
-    collect_schemas(domains, &c);
-    json_name(j, "components");
+    collect_route_schemas(domains, &c);
+    json_write_name(j, "components");
     json_begin_object(j);
-    json_name(j, "schemas");
+    json_write_name(j, "schemas");
     json_begin_object(j);
     for (size_t i = 0; i < c.count; i++) {
-        json_key(j, str_of(c.list[i]->name));
+        json_write_key(j, str_of(c.list[i]->name));
         schema_describe_object(j, c.list[i]);
     }
     json_end_object(j);
-    json_name(j, "responses");
-    json_raw(j, STR(ERROR_COMPONENTS));
-    json_name(j, "securitySchemes");
-    json_raw(j, STR(SECURITY_SCHEMES));
+    json_write_name(j, "responses");
+    json_write_raw(j, STR(ERROR_COMPONENTS));
+    json_write_name(j, "securitySchemes");
+    json_write_raw(j, STR(SECURITY_SCHEMES));
     json_end_object(j);
 }
 
 void api_write_openapi(const struct domain *const *domains, const char *version, struct buf *out)
 {
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
     write_text_property(&j, "openapi", "3.1.0");
-    json_name(&j, "info");
+    json_write_name(&j, "info");
     json_begin_object(&j);
     write_text_property(&j, "title", "Guildhall");
     write_text_property(&j, "version", version);
     write_text_property(&j, "description", "Apps, friends and voice of a chat platform.");
     json_end_object(&j);
-    json_name(&j, "tags");
+    json_write_name(&j, "tags");
     json_begin_array(&j);
     for (const struct domain *const *d = domains; *d; d++) {
         if (!(*d)->routes)

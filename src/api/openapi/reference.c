@@ -45,7 +45,7 @@ static void write_field_table(struct buf *out, const struct schema *s)
 
         buf_printf(out, "| %.*s%s | %s", STR_ARGS(f->name), f->flags & OPTIONAL ? "?" : "",
                    f->flags & NULLABLE ? "?" : "");
-        schema_append_phrase(out, f->type);
+        schema_append_description(out, f->type);
         buf_printf(out, " | %s%s", doc, f->flags & DEPRECATED ? " (deprecated)" : "");
         if (f->flags & OPTIONAL)
             write_default_value(out, f);
@@ -62,14 +62,14 @@ static void write_required_permissions(struct buf *out, const struct route *r)
     append_permission_names(out, r->needs);
 }
 
-/* Lists other routes with the same method and path; the values of the parameters decide between
- * them. */
+/* Lists other routes with the same method and path; parameter values decide which route handles a
+ * request. */
 static void write_routes_of_same_path(struct buf *out, const struct domain *const *domains,
                                       const struct route *route)
 {
     for (; *domains; domains++)
         for (const struct route *r = (*domains)->routes; r && r->path; r++)
-            if (r != route && r->method == route->method && route_shares_path(r, route))
+            if (r != route && r->method == route->method && routes_have_same_path(r, route))
                 buf_printf(out, " The path is shared with `%s`.", r->path);
 }
 
@@ -83,7 +83,7 @@ static void write_route_section(struct buf *out, const struct domain *const *dom
     buf_printf(out, ". Answers %d", route_success_status(r));
     if (r->reply) {
         buf_add_lit(out, " with ");
-        schema_append_phrase(out, r->reply);
+        schema_append_description(out, r->reply);
     }
     buf_add_lit(out, ".");
     write_routes_of_same_path(out, domains, r);
@@ -99,7 +99,7 @@ static void write_route_section(struct buf *out, const struct domain *const *dom
         write_field_table(out, r->body->schema);
     } else if (r->body) {
         buf_add_lit(out, "Body: ");
-        schema_append_phrase(out, r->body);
+        schema_append_description(out, r->body);
         buf_add_lit(out, "\n\n");
     }
 }
@@ -108,7 +108,7 @@ static void write_object_sections(struct buf *out, const struct domain *const *d
 {
     struct schema_set o = { 0 };
 
-    collect_schemas(domains, &o);
+    collect_route_schemas(domains, &o);
     buf_add_lit(out, "## Objects\n\n");
     for (size_t i = 0; i < o.count; i++) {
         buf_printf(out, "### %s\n\n%s\n\n", o.list[i]->name, o.list[i]->doc ? o.list[i]->doc : "");
@@ -135,7 +135,8 @@ static void write_event_table(struct buf *out)
 {
     buf_add_lit(out, "## Events\n\n| Name | |\n|---|---|\n");
     for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
-        buf_printf(out, "| %s | %s |\n", event_name((enum event)e), event_doc((enum event)e));
+        buf_printf(out, "| %s | %s |\n", event_name((enum event)e),
+                   event_description((enum event)e));
 }
 
 void api_write_reference(const struct domain *const *domains, struct buf *out)

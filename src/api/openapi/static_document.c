@@ -8,7 +8,7 @@
 
 enum { TAG_BYTES = 16, SMALLEST = 9 };
 
-/* Computes a weak ETag, because the plain and the gzipped form share it. */
+/* Computes a weak ETag, because the plain and the gzipped text share it. */
 static void compute_etag(struct static_document *d)
 {
     unsigned char hash[TAG_BYTES];
@@ -50,7 +50,7 @@ void static_document_free(struct static_document *d)
 enum err call_reply_document(struct call *call, const struct static_document *d)
 {
     const struct http_request *r = call->exchange->request;
-    struct call_response *a = &call_context_of(call)->response;
+    struct call_response *a = &call_get_context(call)->response;
 
     call_add_header(call, "ETag", buf_str(&d->tag));
     call_add_header(call, "Cache-Control", STR("no-cache"));
@@ -59,7 +59,7 @@ enum err call_reply_document(struct call *call, const struct static_document *d)
         call_set_status(call, 304);
         return OK;
     }
-    a->zipped = d->zipped.n && http_accepts_coding(r->accept_encoding, STR("gzip"));
+    a->zipped = d->zipped.n && http_accepts_content_coding(r->accept_encoding, STR("gzip"));
     a->borrowed = buf_str(a->zipped ? &d->zipped : &d->plain);
     return OK;
 }

@@ -1,17 +1,17 @@
-/* bundle.c - reads, writes and repairs bundles: all commands of a scope in one row. */
+/* bundle.c - reads, writes and repairs bundles: all commands of a guild (or global) in one row. */
 #include "commands/index/bundle.h"
 
 #include "api/jobs/internal_call.h"
 #include "base/log.h"
 #include "commands/internal.h"
 
-/* Maximum size of the texts in a bundle row, which every change of a command rewrites. Longer texts
- * are read from the command rows. */
+/* Maximum bytes of texts in a bundle row, because every change of a command rewrites the row.
+ * Longer texts are read from the command rows. */
 enum { MOST_TEXTS = 256 * 1024 };
 
 /* --- from the rows of commands -------------------------------------------------------- */
 
-/* Selects no text columns, so that SQLite reads none of their overflow pages. */
+/* The text columns are not selected, so that SQLite does not read their overflow pages. */
 static const char READ_COLUMNS[] =
     "select id, version, default_member_permissions, locales, type, nsfw, contexts, "
     "integration_types from commands where application_id = $1 and guild_id = $2 order by id";
@@ -31,7 +31,7 @@ static struct command_bundle_entry bundle_entry_from_row(const struct rows *r)
     };
 }
 
-/* Reads the entries (struct command_bundle_entry) without lengths. */
+/* Reads the entries (struct command_bundle_entry) without the lengths of their texts. */
 static enum err read_bundle_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
                                     struct list *ret)
 {
@@ -49,15 +49,16 @@ static enum err read_bundle_entries(struct tx *tx, snowflake application_id, sno
 
 /* --- reading -------------------------------------------------------------------------- */
 
-enum err bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
-                             struct str entries, struct str texts, struct command_bundle *ret)
+enum err command_bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                     struct str entries, struct str texts,
+                                     struct command_bundle *ret)
 {
     struct list made;
 
     *ret = (struct command_bundle){ .application_id = application_id,
                                     .guild_id = guild_id,
                                     .texts = texts };
-    if (decode_bundle_entries(tx_arena(tx), entries, texts, &ret->entries, &ret->count))
+    if (decode_command_bundle_entries(tx_arena(tx), entries, texts, &ret->entries, &ret->count))
         return OK;
     log_warn("commands: the command list of application %llu in guild %llu has an old format or "
              "is damaged; it will be rebuilt",
@@ -75,8 +76,8 @@ enum err bundle_from_columns(struct tx *tx, snowflake application_id, snowflake 
 static const char FIND_BUNDLE[] =
     "select entries, texts from command_lists where application_id = $1 and guild_id = $2";
 
-enum err read_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
-                     struct command_bundle *ret)
+enum err read_command_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                             struct command_bundle *ret)
 {
     struct rows row;
     bool found;
@@ -85,8 +86,8 @@ enum err read_bundle(struct tx *tx, snowflake application_id, snowflake guild_id
     *ret = (struct command_bundle){ .application_id = application_id, .guild_id = guild_id };
     if (e || !found)
         return e;
-    return bundle_from_columns(tx, application_id, guild_id, row_bytes(&row, 0), row_text(&row, 1),
-                               ret);
+    return command_bundle_from_columns(tx, application_id, guild_id, row_bytes(&row, 0),
+                                       row_text(&row, 1), ret);
 }
 
 /* --- walking -------------------------------------------------------------------------- */
@@ -94,7 +95,7 @@ enum err read_bundle(struct tx *tx, snowflake application_id, snowflake guild_id
 static const char READ_TEXTS[] =
     "select id, plain from commands where application_id = $1 and guild_id = $2 order by id";
 
-/* Returns true if the text is a JSON object: indexes insert members before its closing brace. */
+/* Returns whether the text is a JSON object: indexes insert fields before its closing brace. */
 static bool is_json_object(struct str text)
 {
     return text.n >= 2 && text.p[0] == '{' && text.p[text.n - 1] == '}';
@@ -105,17 +106,17 @@ static bool texts_are_in_command_rows(const struct command_bundle *b)
     return b->count && !b->texts.n;
 }
 
-enum err bundle_iterator_begin(struct tx *tx, const struct command_bundle *b,
-                               struct bundle_iterator *ret)
+enum err command_bundle_iterator_begin(struct tx *tx, const struct command_bundle *b,
+                                       struct command_bundle_iterator *ret)
 {
-    *ret = (struct bundle_iterator){ .bundle = b, .text = b->texts.p };
+    *ret = (struct command_bundle_iterator){ .bundle = b, .text = b->texts.p };
     if (!texts_are_in_command_rows(b))
         return OK;
     return tx_query(tx, READ_TEXTS, BIND(v_id(b->application_id), v_id(b->guild_id)), &ret->rows);
 }
 
-/* Advances to the row of this entry. Rows and entries are both sorted by id. */
-static bool advance_to_row(struct bundle_iterator *w, snowflake id, struct str *ret)
+/* Advances to the command row of this entry. Rows and entries are sorted by id. */
+static bool advance_to_row(struct command_bundle_iterator *w, snowflake id, struct str *ret)
 {
     while (!w->at_row || row_id(&w->rows, 0) < id) {
         w->at_row = rows_next(&w->rows);
@@ -126,8 +127,8 @@ static bool advance_to_row(struct bundle_iterator *w, snowflake id, struct str *
     return row_id(&w->rows, 0) == id && is_json_object(*ret);
 }
 
-bool bundle_iterator_next(struct bundle_iterator *w, const struct command_bundle_entry **ret,
-                          struct str *ret_text)
+bool command_bundle_iterator_next(struct command_bundle_iterator *w,
+                                  const struct command_bundle_entry **ret, struct str *ret_text)
 {
     const struct command_bundle *b = w->bundle;
 
@@ -144,7 +145,7 @@ bool bundle_iterator_next(struct bundle_iterator *w, const struct command_bundle
     return false;
 }
 
-enum err bundle_iterator_end(struct bundle_iterator *w)
+enum err command_bundle_iterator_end(struct command_bundle_iterator *w)
 {
     return texts_are_in_command_rows(w->bundle) ? rows_end(&w->rows) : OK;
 }
@@ -154,7 +155,7 @@ enum err bundle_iterator_end(struct bundle_iterator *w)
 static const char OLD_ENTRIES[] =
     "select entries from command_lists where application_id = $1 and guild_id = $2";
 
-/* Reads the entries of the stored bundle; *ret is empty if there is none. */
+/* Reads the entries of the stored bundle; *ret is empty if there is no bundle. */
 static enum err read_stored_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
                                     struct command_bundle *ret)
 {
@@ -164,8 +165,8 @@ static enum err read_stored_entries(struct tx *tx, snowflake application_id, sno
 
     *ret = (struct command_bundle){ 0 };
     if (!e && found)
-        ret->unreadable = !decode_bundle_entries(tx_arena(tx), row_bytes(&row, 0),
-                                                 (struct str){ 0 }, &ret->entries, &ret->count);
+        ret->unreadable = !decode_command_bundle_entries(
+            tx_arena(tx), row_bytes(&row, 0), (struct str){ 0 }, &ret->entries, &ret->count);
     return e;
 }
 
@@ -180,7 +181,7 @@ static enum err read_entry_sizes(struct tx *tx, struct command_bundle_entry *k)
 
     if (e)
         return e;
-    rows.lent = true; /* only the lengths are used */
+    rows.lent = true; /* texts are valid until the next row; only lengths are used */
     if (rows_next(&rows) && is_json_object(row_text(&rows, 0))) {
         k->length = (uint32_t)row_text(&rows, 0).n;
         k->size = (uint32_t)row_text(&rows, 1).n;
@@ -188,7 +189,7 @@ static enum err read_entry_sizes(struct tx *tx, struct command_bundle_entry *k)
     return rows_end(&rows);
 }
 
-/* Reads the sizes of changed commands only: the same version has the same texts. */
+/* Reads the sizes of changed commands only: a command of the same version has the same texts. */
 static enum err read_changed_entry_sizes(struct tx *tx, struct list *list,
                                          const struct command_bundle *bundle)
 {
@@ -210,7 +211,7 @@ static enum err read_changed_entry_sizes(struct tx *tx, struct list *list,
     return e;
 }
 
-/* Removes the entries of commands with unreadable text. */
+/* Removes the entries of commands whose text is unreadable. */
 static size_t remove_unreadable_entries(struct command_bundle_entry *k, size_t count)
 {
     size_t left = 0;
@@ -225,11 +226,11 @@ static size_t remove_unreadable_entries(struct command_bundle_entry *k, size_t c
     return left;
 }
 
-/* Joins the texts with commas; leaves ret empty if they exceed MOST_TEXTS. */
+/* Joins the texts with commas. *ret stays empty if they exceed MOST_TEXTS. */
 static enum err join_command_texts(struct tx *tx, const struct command_bundle *b, struct buf *ret)
 {
     const struct command_bundle_entry *k;
-    struct bundle_iterator walk;
+    struct command_bundle_iterator walk;
     struct str text;
     size_t length = 0;
 
@@ -237,17 +238,18 @@ static enum err join_command_texts(struct tx *tx, const struct command_bundle *b
         length += b->entries[i].length + 1;
     if (length > MOST_TEXTS)
         return OK;
-    enum err e = bundle_iterator_begin(tx, b, &walk);
+    enum err e = command_bundle_iterator_begin(tx, b, &walk);
     if (e)
         return e;
     walk.rows.lent = true;
-    while (bundle_iterator_next(&walk, &k, &text)) {
+    while (command_bundle_iterator_next(&walk, &k, &text)) {
         if (ret->n)
             buf_add_char(ret, ',');
         buf_add_str(ret, text);
     }
-    e = bundle_iterator_end(&walk);
-    return e || !buf_full(ret) ? e : ERR_INTERNAL; /* the stored lengths were wrong */
+    e = command_bundle_iterator_end(&walk);
+    return e || !buf_is_full(ret) ? e
+                                  : ERR_INTERNAL; /* full only if the stored lengths were wrong */
 }
 
 static const char SET_BUNDLE[] =
@@ -257,7 +259,7 @@ static const char SET_BUNDLE[] =
 
 static enum err write_bundle_row(struct tx *tx, const struct command_bundle *b)
 {
-    struct str entries = encode_bundle_entries(tx_arena(tx), b->entries, b->count);
+    struct str entries = encode_command_bundle_entries(tx_arena(tx), b->entries, b->count);
     struct buf texts;
 
     buf_init(&texts, MOST_TEXTS);
@@ -283,8 +285,8 @@ static size_t sum_definition_sizes(const struct command_bundle *b)
     return sum;
 }
 
-enum err rewrite_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
-                        size_t *ret_grown)
+enum err rewrite_command_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                size_t *ret_grown)
 {
     struct command_bundle old, b = { .application_id = application_id, .guild_id = guild_id };
     struct list made = { 0 };
@@ -317,7 +319,7 @@ static enum err rewrite_scope_bundle(struct call *call)
     const struct bundle_scope *scope = call_passed_data(call, "bundle_scope");
     size_t grown;
 
-    return rewrite_bundle(call->tx, scope->application_id, scope->guild_id, &grown);
+    return rewrite_command_bundle(call->tx, scope->application_id, scope->guild_id, &grown);
 }
 
 static void start_bundle_repairs(struct call *call)
@@ -337,7 +339,7 @@ static void start_bundle_repairs(struct call *call)
     }
 }
 
-void schedule_bundle_repair(struct call *call, const struct command_bundle *b)
+void schedule_command_bundle_repair(struct call *call, const struct command_bundle *b)
 {
     if (!call->after)
         call_pass_data(call, "list", sizeof(struct list));

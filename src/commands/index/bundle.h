@@ -1,11 +1,8 @@
-/* bundle.h - bundles: all commands of a scope in one row, for lists and indexes.
- *
- * An index may show a thousand commands. Reading one row per command costs a microsecond each; a
- * bundle has a block of numbers to filter by and one text to copy from. It is rewritten when a
- * command of its scope changes. Long texts stay in the command rows, which bounds that write.
- *
- * A bundle is derived data: if it is unreadable, readers use the command rows until it is
- * rewritten. */
+/* bundle.h - command bundles: all commands of a guild, or all global commands, of an app in one
+ * row. An index may list a thousand commands. Reading one row per command costs a microsecond each;
+ * a bundle has a block of numbers to filter by and one text to copy from. A change of a command
+ * rewrites its bundle. Long texts stay in the command rows, so that this write is small. If a
+ * bundle cannot be decoded, readers use the command rows until it is rewritten. */
 #ifndef COMMANDS_BUNDLE_H
 #define COMMANDS_BUNDLE_H
 
@@ -13,9 +10,9 @@
 
 struct command_bundle_entry {
     snowflake id, version;
-    uint64_t default_member_permissions; /* BUNDLE_NO_DEFAULT_PERMISSIONS: null */
+    uint64_t default_member_permissions; /* BUNDLE_NO_DEFAULT_PERMISSIONS means null */
     uint64_t locales;
-    uint32_t length; /* length of the text in bytes; 0: unknown */
+    uint32_t length; /* length of the JSON text in bytes; 0 if unknown */
     uint32_t size;   /* size of the definition in bytes */
     uint8_t type, nsfw, contexts, integration_types;
 };
@@ -25,49 +22,49 @@ struct command_bundle {
     snowflake application_id, guild_id;
     const struct command_bundle_entry *entries; /* sorted by id */
     size_t count;
-    struct str texts; /* comma-separated; empty: texts are in the command rows */
-    bool unreadable;  /* row not decodable: entries are from the command rows */
+    struct str texts; /* JSON texts separated by commas; empty if only the command rows have them */
+    bool unreadable;  /* the row cannot be decoded; entries are from the command rows */
 };
 
 /* --- bundle_format.c: the bytes of the column `entries` ------------------------------- */
 
 /* Encodes entries: four bytes of magic and version, then little-endian fields. */
-struct str encode_bundle_entries(struct arena *arena, const struct command_bundle_entry *entries,
-                                 size_t count);
-/* Decodes entries. Returns false if the bytes are not a valid list, or if the lengths do not match
- * the texts. */
-bool decode_bundle_entries(struct arena *arena, struct str bytes, struct str texts,
-                           const struct command_bundle_entry **ret, size_t *ret_count);
+struct str encode_command_bundle_entries(struct arena *arena,
+                                         const struct command_bundle_entry *entries, size_t count);
+/* Decodes entries. Returns false if the bytes are invalid or the lengths do not match the texts. */
+bool decode_command_bundle_entries(struct arena *arena, struct str bytes, struct str texts,
+                                   const struct command_bundle_entry **ret, size_t *ret_count);
 
 /* --- bundle.c ------------------------------------------------------------------------- */
 
 /* Decodes a bundle from its columns `entries` and `texts`. */
-enum err bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
-                             struct str entries, struct str texts, struct command_bundle *ret);
-/* Reads a bundle; an empty one if there is no row. */
-enum err read_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
-                     struct command_bundle *ret);
-/* Rewrites the bundle from the command rows. *ret_grown: total size of all definitions if it grew,
- * else 0. */
-enum err rewrite_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
-                        size_t *ret_grown);
-/* Schedules the rewrite of an unreadable bundle, after the reply of this read-only call. */
-void schedule_bundle_repair(struct call *call, const struct command_bundle *b);
+enum err command_bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                     struct str entries, struct str texts,
+                                     struct command_bundle *ret);
+/* Reads a bundle; the result is empty if there is no row. */
+enum err read_command_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                             struct command_bundle *ret);
+/* Rewrites the bundle from the command rows. *ret_grown is the total size of the definitions in
+ * bytes if it grew, else 0. */
+enum err rewrite_command_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                size_t *ret_grown);
+/* Schedules the rewrite of an unreadable bundle after the reply, because this call is read-only. */
+void schedule_command_bundle_repair(struct call *call, const struct command_bundle *b);
 
 /* --- iterating over a bundle ---------------------------------------------------------- */
 
-struct bundle_iterator {
+struct command_bundle_iterator {
     const struct command_bundle *bundle;
     size_t next;      /* index of the next entry */
     const char *text; /* start of the next text, if the bundle has texts */
-    struct rows rows; /* texts from the command rows; .lent may be set */
+    struct rows rows; /* command rows, if the bundle has no texts */
     bool at_row;
 };
 
-enum err bundle_iterator_begin(struct tx *tx, const struct command_bundle *b,
-                               struct bundle_iterator *ret);
-bool bundle_iterator_next(struct bundle_iterator *w, const struct command_bundle_entry **ret,
-                          struct str *ret_text);
-enum err bundle_iterator_end(struct bundle_iterator *w);
+enum err command_bundle_iterator_begin(struct tx *tx, const struct command_bundle *b,
+                                       struct command_bundle_iterator *ret);
+bool command_bundle_iterator_next(struct command_bundle_iterator *w,
+                                  const struct command_bundle_entry **ret, struct str *ret_text);
+enum err command_bundle_iterator_end(struct command_bundle_iterator *w);
 
 #endif

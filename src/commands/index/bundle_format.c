@@ -28,8 +28,8 @@ static unsigned char *write_entry(unsigned char *at, const struct command_bundle
     return at;
 }
 
-struct str encode_bundle_entries(struct arena *arena, const struct command_bundle_entry *entries,
-                                 size_t count)
+struct str encode_command_bundle_entries(struct arena *arena,
+                                         const struct command_bundle_entry *entries, size_t count)
 {
     size_t size = HEADER + count * ENTRY;
     unsigned char *bytes = arena_alloc_raw(arena, size), *at = bytes + sizeof magic;
@@ -41,7 +41,7 @@ struct str encode_bundle_entries(struct arena *arena, const struct command_bundl
     return str_slice((const char *)bytes, size);
 }
 
-/* Decodes a little-endian number; compilers turn this into a single load. */
+/* Decodes a little-endian number. Compilers turn this into a single load. */
 static uint32_t parse_u32(const unsigned char *at)
 {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -68,7 +68,7 @@ static struct command_bundle_entry parse_entry(const unsigned char *at)
     };
 }
 
-/* Returns true if a JSON object of this length is at this offset, followed by a comma or the
+/* Returns whether a JSON object of this length is at this offset, followed by a comma or the
  * end. */
 static bool has_text_at(struct str texts, size_t at, size_t length)
 {
@@ -85,7 +85,7 @@ static bool texts_match_entries(struct str texts, const struct command_bundle_en
     size_t at = 0;
 
     if (!texts.n)
-        return true; /* texts are in the command rows */
+        return true; /* the texts are in the command rows */
     for (size_t i = 0; i < count; i++) {
         if (!has_text_at(texts, at, entries[i].length))
             return false;
@@ -94,8 +94,8 @@ static bool texts_match_entries(struct str texts, const struct command_bundle_en
     return count && at == texts.n + 1;
 }
 
-bool decode_bundle_entries(struct arena *arena, struct str bytes, struct str texts,
-                           const struct command_bundle_entry **ret, size_t *ret_count)
+bool decode_command_bundle_entries(struct arena *arena, struct str bytes, struct str texts,
+                                   const struct command_bundle_entry **ret, size_t *ret_count)
 {
     const unsigned char *at = (const unsigned char *)bytes.p;
 

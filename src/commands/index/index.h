@@ -21,7 +21,7 @@ struct index_application {
     uint64_t flags;
     const struct activity_config *embedded_activity_config;
     bool active;       /* a global command was used recently */
-    snowflake version; /* last change of the application or its commands; 0: never. Not sent */
+    snowflake version; /* id of the last change of the app or its commands, or 0; not sent */
 };
 extern const struct type type_index_applications;
 
@@ -35,24 +35,22 @@ struct command_use_count {
     int64_t uses;
 };
 
-/* Reads the applications of an index; key: id of the guild, account, application or channel. */
+/* Reads the applications of an index. key: id of the guild, account, application or channel. */
 enum err read_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
                                  struct list *ret);
-/* Prefetches the rows of an index except the commands; for indexes whose version is stored under
- * their key. */
-void prefetch_index(struct tx *tx, enum command_index_kind kind, snowflake key);
 /* Iterate over the bundles of the index's applications: global commands, then those of the guild. A
  * bundle is valid until the next one is read. */
 enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowflake key,
                             struct rows *ret);
 bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum err *ret_error);
 /* Reads recent uses of global commands (struct command_use_count). */
-enum err read_index_uses(struct tx *tx, enum command_index_kind kind, snowflake key,
-                         struct list *ret);
-/* Ranks the commands of a bundle: the most used is 1; on a tie the older command comes first. */
+enum err read_index_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
+                               struct list *ret);
+/* Ranks the commands of a bundle by uses: rank 1 has the most. On a tie the older command is
+ * first. */
 void rank_commands_by_use(const struct command_bundle *b, const struct list *uses, int64_t *ranks);
-/* *ret: the last change of the index or of its applications, or the key if there was none.
- * *ret_own: the last change of the index alone, or 0. */
+/* *ret is the id of the last change of the index or of its applications, or the key if nothing
+ * changed. *ret_own is the id of the last change of the index alone, or 0. */
 enum err read_index_version(struct tx *tx, snowflake version_key, const struct list *applications,
                             snowflake *ret_own, snowflake *ret);
 
@@ -62,50 +60,48 @@ struct index_member {
     struct tx *tx;
     const struct member_access *member_access;
     bool adult;
-    struct list targets;         /* snowflake: target of each row, sorted */
+    struct list targets;         /* target of each permission row, sorted (snowflake) */
     struct list rows;            /* struct command_permission, parallel to targets */
-    struct list channel_classes; /* struct index_channel_class: distinct channel classes */
+    struct list channel_classes; /* struct index_channel_class, without duplicates */
 };
 
 enum err read_index_member(struct tx *tx, const struct member_access *s, bool adult,
                            struct index_member *ret);
-/* Prefetches the queries of read_index_member. */
-void prefetch_index_member(struct tx *tx, snowflake guild_id, snowflake user_id);
 /* Returns the permission rows of a command or an application in the guild (struct
  * command_permission). */
 struct list index_permission_rows(const struct index_member *r, snowflake target_id);
-/* Returns true if the command is allowed in at least one channel of the guild. q is complete except
- * for the channel. */
-bool can_use_in_any_channel(const struct index_member *r, struct command_permission_check *q);
-/* Returns the permission rows of a target that concern the member, as the index shows them; NULL if
- * none. */
+/* Returns true if the command is allowed in at least one channel of the guild. All fields of q
+ * except those of the channel must be set. */
+bool command_allowed_in_any_channel(const struct index_member *r,
+                                    struct command_permission_check *q);
+/* Returns the permission rows of a command or application that concern the member, as the index
+ * sends them; NULL if there are none. */
 const struct command_index_permissions *index_permissions_of_member(const struct index_member *r,
                                                                     snowflake target_id);
 
 /* --- index_channels.c ----------------------------------------------------------------- */
 
-/* A class of channels or threads that are equal for command permissions. */
+/* Channels or threads that do not differ in command permissions. */
 struct index_channel_class {
     uint64_t permissions; /* permissions of the member */
-    snowflake channel_id; /* for a thread: its parent; 0: no permission row names a channel */
+    snowflake channel_id; /* for a thread, its parent; 0 if no permission row names a channel */
     bool nsfw, thread;
 };
-/* Reads the channels in which the member may view and use commands, one per class. by_channel: some
- * permission row names a channel, so every channel is a class of its own. */
+/* Reads the channels in which the member may view and use commands, one per class. If by_channel is
+ * set, a permission row names a channel, so each channel is a class of its own. */
 enum err read_index_channel_classes(struct tx *tx, const struct member_access *s, bool by_channel,
                                     struct list *ret);
-void prefetch_index_channel_classes(struct tx *tx, snowflake guild_id, snowflake user_id);
 
 /* --- index_routes.c ------------------------------------------------------------------- */
 
-/* The data of an index reply that all its commands share. */
+/* Data that all commands of an index reply share. */
 struct index_request {
     struct call *call;
     enum command_index_kind kind;
-    snowflake key, version_key; /* version_key: id under which the version is stored; 0: key */
+    snowflake key, version_key;            /* id under which the version is stored; 0 means key */
     struct command_permission_check check; /* template; each command adds its fields */
     struct str locale;
-    uint64_t locales;                  /* locales that apply to the caller */
+    uint64_t locales;                  /* locales of the caller, as a bit set */
     const struct index_member *member; /* INDEX_GUILD only */
     const struct user *bot;            /* INDEX_APPLICATION only */
     struct user user;                  /* the caller */
@@ -115,11 +111,11 @@ struct index_request {
     struct json_writer json; /* the reply */
 };
 
-/* --- index_cache_key.c ---------------------------------------------------------------- */
+/* --- compute_index_cache_key.c ---------------------------------------------------------------- */
 
-/* Computes the key of a cached reply: a digest of the view and of the index versions, which every
- * change of a command increments (invalidate_command_index). Returns false if the view is too large
- * for a key. */
-bool index_cache_key(const struct index_request *v, struct result_cache_key *ret);
+/* Computes the key of a cached reply: a digest of all data that the reply depends on, including the
+ * index versions, which every change of a command increments (invalidate_command_index). Returns
+ * false if that data is too long. */
+bool compute_index_cache_key(const struct index_request *v, struct result_cache_key *ret);
 
 #endif

@@ -1,8 +1,7 @@
-/* index_cache_key.c - cache keys of command indexes: a digest of everything that a reply depends
- * on.
- *
- * Writing a thousand commands costs several times as much as reading the view. The digest needs no
- * command rows: every change that an index shows increments a version in the same transaction. */
+/* compute_index_cache_key.c - cache keys of command indexes: a digest of all data that a reply
+ * depends on. Writing a thousand commands costs several times as much as computing the digest. The
+ * digest needs no command rows, because every change that an index shows increments a version in
+ * the same transaction. */
 #include "commands/index/index.h"
 
 enum { USUAL_VIEW = 8 * 1024, MOST_VIEW = 64 * 1024 * 1024 };
@@ -32,8 +31,8 @@ static void append_cache_key_check(struct buf *out, const struct index_request *
                                      (uint64_t)q->administrator << 1 | (uint64_t)q->timed_out);
 }
 
-/* Adds the member's permissions. The identity of the member matters only if there are permission
- * rows. */
+/* Appends the member's permissions to the key. The user id and roles matter only if there are
+ * permission rows. */
 static void append_cache_key_member(struct buf *out, const struct index_member *r)
 {
     const struct index_channel_class *p = r->channel_classes.items;
@@ -89,15 +88,15 @@ static void append_cache_key_uses(struct buf *out, const struct list *uses)
     }
 }
 
-/* The bot is part of the reply of INDEX_APPLICATION. */
+/* Appends the bot, which is part of the reply of INDEX_APPLICATION. */
 static void append_cache_key_bot(struct buf *out, const struct user *bot)
 {
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     schema_encode(&j, &type_partial_user, bot);
 }
 
-bool index_cache_key(const struct index_request *v, struct result_cache_key *ret)
+bool compute_index_cache_key(const struct index_request *v, struct result_cache_key *ret)
 {
     static const char what[] = "command index";
     unsigned char digest[COMMANDS_DIGEST];
@@ -112,7 +111,7 @@ bool index_cache_key(const struct index_request *v, struct result_cache_key *ret
         append_cache_key_member(&out, v->member);
     if (v->bot)
         append_cache_key_bot(&out, v->bot);
-    bool whole = !buf_full(&out);
+    bool whole = !buf_is_full(&out);
     compute_command_digest(v->call, out.p, out.n, digest);
     *ret = (struct result_cache_key){ .what = what };
     memcpy(ret->ids, digest, sizeof digest);

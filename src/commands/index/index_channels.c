@@ -1,19 +1,18 @@
-/* index_channels.c - finds the channels of a guild in which a member may use commands.
- *
- * An index asks for every command whether any channel allows it. Most channels are equal in this
- * respect, so one representative of each class is enough. */
+/* index_channels.c - finds the channels of a guild in which a member may use commands. An index
+ * must know of every command whether a channel allows it. Most channels have the same command
+ * permissions, so one channel of each class is enough. */
 #include "commands/index/index.h"
 
 #include <stdlib.h>
 
 #include "platform/channels/channels.h"
 
-/* The columns of a channel or thread that matter for command permissions. */
+/* The columns of a channel or thread that affect command permissions. */
 struct command_channel {
     snowflake id, parent_id;
     int64_t type;
-    bool nsfw, member;      /* member: the user is a member of this private thread */
-    struct list overwrites; /* struct overwrite: only those that apply to the member */
+    bool nsfw, member;      /* member is true if the user is a member of this private thread */
+    struct list overwrites; /* only overwrites (struct overwrite) that apply to the member */
 };
 
 static const char OPEN_CHANNELS[] =
@@ -42,15 +41,14 @@ static enum err read_open_channels(struct tx *tx, snowflake guild_id, snowflake 
     return rows_end(&rows);
 }
 
-/* Selects only overwrites of the member, its roles and @everyone: a channel may have a thousand. */
+/* Selects only overwrites of the member, his roles and @everyone: a channel may have a thousand. */
 static const char OVERWRITES_ABOUT[] =
     "select o.target_id, o.type, o.allow, o.deny, o.channel_id from overwrites o "
     "cross join channels c where c.id = o.channel_id and c.guild_id = $1 and (o.target_id = $1 or "
     "o.target_id = $2 or o.target_id in (select role_id from member_roles where guild_id = $1 and "
     "user_id = $2)) order by o.channel_id";
 
-/* Reads the member's overwrites into the channels; rows and channels are both sorted by channel
- * id. */
+/* Adds the member's overwrites to the channels. Rows and channels are sorted by channel id. */
 static enum err read_member_overwrites(struct tx *tx, const struct member_access *s,
                                        struct list *channels)
 {
@@ -116,12 +114,6 @@ static bool class_is_listed(const struct list *classes, const struct index_chann
             known[i].nsfw == p->nsfw && known[i].thread == p->thread)
             return true;
     return false;
-}
-
-void prefetch_index_channel_classes(struct tx *tx, snowflake guild_id, snowflake user_id)
-{
-    tx_prefetch(tx, OPEN_CHANNELS, BIND(v_id(guild_id), v_id(user_id)));
-    tx_prefetch(tx, OVERWRITES_ABOUT, BIND(v_id(guild_id), v_id(user_id)));
 }
 
 enum err read_index_channel_classes(struct tx *tx, const struct member_access *s, bool by_channel,

@@ -1,5 +1,5 @@
-/* index_invalidation.c - invalidates command indexes and deletes permission rows after changes
- * elsewhere. */
+/* index_invalidation.c - invalidates command indexes and deletes permission rows when apps, guilds,
+ * members, roles or channels change. */
 #include "commands/index/index_invalidation.h"
 
 #include "base/clock.h"
@@ -22,14 +22,14 @@ enum err on_command_index_changed(struct call *call, snowflake id)
 
 /* --- direct channels with bots -------------------------------------------------------- */
 
-/* Sets the version of direct channels to $2. A bot or a user may have a hundred thousand of them,
- * so each statement starts from a small set: the apps of a guild, the guilds of a user, one page of
- * a bot's channels. */
+/* SQL: sets the index version of DM channels to $2. A bot or a user may have a hundred thousand DM
+ * channels, so each statement starts from a small set: the apps of a guild, the guilds of a user,
+ * one page of a bot's channels. */
 #define SET_DIRECT_VERSIONS(channel_) \
     "insert into command_indexes (id, version) select distinct " channel_ ", cast($2 as bigint) "
 #define ON_VERSION_CONFLICT " on conflict (id) do update set version = excluded.version"
 #define BRINGS_COMMANDS(i_) i_ ".type = 'service' and " INTEGRATION_HAS_COMMANDS(i_)
-/* SQL: selects the direct channel d between the bot of application a and a user. */
+/* SQL: selects the DM channel d between the bot of application a and a user. */
 #define DIRECT_WITH(user_)                                                   \
     "d.low_id = case when a.bot_id < " user_ " then a.bot_id else " user_ "" \
     " end and d.high_id = case when a.bot_id < " user_ " then " user_ " else a.bot_id end"
@@ -69,12 +69,11 @@ enum err invalidate_indexes_of_block(struct call *call, const struct block_chang
 
 static const char IS_BOT[] = "select 1 from applications where bot_id = $1";
 
-/* Skips bots, which have many direct channels and no commands from each other. */
+/* Skips bots, which have many DM channels and cannot use commands of other bots. */
 enum err invalidate_indexes_of_member(struct call *call, const struct member *m)
 {
-    struct rows row;
     bool bot;
-    enum err e = tx_one(call->tx, IS_BOT, BIND(v_id(m->user_id)), &row, &bot);
+    enum err e = tx_exists(call->tx, IS_BOT, BIND(v_id(m->user_id)), &bot);
 
     if (e || bot)
         return e;
@@ -84,9 +83,9 @@ enum err invalidate_indexes_of_member(struct call *call, const struct member *m)
 
 /* --- all direct channels of a bot ----------------------------------------------------- */
 
-enum { CHANNELS_A_STEP = 50 }; /* per step; each user may be in a hundred guilds */
+enum { CHANNELS_A_STEP = 50 }; /* channels per step; each user may be in a hundred guilds */
 
-/* Progress of an iteration over the bot's direct channels: open ones first, then closed ones. */
+/* Position in the list of the bot's DM channels: first the open ones, then the closed ones. */
 struct bot_channel_walk {
     snowflake guild_id, application_id, bot_id;
     int64_t closed;
@@ -108,8 +107,7 @@ static const char SET_VERSIONS_OF_PAGE[] = SET_DIRECT_VERSIONS(
 
 static const char READ_BOT_ID[] = "select bot_id from applications where id = $1";
 
-/* Invalidates one page of channels. *ret_count: number of channels of the page; w->after: the last
- * one. */
+/* Invalidates one page of channels. *ret_count is their number; w->after becomes the last one. */
 static enum err invalidate_channel_page(struct call *call, struct bot_channel_walk *w,
                                         int64_t *ret_count)
 {
@@ -215,7 +213,7 @@ static enum err invalidate_indexes_of_application(struct call *call, snowflake i
         d->closed = row_int(&rows, 0);
         d->channel_id = row_id(&rows, 1);
         if (row_int(&rows, 2) == CHANNEL_DM)
-            ids_add(call->arena, &channels, d->channel_id);
+            id_list_add(call->arena, &channels, d->channel_id);
     }
     deletion_step_count_rows(step, count);
     e = rows_end(&rows);
@@ -224,7 +222,7 @@ static enum err invalidate_indexes_of_application(struct call *call, snowflake i
     return e;
 }
 
-enum { COST_OF_COMMAND = 30 }; /* cost in rows: a definition may have some mebibytes */
+enum { COST_OF_COMMAND = 30 }; /* cost of a deletion in rows: a definition may have some MiB */
 
 static const char DELETE_NEXT_COMMAND[] =
     "delete from commands where id in (select id from commands "
@@ -274,8 +272,8 @@ static const char GUILD_OF_ROWS[] = "select guild_id from command_permissions wh
 static const char DELETE_ENTITY_PERMISSIONS[] =
     "delete from command_permissions where entity_id = $1 and guild_id = $2";
 
-/* Deletes the permission rows of a role, channel or member. guild_id 0: the id is unique across
- * guilds. */
+/* Deletes the permission rows of a role, channel or member. guild_id is 0 if the id is unique
+ * across guilds. */
 static enum err delete_permissions_of_entity(struct call *call, snowflake guild_id,
                                              snowflake entity_id)
 {

@@ -1,34 +1,32 @@
-/* index_invalidation.h - invalidates command indexes and deletes permission rows after changes
- * elsewhere. */
+/* index_invalidation.h - invalidates command indexes and deletes permission rows when apps, guilds,
+ * members, roles or channels change. */
 #ifndef COMMANDS_INDEX_MOVES_H
 #define COMMANDS_INDEX_MOVES_H
 
 #include "api/deletion.h"
 #include "api/hooks.h"
 
-/* Invalidates an index by a new version. id: guild, account or channel, or an application for all
- * indexes that show its commands. */
+/* Invalidates an index by a new version. id is a guild, account or channel, or an application,
+ * which invalidates all indexes that list its commands. */
 enum err invalidate_command_index(struct tx *tx, snowflake id);
 enum err on_command_index_changed(struct call *call, snowflake id);
 
-/* SQL: the app was installed in the guild with the scope applications.commands, not as a bot
- * only. */
+/* SQL: the app was installed in the guild with the scope applications.commands. */
 #define INTEGRATION_HAS_COMMANDS(i) i ".scopes like '%\"applications.commands\"%'"
 
-/* Invalidate the indexes of an account and of its direct channels with bots, except where another
- * guild of the user has the app. Call them after an app was installed and before it is removed: a
- * user has an app's commands in the direct channel with its bot if the app is installed on the
- * account or in one of the user's guilds. */
+/* Invalidate the indexes of an account and of its DM channels with bots, except where another guild
+ * of the user has the app. Call after an app was installed and before it is removed: a user has an
+ * app's commands in the DM with its bot if the app is installed on the account or in a guild of the
+ * user. */
 enum err invalidate_indexes_of_account(struct call *call, const struct account_app *a);
 enum err invalidate_indexes_of_member(struct call *call, const struct member *m);
 enum err invalidate_indexes_of_guild_app(struct call *call, const struct guild_app *a);
-/* Invalidates the index of the direct channel with a blocked bot, whose commands cannot be used
+/* Invalidates the index of the DM channel with a blocked bot, whose commands cannot be used
  * there. */
 enum err invalidate_indexes_of_block(struct call *call, const struct block_change *b);
 extern const struct job_kind
     command_index_invalidation_job; /* continues invalidate_indexes_of_guild_app */
-/* Deletes the commands, bundle and permission rows of an app in a guild that it was removed
- * from. */
+/* Deletes the commands, bundle and permission rows of an app that was removed from a guild. */
 enum err delete_guild_commands_of_app(struct call *call, const struct guild_app *a);
 extern const struct deletion_rule command_deletions[];
 
@@ -36,8 +34,7 @@ extern const struct deletion_rule command_deletions[];
 enum err delete_command_permissions_of_role(struct call *call, const struct role *r);
 enum err delete_command_permissions_of_channel(struct call *call, snowflake id);
 enum err delete_command_permissions_of_member(struct call *call, const struct member_leave *leave);
-/* Deletes the permission rows of the app itself in a guild that it left; the rows of its commands
- * stay. */
+/* Deletes the permission rows of an app that left a guild; the rows of the app's commands stay. */
 enum err delete_command_permissions_of_app(struct call *call, const struct guild_app *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* index_member_filter.c - filters a guild's index: shows a member the commands it can use in some
+/* index_member_filter.c - filters a guild's index: lists the commands that a member can use in some
  * channel. */
 #include "commands/index/index.h"
 #include "commands/permissions/permission_deletion.h"
@@ -8,7 +8,7 @@ static const char PERMISSIONS_OF_GUILD[] =
     "select p.target_id, p.entity_id, p.type, p.permission from command_permissions p "
     "where p.guild_id = $1 and " PERMISSION_NOT_DELETED " order by p.target_id, p.position";
 
-/* Reads the permission rows of the guild. *ret_channels: some row names a channel. */
+/* Reads the permission rows of the guild. *ret_channels is true if a row names a channel. */
 static enum err read_permission_rows(struct index_member *r, bool *ret_channels)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -23,16 +23,10 @@ static enum err read_permission_rows(struct index_member *r, bool *ret_channels)
         struct command_permission *p = list_append(arena, &r->rows, sizeof *p);
 
         *p = (struct command_permission){ row_id(&rows, 1), row_int(&rows, 2), row_bool(&rows, 3) };
-        ids_add(arena, &r->targets, row_id(&rows, 0));
+        id_list_add(arena, &r->targets, row_id(&rows, 0));
         *ret_channels |= p->type == COMMAND_PERMISSION_CHANNEL;
     }
     return rows_end(&rows);
-}
-
-void prefetch_index_member(struct tx *tx, snowflake guild_id, snowflake user_id)
-{
-    tx_prefetch(tx, PERMISSIONS_OF_GUILD, BIND(v_id(guild_id)));
-    prefetch_index_channel_classes(tx, guild_id, user_id);
 }
 
 enum err read_index_member(struct tx *tx, const struct member_access *s, bool adult,
@@ -45,7 +39,7 @@ enum err read_index_member(struct tx *tx, const struct member_access *s, bool ad
     return e ? e : read_index_channel_classes(tx, s, channels, &ret->channel_classes);
 }
 
-/* Returns the index of the first row of a target, by binary search; rows are sorted by target. */
+/* Returns the index of the first row of a target by binary search (rows are sorted by target). */
 static size_t find_first_row(const struct list *targets, snowflake target_id)
 {
     const snowflake *all = targets->items;
@@ -73,7 +67,8 @@ struct list index_permission_rows(const struct index_member *r, snowflake target
     return end > first ? (struct list){ rows + first, end - first } : (struct list){ 0 };
 }
 
-bool can_use_in_any_channel(const struct index_member *r, struct command_permission_check *q)
+bool command_allowed_in_any_channel(const struct index_member *r,
+                                    struct command_permission_check *q)
 {
     const struct index_channel_class *p = r->channel_classes.items;
 
@@ -124,7 +119,7 @@ const struct command_index_permissions *index_permissions_of_member(const struct
         else if (p[i].type == COMMAND_PERMISSION_ROLE && member_has_role(r->member_access, p[i].id))
             add_permission_rule(arena, &ret->roles, &p[i]);
         else if (p[i].type == COMMAND_PERMISSION_USER && p[i].id == r->member_access->user_id)
-            ret->user = opt_bool_of(p[i].permission);
+            ret->user = opt_bool_given(p[i].permission);
     }
     return ret;
 }

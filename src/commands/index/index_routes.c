@@ -10,12 +10,12 @@
 
 /* --- writing one command -------------------------------------------------------------- */
 
-/* A command of a bundle with the fields that depend on the caller. */
+/* A command of a bundle, with the fields that depend on the caller. */
 struct index_command {
     const struct command_bundle *bundle;
     const struct command_bundle_entry *entry;
-    struct str text; /* a JSON object */
-    int64_t rank;    /* 0: a guild command, which has no rank */
+    struct str text; /* JSON object of the command */
+    int64_t rank;    /* 0 for a guild command, which has no rank */
     const struct command_index_permissions *permissions;
 };
 
@@ -31,17 +31,17 @@ static enum err encode_localized_command(struct index_request *v, const struct i
     command_localize(&k, v->locale, COMMAND_FORM_INDEX);
     k.permissions = s->permissions;
     if (s->rank)
-        k.global_popularity_rank = opt_int_of(s->rank);
+        k.global_popularity_rank = opt_int_given(s->rank);
     *ret = json_column_encode(v->call->arena, &type_command, &k);
     return OK;
 }
 
-/* Writes the stored text, with the caller's fields before the closing brace. */
+/* Writes the stored JSON text; adds the caller's fields before the closing brace. */
 static void write_stored_command_json(struct index_request *v, const struct index_command *s)
 {
     struct buf *out = v->json.out;
 
-    json_raw(&v->json, str_slice(s->text.p, s->text.n - 1));
+    json_write_raw(&v->json, str_slice(s->text.p, s->text.n - 1));
     if (s->rank) {
         buf_add_lit(out, ",\"global_popularity_rank\":");
         buf_add_i64(out, s->rank);
@@ -66,9 +66,9 @@ static enum err write_index_command_json(struct index_request *v, struct index_c
     }
     enum err e = encode_localized_command(v, s, &text);
     if (!e)
-        json_raw(&v->json, text);
+        json_write_raw(&v->json, text);
     else if (e == ERR_UNKNOWN_COMMAND)
-        write_stored_command_json(v, s); /* The command cannot be decoded: send the stored text. */
+        write_stored_command_json(v, s); /* the stored text, because decoding failed */
     return e == ERR_UNKNOWN_COMMAND ? OK : e;
 }
 
@@ -84,8 +84,8 @@ static bool application_is_launchable(const struct index_request *v, snowflake a
     return false;
 }
 
-/* Returns true if the application is in the index, which leaves out apps without the scope
- * applications.commands. */
+/* Returns whether the application is in the index. Apps without the scope applications.commands are
+ * not. */
 static bool application_is_in_index(const struct index_request *v, snowflake application_id)
 {
     const struct index_application *a = v->applications.items;
@@ -102,7 +102,7 @@ static bool application_is_in_index(const struct index_request *v, snowflake app
     return low < v->applications.count && a[low].id == application_id;
 }
 
-/* Returns true if the caller may use the command, by evaluate_command_permission, as for an
+/* Returns whether the caller may use the command, by evaluate_command_permission as for an
  * invocation. */
 static bool command_is_listed(const struct index_request *v, const struct command_bundle *b,
                               const struct command_bundle_entry *k)
@@ -122,33 +122,33 @@ static bool command_is_listed(const struct index_request *v, const struct comman
     };
     q.of_command = index_permission_rows(v->member, k->id);
     q.of_application = index_permission_rows(v->member, b->application_id);
-    return can_use_in_any_channel(v->member, &q);
+    return command_allowed_in_any_channel(v->member, &q);
 }
 
 static enum err write_bundle_commands(struct index_request *v, const struct command_bundle *b)
 {
     int64_t *ranks = arena_alloc(v->call->arena, b->count * sizeof *ranks);
     struct index_command s = { .bundle = b };
-    struct bundle_iterator walk;
+    struct command_bundle_iterator walk;
 
     if (!b->guild_id)
         rank_commands_by_use(b, &v->uses, ranks);
     if (b->unreadable)
-        schedule_bundle_repair(v->call, b);
-    enum err e = bundle_iterator_begin(v->call->tx, b, &walk), end;
+        schedule_command_bundle_repair(v->call, b);
+    enum err e = command_bundle_iterator_begin(v->call->tx, b, &walk), end;
     if (e)
         return e;
-    walk.rows.lent = true; /* texts are copied into the reply at once */
-    while (!e && bundle_iterator_next(&walk, &s.entry, &s.text)) {
+    walk.rows.lent = true; /* a text is copied before the next row */
+    while (!e && command_bundle_iterator_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
         if (command_is_listed(v, b, s.entry))
             e = write_index_command_json(v, &s);
     }
-    end = bundle_iterator_end(&walk);
+    end = command_bundle_iterator_end(&walk);
     return e ? e : end;
 }
 
-/* Reserves space for most replies, to avoid repeated copies while the buffer grows. */
+/* Reserves memory that is enough for most replies, to avoid copies while the buffer grows. */
 static void reserve_reply_buffer(struct index_request *v)
 {
     enum { USUAL = 8 * 1024 }; /* bytes per application */
@@ -158,7 +158,7 @@ static void reserve_reply_buffer(struct index_request *v)
         buf_reserve(v->json.out, size);
 }
 
-/* Returns true if an application is active: else there are no uses to read. */
+/* Returns whether an application is active. If none is, there are no uses to read. */
 static bool has_active_application(const struct index_request *v)
 {
     const struct index_application *a = v->applications.items;
@@ -198,7 +198,7 @@ static snowflake version_key_of_index(const struct index_request *v)
     return v->version_key ? v->version_key : v->key;
 }
 
-/* Reads the caller's account for its age and language. */
+/* Reads the caller's account, for the age and language. */
 static enum err read_requesting_user(struct index_request *v)
 {
     return user_find(v->call->tx, v->call->caller->id, &v->user);
@@ -213,7 +213,7 @@ static enum err read_index_data(struct index_request *v)
         e = read_index_version(tx, version_key_of_index(v), &v->applications, &v->own_version,
                                &v->version);
     if (!e && has_active_application(v))
-        e = read_index_uses(tx, v->kind, v->key, &v->uses);
+        e = read_index_use_counts(tx, v->kind, v->key, &v->uses);
     if (e)
         return e;
     v->locale = request_locale_for_user(v->call, &v->user);
@@ -224,8 +224,8 @@ static enum err read_index_data(struct index_request *v)
     return OK;
 }
 
-/* Writes the reply that command_index_reply describes piece by piece: it may be large, and most of
- * it is stored text. */
+/* Writes the reply, which command_index_reply describes. No struct of the reply is built, because
+ * it may be large and most of it is stored text. */
 static enum err write_index_json(struct index_request *v)
 {
     struct json_writer *j = &v->json;
@@ -233,20 +233,20 @@ static enum err write_index_json(struct index_request *v)
 
     *j = call_reply_json_writer(v->call);
     json_begin_object(j);
-    json_name(j, "applications");
+    json_write_name(j, "applications");
     schema_encode(j, &type_index_applications, &v->applications);
-    json_name(j, "application_commands");
+    json_write_name(j, "application_commands");
     json_begin_array(j);
     e = write_index_commands(v);
     json_end_array(j);
-    json_name(j, "version");
-    json_id(j, v->version);
+    json_write_name(j, "version");
+    json_write_id(j, v->version);
     json_end_object(j);
     return e;
 }
 
-/* Replies from the cache if possible: many users request the same index, and a user requests it
- * repeatedly. */
+/* Replies from the cache if possible, because many users request the same index, and users request
+ * it again. */
 static enum err reply_index(struct index_request *v)
 {
     enum err e = read_index_data(v);
@@ -254,7 +254,7 @@ static enum err reply_index(struct index_request *v)
     if (e)
         return e;
     struct result_cache_key key;
-    bool has_key = index_cache_key(v, &key);
+    bool has_key = compute_index_cache_key(v, &key);
     struct shared_text *cached = has_key ? result_cache_find_constant_text(&key) : NULL;
     if (cached)
         return call_reply_shared_text(v->call, cached);
@@ -265,16 +265,6 @@ static enum err reply_index(struct index_request *v)
 }
 
 /* --- handlers ------------------------------------------------------------------------- */
-
-enum err prefetch_guild_command_index(struct call *call)
-{
-    snowflake guild_id = call_path_id(call, "guild.id");
-
-    user_prefetch(call->tx, call->caller->id);
-    prefetch_index(call->tx, INDEX_GUILD, guild_id);
-    prefetch_index_member(call->tx, guild_id, call->caller->id);
-    return OK;
-}
 
 /* GET /guilds/{guild.id}/application-command-index */
 enum err get_guild_command_index(struct call *call)
@@ -301,13 +291,6 @@ enum {
     ALL_CONTEXTS = 1u << CONTEXT_GUILD | 1u << CONTEXT_BOT_DM | 1u << CONTEXT_PRIVATE_CHANNEL,
     ALL_INSTALL_TYPES = 1u << INSTALL_GUILD | 1u << INSTALL_USER,
 };
-
-enum err prefetch_user_command_index(struct call *call)
-{
-    user_prefetch(call->tx, call->caller->id);
-    prefetch_index(call->tx, INDEX_USER, call->caller->id);
-    return OK;
-}
 
 /* GET /users/@me/application-command-index */
 enum err get_user_command_index(struct call *call)
@@ -339,11 +322,9 @@ enum err get_application_command_index(struct call *call)
         .bot = a->bot,
         .check = { .contexts_to_check = ALL_CONTEXTS, .installed = ALL_INSTALL_TYPES },
     };
-    struct rows row;
     bool found;
 
-    enum err e =
-        tx_one(call->tx, AUTHORIZED, BIND(v_id(call->caller->id), v_id(a->id)), &row, &found);
+    enum err e = tx_exists(call->tx, AUTHORIZED, BIND(v_id(call->caller->id), v_id(a->id)), &found);
     if (!e && !found)
         e = ERR_MISSING_ACCESS;
     if (!e)
@@ -357,7 +338,7 @@ enum err get_application_command_index(struct call *call)
 static const char APPLICATION_OF_BOT[] =
     "select id from applications where bot_id = $1 and removed = 0";
 
-/* Finds the application of the bot in this direct channel; *ret 0: the other user is no bot. */
+/* Finds the application of the bot in this DM channel; *ret is 0 if the other user is not a bot. */
 static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
 {
     struct list others;
@@ -375,8 +356,8 @@ static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
     return e;
 }
 
-/* Replies with the commands in the direct channel with a bot: those with the context BOT_DM if the
- * app is installed for the user. */
+/* Replies with the commands in the DM channel with a bot: those with the context BOT_DM if the app
+ * is installed for the user. */
 static enum err reply_bot_dm_index(struct call *call)
 {
     struct index_request v = {
@@ -389,18 +370,20 @@ static enum err reply_bot_dm_index(struct call *call)
     enum err e = find_application_of_dm_bot(call, &v.key);
 
     if (!e && v.key)
-        e = read_installed_in_user_guilds(call->tx, v.key, call->caller->id, &v.check.installed);
+        e = read_app_installed_in_user_guilds(call->tx, v.key, call->caller->id,
+                                              &v.check.installed);
     if (!e && v.key)
-        e = read_installed_on_account(call->tx, v.key, call->caller->id, &v.check.installed);
-    /* A user who has blocked the bot cannot invoke its commands, so none are listed. */
+        e = read_app_installed_on_account(call->tx, v.key, call->caller->id, &v.check.installed);
+    /* A user who has blocked the bot cannot use its commands, so none are listed. */
     if (!e && v.key)
-        e = direct_channel_is_barred(call->tx, call->target.channel, call->caller->id, &barred);
+        e = direct_channel_write_is_refused(call->tx, call->target.channel, call->caller->id,
+                                            &barred);
     if (barred)
         v.check.installed = 0;
     if (!e)
         e = read_requesting_user(&v);
     if (!e && v.key && user_is_adult(&v.user))
-        e = read_age_restricted_enabled(call->tx, call->caller->id, &v.check.nsfw_allowed);
+        e = read_age_restricted_commands_enabled(call->tx, call->caller->id, &v.check.nsfw_allowed);
     return e ? e : reply_index(&v);
 }
 

@@ -13,7 +13,7 @@
 #define OF_APPLICATION "(select id from applications where id = $1)"
 #define OF_GROUP       "(select application_id from channel_integrations where channel_id = $1)"
 
-/* Declares one query per kind of index; all are literals, because struct sql requires them. */
+/* Declares one query per kind of index. Queries are literals, because struct sql needs them. */
 #define DECLARE_QUERIES(name_, begin_, end_)                                                \
     static const char name_##_guild[] = begin_ OF_GUILD end_;                               \
     static const char name_##_user[] = begin_ OF_USER end_;                                 \
@@ -88,7 +88,7 @@ enum err read_index_applications(struct tx *tx, enum command_index_kind kind, sn
     return rows_end(&rows);
 }
 
-/* Guild commands appear in guild indexes only: no other key equals a guild id. */
+/* Guild commands are found only for guild indexes, because no other key equals a guild id. */
 DECLARE_QUERIES(bundles_sql,
                 "select application_id, guild_id, entries, texts from command_lists "
                 "where guild_id in (0, $1) and application_id in ",
@@ -99,7 +99,7 @@ enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowfla
 {
     enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), ret);
 
-    ret->lent = true; /* the texts are large and are copied into the reply at once */
+    ret->lent = true; /* texts are valid until the next row, and copied before */
     return e;
 }
 
@@ -107,8 +107,8 @@ bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum
 {
     if (!rows_next(rows))
         return false;
-    *ret_error = bundle_from_columns(rows->tx, row_id(rows, 0), row_id(rows, 1), row_bytes(rows, 2),
-                                     row_text(rows, 3), ret);
+    *ret_error = command_bundle_from_columns(rows->tx, row_id(rows, 0), row_id(rows, 1),
+                                             row_bytes(rows, 2), row_text(rows, 3), ret);
     return !*ret_error;
 }
 
@@ -118,11 +118,12 @@ DECLARE_QUERIES(uses_sql,
                 "c.application_id in ",
                 " group by c.id order by c.id");
 
-enum err read_index_uses(struct tx *tx, enum command_index_kind kind, snowflake key,
-                         struct list *ret)
+enum err read_index_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
+                               struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, uses_sql[kind], BIND(v_id(key), v_int(ranking_start_day())), &rows);
+    enum err e =
+        tx_query(tx, uses_sql[kind], BIND(v_id(key), v_int(command_ranking_start_day())), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
@@ -156,7 +157,7 @@ void rank_commands_by_use(const struct command_bundle *b, const struct list *use
 
     for (size_t i = 0; i < b->count; i++) {
         ranks[i] = uses->count ? -find_command_uses(uses, b->entries[i].id) : 0;
-        unused += ranks[i] < 0; /* ends as the number of commands with uses, plus one */
+        unused += ranks[i] < 0; /* after the loop: number of commands with uses, plus one */
     }
     for (int64_t rank = 1; rank < unused; rank++) {
         size_t most = b->count;
@@ -172,13 +173,6 @@ void rank_commands_by_use(const struct command_bundle *b, const struct list *use
 }
 
 static const char OWN_VERSION[] = "select version from command_indexes where id = $1";
-
-void prefetch_index(struct tx *tx, enum command_index_kind kind, snowflake key)
-{
-    tx_prefetch(tx, applications_query(kind), BIND(v_id(key)));
-    tx_prefetch(tx, OWN_VERSION, BIND(v_id(key)));
-    tx_prefetch(tx, uses_sql[kind], BIND(v_id(key), v_int(ranking_start_day())));
-}
 
 enum err read_index_version(struct tx *tx, snowflake version_key, const struct list *applications,
                             snowflake *ret_own, snowflake *ret)

@@ -40,8 +40,8 @@ static const struct type type_application_of_index = { .kind = KIND_OBJECT,
 const struct type type_index_applications = { .kind = KIND_ARRAY,
                                               .of = &type_application_of_index };
 
-/* Describes the reply for the documentation and for tests; index_routes.c writes the reply without
- * it. */
+/* Describes the reply for the OpenAPI document and for tests; index_routes.c writes the reply
+ * without it. */
 struct command_index {
     struct list applications, application_commands;
     snowflake version;

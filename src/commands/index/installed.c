@@ -1,4 +1,4 @@
-/* installed.c - checks where an app is installed for a user: guild, account, group DM. */
+/* installed.c - reads where an app is installed for a user: guild, account, group DM. */
 #include "commands/internal.h"
 
 #include "commands/index/index_invalidation.h"
@@ -7,7 +7,7 @@
 static const char IN_GUILD[] =
     "select 1 from integrations i where i.guild_id = $2 and i.application_id = $1 and "
     "i.type = 'service' and " INTEGRATION_HAS_COMMANDS("i");
-/* Starts from the user's guilds, which are few, because an app may be in many guilds. */
+/* The query starts from the user's guilds, which are few; an app may be in many guilds. */
 static const char IN_USER_GUILDS[] =
     "select 1 from members m cross join integrations i where m.user_id = $2 and "
     "i.guild_id = m.guild_id and i.application_id = $1 and i.type = 'service' "
@@ -20,9 +20,7 @@ static const char IN_GROUP[] =
 static enum err read_is_installed(struct tx *tx, struct sql sql, snowflake application_id,
                                   snowflake where, bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, sql, BIND(v_id(application_id), v_id(where)), &row, ret);
+    return tx_exists(tx, sql, BIND(v_id(application_id), v_id(where)), ret);
 }
 
 static enum err read_installed_bit(struct tx *tx, struct sql sql, snowflake application_id,
@@ -36,37 +34,37 @@ static enum err read_installed_bit(struct tx *tx, struct sql sql, snowflake appl
     return e;
 }
 
-enum err read_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                 unsigned *installed)
+enum err read_app_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                     unsigned *installed)
 {
     return read_installed_bit(tx, SQL(IN_GUILD), application_id, guild_id, INSTALL_GUILD,
                               installed);
 }
 
-enum err read_installed_in_user_guilds(struct tx *tx, snowflake application_id, snowflake user_id,
-                                       unsigned *installed)
+enum err read_app_installed_in_user_guilds(struct tx *tx, snowflake application_id,
+                                           snowflake user_id, unsigned *installed)
 {
     return read_installed_bit(tx, SQL(IN_USER_GUILDS), application_id, user_id, INSTALL_GUILD,
                               installed);
 }
 
-enum err read_installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
-                                   unsigned *installed)
+enum err read_app_installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
+                                       unsigned *installed)
 {
     return read_installed_bit(tx, SQL(ON_ACCOUNT), application_id, user_id, INSTALL_USER,
                               installed);
 }
 
-enum err read_installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
-                                 bool *ret)
+enum err read_app_installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
+                                     bool *ret)
 {
     return read_is_installed(tx, SQL(IN_GROUP), application_id, channel_id, ret);
 }
 
-enum err read_age_restricted_enabled(struct tx *tx, snowflake user_id, bool *ret)
+enum err read_age_restricted_commands_enabled(struct tx *tx, snowflake user_id, bool *ret)
 {
     struct user_settings settings;
-    enum err e = settings_find(tx, user_id, &settings);
+    enum err e = user_settings_find(tx, user_id, &settings);
 
     *ret = !e && settings.view_nsfw_commands.value;
     return e;

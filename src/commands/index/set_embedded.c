@@ -1,4 +1,4 @@
-/* set_embedded.c - set-embedded: lets clients launch an application as an activity. */
+/* set_embedded.c - POST …/set-embedded: lets clients launch an application as an activity. */
 #include "commands/internal.h"
 
 #include "commands/index/index_invalidation.h"
@@ -14,10 +14,9 @@ static enum err insert_default_entry_point(struct call *call)
     struct command_patch none = { 0 };
     struct command k = new_empty_command(0);
     struct encoded_command texts;
-    struct rows row;
     bool found;
 
-    enum err e = tx_one(call->tx, FIND_ENTRY_POINT, BIND(v_id(a->id)), &row, &found);
+    enum err e = tx_exists(call->tx, FIND_ENTRY_POINT, BIND(v_id(a->id)), &found);
     if (e || found)
         return e;
     k.id = k.version = snowflake_new();
@@ -25,7 +24,7 @@ static enum err insert_default_entry_point(struct call *call)
     k.type = COMMAND_ENTRY_POINT;
     k.name = STR("launch");
     k.description = STR("Launch an activity");
-    k.handler = opt_int_of(COMMAND_LAUNCH_ACTIVITY);
+    k.handler = opt_int_given(COMMAND_LAUNCH_ACTIVITY);
     normalize_command(call->arena, &k);
     e = check_command_install_types(&call->form, NULL, a, &k, &none);
     if (!e)
@@ -50,5 +49,5 @@ enum err set_embedded(struct call *call)
     enum err e = tx_exec(call->tx, SET_FLAGS, BIND(v_id(a->id), v_int(flags)), NULL);
     if (!e && in->embedded)
         e = insert_default_entry_point(call);
-    return e ? e : apply_and_emit_command_changes(call, a, 0);
+    return e ? e : update_and_emit_bundle_and_indexes(call, a, 0);
 }

@@ -1,5 +1,5 @@
-/* check_permission.c - check_command_permission: reads what evaluate_command_permission needs for
- * one invocation. */
+/* check_permission.c - check_command_permission: reads the data that evaluate_command_permission
+ * needs. */
 #include "commands/permissions/permission_deletion.h"
 #include "platform/accounts/age.h"
 #include "platform/channels/channels.h"
@@ -24,8 +24,8 @@ enum err read_command_permissions(struct tx *tx, snowflake guild_id, snowflake t
     return rows_end(&rows);
 }
 
-/* *ret: age-restricted commands are allowed. In a guild the channel (or the thread's parent)
- * decides, in a direct channel with the app the user's settings. */
+/* Reads whether age-restricted commands are allowed: in a guild by the channel (or the thread's
+ * parent), in a DM with the app by the user's settings. */
 static enum err read_age_restriction(struct tx *tx, const struct command_invoker *invoker,
                                      const struct channel *parent, bool *ret)
 {
@@ -37,7 +37,7 @@ static enum err read_age_restriction(struct tx *tx, const struct command_invoker
         return OK;
     }
     return invoker->context == CONTEXT_BOT_DM
-               ? read_age_restricted_enabled(tx, invoker->user->id, ret)
+               ? read_age_restricted_commands_enabled(tx, invoker->user->id, ret)
                : OK;
 }
 
@@ -58,7 +58,7 @@ static struct command_permission_check new_permission_check(const struct command
     };
 }
 
-/* Reads where the app is installed for the user, among the types that the command supports. */
+/* Reads where the app is installed for the user, of the types that the command supports. */
 static enum err read_installed_types(struct tx *tx, const struct command_invoker *invoker,
                                      struct command_permission_check *q)
 {
@@ -68,13 +68,13 @@ static enum err read_installed_types(struct tx *tx, const struct command_invoker
     enum err e = OK;
 
     if (for_guilds && invoker->context == CONTEXT_GUILD)
-        e = read_installed_in_guild(tx, app, invoker->member_access->guild_id, &q->installed);
+        e = read_app_installed_in_guild(tx, app, invoker->member_access->guild_id, &q->installed);
     else if (for_guilds && invoker->context == CONTEXT_BOT_DM)
-        e = read_installed_in_user_guilds(tx, app, user, &q->installed);
+        e = read_app_installed_in_user_guilds(tx, app, user, &q->installed);
     if (!e && for_accounts)
-        e = read_installed_on_account(tx, app, user, &q->installed);
+        e = read_app_installed_on_account(tx, app, user, &q->installed);
     if (!e && for_accounts && invoker->channel->type == CHANNEL_GROUP)
-        e = read_installed_in_group(tx, app, invoker->channel->id, &q->in_group);
+        e = read_app_installed_in_group(tx, app, invoker->channel->id, &q->in_group);
     return e;
 }
 

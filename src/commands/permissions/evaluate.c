@@ -1,9 +1,8 @@
-/* evaluate.c - evaluate_command_permission: decides who may use a command, from plain data.
- *
- * Indexes and invocations both call it, so a member sees exactly the commands that it can use.
- * Discord's order of stages: installation and context, access to the channel, rows of the channel,
- * rows of the user and its roles, default_member_permissions. In each stage rows of the command
- * override rows of the application. */
+/* evaluate.c - evaluate_command_permission: decides from plain data who may use a command. Indexes
+ * and invocations both call it, so a member sees exactly the commands that he can use. Discord's
+ * order: installation and context, access to the channel, permission rows of the channel, of the
+ * user and of the roles, default_member_permissions. In each stage rows of the command override
+ * rows of the application. */
 #include "commands/commands.h"
 
 enum permission_row_result { ROW_ABSENT, ROW_ALLOWS, ROW_DENIES };
@@ -27,7 +26,7 @@ static bool user_has_role(const struct command_permission_check *q, snowflake id
     return false;
 }
 
-/* Combines the rows of the user's roles: one role that allows is enough. */
+/* Combines the permission rows of the user's roles. If one role allows, the result is allowed. */
 static enum permission_row_result role_rows_result(const struct list *rows,
                                                    const struct command_permission_check *q)
 {
@@ -68,7 +67,7 @@ unsigned command_install_types(const struct command_permission_check *q)
 
     if (!(q->contexts & q->contexts_to_check))
         return 0;
-    /* Private channels need INSTALL_USER; an app that is in a group DM serves all its members. */
+    /* Private channels need INSTALL_USER. An app in a group DM is available to all recipients. */
     if (q->in_group && q->integration_types >> INSTALL_USER & 1)
         install_types |= 1u << INSTALL_GUILD;
     return install_types;
@@ -81,8 +80,8 @@ static bool is_available_here(const struct command_permission_check *q)
 
 /* --- access to the channel ------------------------------------------------------------ */
 
-/* Returns true if the user has access to the channel. User-installed commands do not need
- * SEND_MESSAGES: without it, only the user sees the reply. */
+/* Returns whether the user has access to the channel. User-installed commands do not need
+ * SEND_MESSAGES: without it, only the user sees the response. */
 static bool has_channel_access(const struct command_permission_check *q)
 {
     uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
@@ -103,8 +102,8 @@ static bool default_permissions_allow(const struct command_permission_check *q)
     return needs->value && (q->user_permissions & needs->value) == needs->value;
 }
 
-/* Checks user rows, role rows and defaults. A row of the command overrides the default permissions;
- * a row of the application does not. */
+/* Checks rows of the user and of roles, then default permissions. A row of the command overrides
+ * the default permissions; a row of the application does not. */
 enum command_permission_result evaluate_command_user_permission(
     const struct command_permission_check *q)
 {

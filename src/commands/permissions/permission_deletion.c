@@ -7,12 +7,12 @@
 
 struct permission_deletion {
     snowflake target_id, application_id;
-    int64_t round; /* rows with a smaller round are deleted */
+    int64_t round; /* permission rows with a smaller round are deleted */
     bool emit_events;
 };
 
-/* All rows of a target in a guild have the same round, because they are replaced together.
- * Filtering by round would make SQLite scan all rows of the command. */
+/* All rows of a target in a guild have the same round, because they are replaced together. With a
+ * filter by round, SQLite would scan all rows of the command. */
 static const char DELETE_IN_GUILD[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
 
@@ -35,7 +35,8 @@ static enum err delete_permissions_in_guild(struct call *call, const struct perm
 static const char NEXT_GUILDS[] = "select guild_id from command_permissions where target_id = $1 "
                                   "and round < $2 order by round, guild_id limit $3";
 
-/* Reads the guilds of the next rows, each once; at least one even if no room is left. */
+/* Reads the guilds of the next permission rows without duplicates. `room` limits the number of
+ * rows, but at least one guild is read. */
 static enum err read_next_guilds(struct call *call, const struct permission_deletion *d,
                                  int64_t room, struct list *ret)
 {
@@ -50,13 +51,13 @@ static enum err read_next_guilds(struct call *call, const struct permission_dele
         return e;
     while (rows_next(&rows)) {
         if (row_id(&rows, 0) != last)
-            ids_add(call->arena, ret, row_id(&rows, 0));
+            id_list_add(call->arena, ret, row_id(&rows, 0));
         last = row_id(&rows, 0);
     }
     return rows_end(&rows);
 }
 
-/* *ret_left: rows remain. */
+/* Deletes the next rows; *ret_left is true if rows remain. */
 static enum err delete_permissions_step(struct call *call, const struct permission_deletion *d,
                                         int64_t *room, bool *ret_left)
 {
@@ -78,7 +79,8 @@ static const char ROUNDS[] =
     "select (select max(round) from command_permissions where target_id = $1), "
     "(select round from permission_drops where target_id = $1)";
 
-/* *ret: a round that is greater than that of any row, or 0 if there are no rows. */
+/* Reads a round number that is greater than that of any permission row, or 0 if there are no
+ * rows. */
 static enum err read_next_round(struct tx *tx, snowflake target_id, int64_t *ret)
 {
     struct rows row;
@@ -92,8 +94,7 @@ static enum err read_next_round(struct tx *tx, snowflake target_id, int64_t *ret
     return OK;
 }
 
-/* If an earlier deletion with events is still pending, its remaining guilds get the event as
- * well. */
+/* If an earlier deletion that emits events is pending, its remaining guilds get the event, too. */
 static const char UPSERT_PENDING_DELETION[] =
     "insert into permission_drops (target_id, application_id, round, told) values ($1, $2, $3, $4) "
     "on conflict (target_id) do update set round = excluded.round, "
@@ -135,7 +136,7 @@ static enum err run_permission_deletion_job(struct call *call, const struct job 
     bool found, left;
     enum err e = tx_one(call->tx, READ_PENDING_DELETION, BIND(v_id(job->key)), &row, &found);
 
-    /* The pending deletion may have been deleted together with its application. */
+    /* The pending deletion may have been deleted with its application. */
     if (e || !found)
         return e;
     struct permission_deletion d = { job->key, row_id(&row, 0), row_int(&row, 1),

@@ -1,28 +1,27 @@
-/* permission_deletion.h - deletes the permission rows of a renamed or deleted command.
- *
- * A command may have rows in a hundred thousand guilds. A row in permission_drops with a new round
- * number hides all rows with smaller rounds at once; they are then deleted in steps. The first step
- * is part of the same transaction and usually the only one; a job runs the others until no such row
- * is left. Rows that are written meanwhile get the new round and stay. */
+/* permission_deletion.h - deletes the permission rows of a renamed or deleted command. A command
+ * may have rows in a hundred thousand guilds. A row in permission_drops with a new round number
+ * hides all permission rows with smaller rounds at once; hidden rows are then deleted in steps. The
+ * first step is part of the same transaction; a job runs the others. Rows that are written
+ * meanwhile have the new round and stay. */
 #ifndef COMMANDS_PERMISSION_DROPS_H
 #define COMMANDS_PERMISSION_DROPS_H
 
 #include "api/jobs/jobs.h"
 #include "commands/internal.h"
 
-/* SQL: row p of command_permissions is not hidden by a pending deletion. */
+/* SQL: the row p of command_permissions is not hidden by a pending deletion. */
 #define PERMISSION_NOT_DELETED                                                                  \
     "not exists (select 1 from permission_drops d where d.target_id = p.target_id and d.round " \
     "> p.round)"
 
-/* Maximum number of rows per transaction; each guild counts as one more row. */
+/* Maximum number of rows that a transaction deletes; each guild counts as one more row. */
 enum { PERMISSION_DELETIONS_PER_STEP = 400 };
 
-/* Deletes permission rows of a command and subtracts them from *room. tell: emit an event with an
- * empty list to each guild. */
+/* Deletes at most *room permission rows of a command and subtracts their number from *room. If
+ * emit_events is set, emits an event with an empty list to each guild. */
 enum err delete_command_permissions(struct call *call, const struct command_row *k,
                                     bool emit_events, int64_t *room);
-/* For offline tools: deletes all rows in one step and emits no events. */
+/* Deletes all rows in one step and emits no events; for offline tools. */
 enum err delete_all_command_permissions(struct tx *tx, snowflake command_id);
 
 extern const struct job_kind permission_deletion_job;

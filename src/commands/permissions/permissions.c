@@ -15,9 +15,9 @@ static snowflake target_command_id(const struct call *call)
     return call_path_id(call, "command.id");
 }
 
-/* Allows bots and members with MANAGE_GUILD. A bearer token acts for a user: the app may read only
- * what that user may read. */
-enum err check_read_permissions_access(struct call *call)
+/* Allows bots and members with MANAGE_GUILD. With a bearer token, an app may read only what its
+ * user may read. */
+enum err check_read_command_permissions(struct call *call)
 {
     bool may =
         call->caller->kind == CALLER_BOT || call->target.permissions & PERMISSION(MANAGE_GUILD);
@@ -26,7 +26,7 @@ enum err check_read_permissions_access(struct call *call)
 }
 
 /* Only members who may use the command may change its permissions. */
-enum err check_modify_permissions_access(struct call *call)
+enum err check_modify_command_permissions(struct call *call)
 {
     const struct command *k = call->target.command;
     const struct member_access *s = call->target.member_access;
@@ -77,7 +77,7 @@ enum err list_command_permissions(struct call *call)
             (struct command_permission){ row_id(&rows, 1), row_int(&rows, 2), row_bool(&rows, 3) };
     }
     e = rows_end(&rows);
-    return e ? e : call_reply(call, &all);
+    return e ? e : call_reply_object(call, &all);
 }
 
 static struct command_permissions command_permissions_of_call(const struct call *call,
@@ -97,7 +97,7 @@ enum err get_command_permissions(struct call *call)
     if (e)
         return e;
     struct command_permissions p = command_permissions_of_call(call, rows);
-    return rows.count ? call_reply(call, &p) : ERR_UNKNOWN_COMMAND_PERMISSIONS;
+    return rows.count ? call_reply_object(call, &p) : ERR_UNKNOWN_COMMAND_PERMISSIONS;
 }
 
 /* --- who may change a row ------------------------------------------------------------- */
@@ -155,8 +155,8 @@ static enum err check_can_change_channel(struct call *call, snowflake id, bool *
     return e;
 }
 
-/* Sets *ret if the caller may change a row for this role, member or channel. ERR_UNKNOWN_… if it
- * does not exist. */
+/* Sets *ret if the caller may change a row for this role, member or channel. Returns ERR_UNKNOWN_…
+ * if it does not exist. */
 static enum err check_can_change_row(struct call *call, const struct command_permission *p,
                                      bool *ret)
 {
@@ -208,7 +208,7 @@ static void add_audit_change(struct permission_replacement *x, const struct comm
     c->new_value = encode_permission(arena, find_row_of_entity(&x->after, p));
 }
 
-/* Checks a row that is new or changed. */
+/* Checks a permission row that is new or changed. */
 static enum err check_new_row(struct permission_replacement *x, const struct command_permission *p,
                               const struct json_path *at)
 {
@@ -262,7 +262,7 @@ static enum err compare_permission_rows(struct permission_replacement *x)
 
 static const char DELETE_ROWS[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
-/* If a deletion of earlier rows is pending, new rows get its round, so that they stay. */
+/* While a deletion of earlier rows is pending, new rows get its round number, so that they stay. */
 static const char ADD_ROW[] =
     "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, "
     "permission, position, round) values ($1, $2, $3, $4, $5, $6, $7, "
@@ -292,11 +292,11 @@ static enum err emit_permission_changes(struct call *call, const struct command_
                                         struct list changes)
 {
     struct audit_options options = { .application_id = opt_id_or_null(p->application_id) };
-    struct guild_integrations_ref guild = { p->guild_id };
+    struct guild_integrations_event guild = { p->guild_id };
 
     emit_command_permissions(call, p);
     call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(p->guild_id),
-              &guild_integrations_ref_schema, &guild);
+              &guild_integrations_event_schema, &guild);
     enum err e = invalidate_command_index(call->tx, p->guild_id);
     return e ? e
              : audit_record_changes(call, p->guild_id, AUDIT_COMMAND_PERMISSIONS, p->id, &options,
@@ -306,7 +306,7 @@ static enum err emit_permission_changes(struct call *call, const struct command_
 /* PUT …/commands/{command.id}/permissions */
 enum err modify_command_permissions(struct call *call)
 {
-    const struct permissions_body *in = call->body;
+    const struct command_permissions_body *in = call->body;
     struct permission_replacement x = { .call = call, .after = in->permissions };
 
     enum err e = read_command_permissions(call->tx, call->target.guild->id, target_command_id(call),
@@ -319,5 +319,5 @@ enum err modify_command_permissions(struct call *call)
     e = replace_permission_rows(call, &p);
     if (!e && x.changes.count)
         e = emit_permission_changes(call, &p, x.changes);
-    return e ? e : call_reply(call, &p);
+    return e ? e : call_reply_object(call, &p);
 }

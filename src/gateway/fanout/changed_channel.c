@@ -1,5 +1,5 @@
-/* changed_channel.c - a CHANNEL_UPDATE that changes overwrites: which sessions gain or lose the
- * channel. */
+/* changed_channel.c - which sessions gain or lose a channel by a CHANNEL_UPDATE with new
+ * overwrites. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 struct changed_channel {
     struct gateway_event *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE */
     struct channel_overwrites
-        *before; /* former overwrites; NULL: the view did not have the channel */
+        *before; /* former overwrites; NULL if the channel was not in the view */
 };
 
 static bool overwrites_differ(const struct channel_overwrites *p, const struct event_routing *f)
@@ -22,7 +22,7 @@ static bool overwrites_differ(const struct channel_overwrites *p, const struct e
                                                        p->count * sizeof *p->overwrites) != 0);
 }
 
-struct changed_channel *changed_channel_begin(const struct delivery *d)
+struct changed_channel *changed_channel_begin(const struct event_delivery *d)
 {
     if (d->event->type != EVENT_CHANNEL_UPDATE)
         return NULL;
@@ -40,7 +40,7 @@ struct changed_channel *changed_channel_begin(const struct delivery *d)
     return c;
 }
 
-bool changed_channel_deliver(struct changed_channel *c, const struct delivery *d,
+bool changed_channel_deliver(struct changed_channel *c, const struct event_delivery *d,
                              struct topic_subscription *seat)
 {
     if (!session_receives_event(d, seat->session))
@@ -53,9 +53,9 @@ bool changed_channel_deliver(struct changed_channel *c, const struct delivery *d
     if ((c->before && member_can_view_channel(&who, c->before)) == shown)
         return false;
     if (shown && c->before && channel_type_has_threads(now->type))
-        thread_sync_begin(seat->session, d->topic->id, &now->id, 1);
+        send_thread_list_sync_begin(seat->session, d->topic->id, &now->id, 1);
     if (seat->session->bot)
-        return false; /* bots get the CHANNEL_UPDATE itself */
+        return false; /* bots get the CHANNEL_UPDATE event itself */
     if (!c->events[shown])
         c->events[shown] = gateway_event_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE,
                                              d->event->to, gateway_event_payload(d->event));

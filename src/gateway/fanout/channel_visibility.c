@@ -1,10 +1,10 @@
 /* channel_visibility.c - CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain or lose.
  *
  * When a role, a member's roles or the owner change, users receive these events for each channel
- * that they gain or lose; bots know all channels anyway. Only the values that the event changed
- * are stored. A session's former permissions are computed from them when the session is
- * processed, so no table of sessions and channels is needed. Channels are read from the store
- * when the first session needs their payload. */
+ * that they gain or lose; bots know all channels anyway. Only the values that the event changed are
+ * stored. A session's former permissions are computed from these values when the session is
+ * processed, so no table of sessions and channels is needed. Channels are read from the store when
+ * the first session needs their payload. */
 #include "gateway/fanout/channel_visibility.h"
 
 #include <stdlib.h>
@@ -23,22 +23,22 @@
 enum {
     OVERWRITES_PER_TICK = 16,
     CHANNELS_PER_READ = 32,             /* channels per store read */
-    FIND_CHANNELS_TICKS = 256,          /* budget for finding channels to read */
-    READ_CHANNELS_NS = 3 * 1000 * 1000, /* time limit of a store read */
+    FIND_CHANNELS_TICKS = 256,          /* budget ticks for finding channels to read */
+    READ_CHANNELS_NS = 3 * 1000 * 1000, /* time limit of a store read, in ns */
 };
 
 struct visibility_channel {
-    /* In the guild view, which no event changes during the delivery. */
+    /* Overwrites in the guild view, which no event changes during the delivery. */
     const struct channel_overwrites *rule;
     snowflake id;
     bool wanted, read, known;
-    struct str payload; /* in the arena of the store read */
+    struct str payload; /* stored in the arena of the store read */
     struct gateway_event
-        *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE; both NULL: the channel is deleted */
+        *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE; both NULL if the channel is deleted */
 };
 
-/* The roles of a session before the event. Stored per session, because a new subscription may
- * have the new roles already. */
+/* The roles of a member before the event. Stored per session, because a new subscription may have
+ * the new roles already. */
 struct old_roles {
     uint64_t session;
     snowflake *ids;
@@ -50,18 +50,18 @@ struct visibility_changes {
     snowflake guild_id;
     enum event event;
 
-    /* State of the guild before the event. */
+    /* The members from here on describe the guild before the event. */
     snowflake owner_id, role_id;
     uint64_t permissions;    /* former permissions of the role role_id */
-    struct old_roles *roles; /* former roles of the member's sessions */
+    struct old_roles *roles; /* former roles of all sessions of the member */
     uint32_t role_sets;
 
-    uint64_t session; /* number of the session in progress, or 0 */
-    uint32_t at;      /* index of the next channel of the session in progress */
+    uint64_t session; /* number of the session that is being processed, or 0 */
+    uint32_t at;      /* index of that session's next channel */
     bool failed;      /* a store read failed */
     struct visibility_channel *channels;
     uint32_t channel_count;
-    snowflake *gained; /* channels that the session in progress gained */
+    snowflake *gained; /* channels that the session being processed has gained */
     uint32_t gained_count, gained_cap;
     bool gained_threads; /* a gained channel can have threads */
 };
@@ -93,7 +93,7 @@ static const struct old_roles *find_old_roles(const struct visibility_changes *s
     return NULL;
 }
 
-static bool event_can_change_visibility(const struct delivery *d)
+static bool event_can_change_visibility(const struct event_delivery *d)
 {
     const struct guild_view *v = d->topic->view;
     const struct event_routing *f = d->routing;
@@ -113,18 +113,19 @@ static bool event_can_change_visibility(const struct delivery *d)
     }
 }
 
-/* Bots know all channels, but need the threads of channels that they can view now. */
+/* Bots know all channels, but must get the threads of channels that they can view now. */
 static bool session_needs_visibility(const struct session *s)
 {
     return !s->bot || s->options.intents & INTENT(GUILDS);
 }
 
-static bool visibility_change_concerns(const struct visibility_changes *s, const struct delivery *d,
+static bool visibility_change_concerns(const struct visibility_changes *s,
+                                       const struct event_delivery *d,
                                        const struct topic_subscription *seat)
 {
     snowflake id = seat->session->caller.id;
 
-    /* The session's former loop delivered the event and sent the channel changes. */
+    /* A session that moved here got the event and its channel changes on its former loop. */
     if (!session_needs_visibility(seat->session) ||
         d->event->number <= seat->session->resume.delivered_elsewhere)
         return false;
@@ -159,8 +160,8 @@ static void free_old_roles(struct visibility_changes *s)
     s->role_sets = 0;
 }
 
-/* Records the roles of all sessions of the member. */
-static void record_member_old_roles(struct visibility_changes *s, const struct delivery *d)
+/* Records the roles that all sessions of the member have before the event. */
+static void record_member_old_roles(struct visibility_changes *s, const struct event_delivery *d)
 {
     const struct topic *own =
         topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_user_id(d->routing));
@@ -175,7 +176,7 @@ static void record_member_old_roles(struct visibility_changes *s, const struct d
     }
 }
 
-struct visibility_changes *visibility_changes_begin(const struct delivery *d)
+struct visibility_changes *visibility_changes_begin(const struct event_delivery *d)
 {
     if (!event_can_change_visibility(d))
         return NULL;
@@ -218,7 +219,7 @@ static int compare_channel_ids(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Collects the channels sorted by id, so that categories come before their channels. */
+/* Collects the guild's channels sorted by id, so that categories come before their channels. */
 static void collect_guild_channels(struct visibility_changes *s, const struct guild_view *v)
 {
     size_t at = 0;
@@ -230,7 +231,7 @@ static void collect_guild_channels(struct visibility_changes *s, const struct gu
     qsort(s->channels, s->channel_count, sizeof *s->channels, compare_channel_ids);
 }
 
-/* Ignores timeouts, because they do not remove VIEW_CHANNEL. */
+/* Timeouts are ignored, because they do not remove VIEW_CHANNEL. */
 struct permission_input member_access_without_timeout(const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -300,7 +301,7 @@ static enum err read_channel_payload(struct visibility_changes *s, struct visibi
 {
     const struct gateway_source *source = s->store_read.gateway_loop->gateway->options.source;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
     enum err e = source->channel(tx, p->id, &j);
@@ -313,8 +314,8 @@ static enum err read_channel_payload(struct visibility_changes *s, struct visibi
     return e;
 }
 
-/* A read that takes too long on the loop is restarted in the background, so results of the first
- * run are reset. */
+/* Resets the results first, because a read that takes too long on the loop restarts in the
+ * background. */
 static enum err read_channel_payloads(struct session_store_read *l, struct tx *tx)
 {
     struct visibility_changes *s = container_of(l, struct visibility_changes, store_read);
@@ -365,7 +366,7 @@ static void begin_channel_payloads_read(struct visibility_changes *s,
     s->store_read = (struct session_store_read){ .blocks_events = true,
                                                  .run = read_channel_payloads,
                                                  .done = on_channel_payloads_read };
-    store_read_now(h, &s->store_read);
+    store_read_begin_now(h, &s->store_read);
 }
 
 bool channel_type_has_threads(int64_t type)
@@ -386,7 +387,7 @@ static void record_gained_channel(struct visibility_changes *s, const struct vis
 static void send_gained_threads(struct visibility_changes *s, struct session *to)
 {
     if (s->gained_threads)
-        thread_sync_begin(to, s->guild_id, s->gained, s->gained_count);
+        send_thread_list_sync_begin(to, s->guild_id, s->gained, s->gained_count);
     s->gained_count = 0;
     s->gained_threads = false;
 }
@@ -412,7 +413,7 @@ static bool send_channel_changes(struct visibility_changes *s, const struct perm
     for (; s->at < s->channel_count; s->at++) {
         struct visibility_channel *p = &s->channels[s->at];
 
-        if (loop_budget_use(h, channel_check_ticks(p)))
+        if (loop_budget_consume_ticks(h, channel_check_ticks(p)))
             return false;
         if (!channel_visibility_changes(c, p, &shown))
             continue;
@@ -422,7 +423,7 @@ static bool send_channel_changes(struct visibility_changes *s, const struct perm
             continue;
         }
         if (s->failed) {
-            /* The client would have wrong channels, so it has to identify again. */
+            /* The client would have wrong channels, so it must identify again. */
             session_invalidate_later(h, s->session);
             return true;
         }
@@ -437,16 +438,16 @@ static bool send_channel_changes(struct visibility_changes *s, const struct perm
     return true;
 }
 
-bool visibility_changes_sending(const struct visibility_changes *s,
-                                const struct topic_subscription *seat)
+bool visibility_changes_is_sending(const struct visibility_changes *s,
+                                   const struct topic_subscription *seat)
 {
     return s->session == seat->session->number;
 }
 
-bool visibility_changes_send(struct visibility_changes *s, const struct delivery *d,
+bool visibility_changes_send(struct visibility_changes *s, const struct event_delivery *d,
                              struct topic_subscription *seat)
 {
-    if (!visibility_changes_sending(s, seat)) {
+    if (!visibility_changes_is_sending(s, seat)) {
         if (!visibility_change_concerns(s, d, seat))
             return true;
         if (!s->channels)
@@ -454,7 +455,7 @@ bool visibility_changes_send(struct visibility_changes *s, const struct delivery
         s->session = seat->session->number;
         s->at = 0;
         if (s->event == EVENT_GUILD_ROLE_DELETE) {
-            free_old_roles(s); /* frees the roles of the previous session */
+            free_old_roles(s); /* frees the old roles of the previous session */
             record_old_roles(s, seat);
             subscription_remove_role(seat, s->role_id);
         }

@@ -9,20 +9,20 @@ struct changed_channel;
 struct channel_overwrites;
 struct visibility_changes;
 
-/* Call it before an event changes the view. Returns NULL if the event cannot change which
+/* Call it before an event changes the guild view. Returns NULL if the event cannot change which
  * channels members can view. */
-struct visibility_changes *visibility_changes_begin(const struct delivery *d);
-/* Call it after the event was sent to the session: sends the channels that it gained or lost.
- * Returns false if there is more to send, in a later iteration or after a store read. */
-bool visibility_changes_send(struct visibility_changes *s, const struct delivery *d,
+struct visibility_changes *visibility_changes_begin(const struct event_delivery *d);
+/* Call it after the event was sent to the session: sends the channels that the session gained or
+ * lost. Returns false if more must be sent, in a later loop iteration or after a store read. */
+bool visibility_changes_send(struct visibility_changes *s, const struct event_delivery *d,
                              struct topic_subscription *seat);
-/* Returns whether visibility_changes_send has not finished this session. */
-bool visibility_changes_sending(const struct visibility_changes *s,
-                                const struct topic_subscription *seat);
+/* Returns whether visibility_changes_send has more to send to this session. */
+bool visibility_changes_is_sending(const struct visibility_changes *s,
+                                   const struct topic_subscription *seat);
 void visibility_changes_free(struct visibility_changes *s); /* accepts NULL */
 
-/* Returns the session's current roles and permissions in the guild, and whether these allow to
- * view a channel. */
+/* The first function returns the session's current roles and permissions in the guild; the second,
+ * whether they allow to view a channel. */
 struct permission_input member_access_without_timeout(const struct topic_subscription *seat);
 bool member_can_view_channel(const struct permission_input *who,
                              const struct channel_overwrites *p);
@@ -31,12 +31,12 @@ bool channel_type_has_threads(int64_t type);
 
 /* --- changed_channel.c ---------------------------------------------------------------- */
 
-/* Call it before the channel changes in the view. Returns NULL if the viewers of the channel
- * stay the same. */
-struct changed_channel *changed_channel_begin(const struct delivery *d);
-/* Sends CHANNEL_CREATE to a session that gains the channel and CHANNEL_DELETE to one that loses
- * it. Returns false if nothing changes for the session. */
-bool changed_channel_deliver(struct changed_channel *c, const struct delivery *d,
+/* Call it before an event changes the channel in the guild view. Returns NULL if the viewers of the
+ * channel stay the same. */
+struct changed_channel *changed_channel_begin(const struct event_delivery *d);
+/* Sends CHANNEL_CREATE to a session that gains the channel and CHANNEL_DELETE to a session that
+ * loses it. Returns false if nothing changes for the session. */
+bool changed_channel_deliver(struct changed_channel *c, const struct event_delivery *d,
                              struct topic_subscription *seat);
 void changed_channel_free(struct changed_channel *c); /* accepts NULL */
 

@@ -10,16 +10,16 @@
 #include "gateway/subscriptions/guild_view.h"
 #include "model/permissions/message_content.h"
 
-struct delivery delivery_new(struct gateway_loop *h, struct gateway_event *n)
+struct event_delivery event_delivery_new(struct gateway_loop *h, struct gateway_event *n)
 {
-    return (struct delivery){
+    return (struct event_delivery){
         .gateway_loop = h, .event = n, .info = event_info(n->type), .routing = &n->routing
     };
 }
 
 /* Returns the event's intents for guilds, or those for direct messages, depending on the
  * audience. */
-static unsigned applicable_intents(const struct delivery *d)
+static unsigned applicable_intents(const struct event_delivery *d)
 {
     unsigned all = d->info->intents, private = all & INTENTS_PRIVATE_CHANNELS;
 
@@ -27,7 +27,7 @@ static unsigned applicable_intents(const struct delivery *d)
     case AUDIENCE_GUILD:
         return all & ~INTENTS_PRIVATE_CHANNELS;
     default:
-        /* A message that is sent to one account counts as a direct message. */
+        /* A message whose audience is one account counts as a direct message. */
         return private || d->event->to.channel_id ? private : all;
     }
 }
@@ -40,21 +40,21 @@ static bool event_concerns_user(const struct event_routing *f, snowflake id)
     return false;
 }
 
-static bool event_is_about_account(const struct delivery *d, const struct session *s)
+static bool event_is_about_account(const struct event_delivery *d, const struct session *s)
 {
     return event_routing_user_id(d->routing) == s->caller.id;
 }
 
-/* An event with EVENT_CONCERNED is announced twice: to the guild, for sessions with the intent
- * GUILD_MEMBERS, and to each account concerned, for sessions without it. */
-static bool session_wants_concerned_event(const struct delivery *d, const struct session *s)
+/* Returns whether the session wants an event with EVENT_CONCERNED. It is announced twice: to the
+ * guild, for sessions with the intent GUILD_MEMBERS, and to each account concerned, for others. */
+static bool session_wants_concerned_event(const struct event_delivery *d, const struct session *s)
 {
     bool all = !s->bot || s->options.intents & INTENT(GUILD_MEMBERS);
 
     return d->event->to.kind == AUDIENCE_GUILD ? all : !all && s->options.intents & INTENT(GUILDS);
 }
 
-static bool session_wants_event(const struct delivery *d, const struct session *s)
+static bool session_wants_event(const struct event_delivery *d, const struct session *s)
 {
     unsigned intents = applicable_intents(d);
 
@@ -67,8 +67,8 @@ static bool session_wants_event(const struct delivery *d, const struct session *
     return d->info->flags & EVENT_OWN && event_is_about_account(d, s);
 }
 
-/* An event of a user goes to one shard: the shard of its guild, or shard 0. */
-static bool session_shard_receives_event(const struct delivery *d, const struct session *s)
+/* An event whose audience is a user goes to one shard: the shard of its guild, or shard 0. */
+static bool session_shard_receives_event(const struct event_delivery *d, const struct session *s)
 {
     snowflake guild_id = d->event->guild_id;
 
@@ -79,9 +79,10 @@ static bool session_shard_receives_event(const struct delivery *d, const struct 
     return guild_id ? session_shard_has_guild(s, guild_id) : s->options.shard_id == 0;
 }
 
-/* Events about the receiving account skip the channel check: a member receives changes of itself
+/* Events about the receiving account skip the channel check: a member receives events about itself
  * even in channels that it cannot view. */
-static bool subscription_can_view_event(const struct delivery *d, struct topic_subscription *seat)
+static bool subscription_can_view_event(const struct event_delivery *d,
+                                        struct topic_subscription *seat)
 {
     const struct audience *to = &d->event->to;
     bool own = (d->info->flags & EVENT_OWN && event_is_about_account(d, seat->session)) ||
@@ -98,7 +99,7 @@ static bool subscription_can_view_event(const struct delivery *d, struct topic_s
         return true;
     if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
         return true;
-    /* Bots receive structure events of channels that they cannot view, except of private
+    /* Bots receive EVENT_STRUCTURE events of channels that they cannot view, except of private
      * threads. */
     bool looks = to->channel_id &&
                  (to->private_thread || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
@@ -110,7 +111,7 @@ static bool subscription_can_view_event(const struct delivery *d, struct topic_s
     return to->private_thread || !to->user_count || subscription_can_grant_roles(seat, to);
 }
 
-bool session_receives_event(const struct delivery *d, const struct session *s)
+bool session_receives_event(const struct event_delivery *d, const struct session *s)
 {
     if ((s->bot || s->options.intents || d->info->flags & EVENT_CONCERNED) &&
         !session_wants_event(d, s))
@@ -126,8 +127,8 @@ bool session_receives_event(const struct delivery *d, const struct session *s)
     case EVENT_USER_SETTINGS_UPDATE:
         return !(s->options.capabilities & CAPABILITY_NO_SETTINGS);
     case EVENT_PRESENCE_UPDATE:
-        /* READY has the current presences from memory. PRESENCE_UPDATE events that were queued
-         * before READY are older. */
+        /* READY has the current presences from memory, so PRESENCE_UPDATE events that were queued
+         * before READY are outdated. */
         return !event_is_about_account(d, s) && d->event->number > s->presences;
     case EVENT_GUILD_MEMBER_REMOVE: /* the removed member gets GUILD_DELETE */
         return !event_is_about_account(d, s);
@@ -136,13 +137,14 @@ bool session_receives_event(const struct delivery *d, const struct session *s)
     }
 }
 
-/* A bot without the intent MESSAGE_CONTENT may need its own copy: if the bot replies to a
+/* A bot without the intent MESSAGE_CONTENT may need its own payload: if the bot replies to a
  * message, the event must not reveal the content of that message. */
-static void dispatch_visible_message(const struct delivery *d, struct session *s, bool in_guild,
-                                     const struct content_reader *reader)
+static void dispatch_visible_message(const struct event_delivery *d, struct session *s,
+                                     bool in_guild, const struct message_content_reader *reader)
 {
     struct str whole = gateway_event_payload(d->event);
-    struct str own = visible_message_for_reader(whole, in_guild, reader, d->gateway_loop->arena);
+    struct str own =
+        visible_message_json_for_reader(whole, in_guild, reader, d->gateway_loop->arena);
 
     if (own.p == whole.p) {
         session_deliver_event(s, d->event, 0);
@@ -156,9 +158,9 @@ static void dispatch_visible_message(const struct delivery *d, struct session *s
     gateway_event_unref(n);
 }
 
-static void dispatch_in_visible_form(const struct delivery *d, struct session *s)
+static void dispatch_in_visible_form(const struct event_delivery *d, struct session *s)
 {
-    const struct content_reader reader = {
+    const struct message_content_reader reader = {
         .id = s->caller.id,
         .application_id = s->caller.application_id,
         .bot = s->bot,
@@ -172,7 +174,7 @@ static void dispatch_in_visible_form(const struct delivery *d, struct session *s
     };
     bool in_guild = d->event->to.kind == AUDIENCE_GUILD;
     bool is_message = d->info->flags & EVENT_CONTENT;
-    bool hidden = is_message && content_is_hidden(&reader, in_guild, &from);
+    bool hidden = is_message && message_content_is_hidden(&reader, in_guild, &from);
 
     if (is_message && !hidden && reader.bot && !reader.granted)
         dispatch_visible_message(d, s, in_guild, &reader);
@@ -180,8 +182,8 @@ static void dispatch_in_visible_form(const struct delivery *d, struct session *s
         session_deliver_event(s, d->event, hidden ? PAYLOAD_WITHOUT_CONTENT : 0);
 }
 
-/* In guilds over SMALL_GUILD_MEMBERS members, users do not get presences and joins of others. */
-static bool guild_is_too_large_for_event(const struct delivery *d,
+/* Users do not get presences and joins of others in guilds over SMALL_GUILD_MEMBERS members. */
+static bool guild_is_too_large_for_event(const struct event_delivery *d,
                                          const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -194,23 +196,23 @@ static bool guild_is_too_large_for_event(const struct delivery *d,
            !(v && v->member_count <= SMALL_GUILD_MEMBERS);
 }
 
-bool session_reads_guild_later(const struct delivery *d)
+bool event_has_only_guild_id(const struct event_delivery *d)
 {
     return d->event->type == EVENT_GUILD_CREATE && d->event->to.kind == AUDIENCE_USER &&
            !d->routing->guild.owner_id;
 }
 
-bool snapshot_included_event(const struct delivery *d, struct topic_subscription *seat)
+bool snapshot_included_event(const struct event_delivery *d, struct topic_subscription *seat)
 {
     return snapshot_has_event(&seat->snapshot_positions, d->event->number) &&
            !(d->info->flags & EVENT_FLEETING);
 }
 
-void deliver_event_to_subscription(const struct delivery *d, struct topic_subscription *seat)
+void deliver_event_to_subscription(const struct event_delivery *d, struct topic_subscription *seat)
 {
     struct session *s = seat->session;
 
-    if (session_reads_guild_later(d))
+    if (event_has_only_guild_id(d))
         return;
     if (!session_receives_event(d, s) || guild_is_too_large_for_event(d, seat) ||
         !subscription_can_view_event(d, seat))

@@ -9,30 +9,29 @@ struct topic_subscription;
 struct session;
 struct topic;
 
-struct delivery {
+struct event_delivery {
     struct gateway_loop *gateway_loop;
-    struct gateway_event *event; /* NULL: no event is in progress */
+    struct gateway_event *event; /* NULL if no event is being delivered */
     const struct event_info *info;
     const struct event_routing *routing;
-    struct topic *topic; /* topic of the event's audience; NULL: no subscribers, or none left */
+    struct topic *topic; /* topic of the event's audience; NULL if it has no subscribers */
     struct visibility_changes
-        *visibility; /* NULL: the event cannot change which channels members can view */
-    struct changed_channel *changed; /* NULL: the channel's viewers are unchanged */
-    bool
-        write_at_once; /* many recipients and no other event queued: write to sockets immediately */
+        *visibility; /* NULL if the event cannot change which channels members can view */
+    struct changed_channel *changed; /* NULL if the channel's viewers stay the same */
+    bool write_at_once; /* many recipients and no queued event: write to sockets immediately */
 };
 
-struct delivery delivery_new(struct gateway_loop *h, struct gateway_event *n);
-/* Returns whether the session receives the event, without the checks that need its subscription. */
-bool session_receives_event(const struct delivery *d, const struct session *s);
-/* A guild that takes long to read is announced to an account only by its id; each session then
- * reads the guild itself. */
-bool session_reads_guild_later(const struct delivery *d);
-/* Returns whether the session's snapshot already included the event: then the event is not sent
- * and has no effect. Always false for EVENT_FLEETING, because such events are not stored. */
-bool snapshot_included_event(const struct delivery *d, struct topic_subscription *seat);
+struct event_delivery event_delivery_new(struct gateway_loop *h, struct gateway_event *n);
+/* Returns whether the session receives the event, without the checks that need the subscription. */
+bool session_receives_event(const struct event_delivery *d, const struct session *s);
+/* Returns whether the event announces a guild to an account only by its id, because the guild takes
+ * long to read; each session of the account then reads the guild itself. */
+bool event_has_only_guild_id(const struct event_delivery *d);
+/* Returns whether the session's snapshot of the store already included the event's change: then the
+ * event is neither sent nor applied. Always false for EVENT_FLEETING, which is not stored. */
+bool snapshot_included_event(const struct event_delivery *d, struct topic_subscription *seat);
 /* Sends the event if the subscribed session may receive it. The caller has checked
  * snapshot_included_event. */
-void deliver_event_to_subscription(const struct delivery *d, struct topic_subscription *seat);
+void deliver_event_to_subscription(const struct event_delivery *d, struct topic_subscription *seat);
 
 #endif

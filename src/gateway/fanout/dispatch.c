@@ -2,9 +2,9 @@
  *
  * Permissions that an event changes are updated before its delivery; roles, channels and guilds
  * that it deletes are removed afterwards, so a session receives the last event that it may see.
- * Delivery to many subscriptions continues over several loop iterations;
- * topic->delivered_count is the number of those that have the event. No subscription is added in
- * between, because store reads wait for the end of the event. */
+ * Delivery to many subscriptions continues over several loop iterations; topic->delivered_count is
+ * the number of subscriptions that got the event. No subscription is added in between, because
+ * store reads wait for the end of the delivery. */
 #include "gateway/fanout/dispatch.h"
 
 #include "base/mem.h"
@@ -24,8 +24,8 @@
  * collected until the end of the iteration would leave the CPU caches before they are sent. */
 enum { MANY_RECIPIENTS = 32, PAYLOAD_BYTES_PER_TICK = 4096 };
 
-/* Prefetches the sessions after subscription i. Each step follows a pointer that was prefetched
- * for an earlier subscription. */
+/* Prefetches the sessions after subscription i into the CPU cache. Each step follows a pointer that
+ * was prefetched for an earlier subscription. */
 static void prefetch_next_sessions(const struct topic *t, uint32_t i)
 {
     if (i + 6 < t->count)
@@ -55,9 +55,9 @@ static void prefetch_next_sessions(const struct topic *t, uint32_t i)
 
 /* --- changes before delivery ---------------------------------------------------------- */
 
-/* Updates the roles of all subscriptions that the member's sessions on this loop have to the
- * guild. */
-static void update_member_roles(const struct delivery *d)
+/* Updates the member's roles in the guild subscriptions of all sessions of the member on this
+ * loop. */
+static void update_member_roles(const struct event_delivery *d)
 {
     struct topic *own =
         topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_user_id(d->routing));
@@ -72,7 +72,7 @@ static void update_member_roles(const struct delivery *d)
     }
 }
 
-static void update_guild_view(const struct delivery *d, struct guild_view *v)
+static void update_guild_view(const struct event_delivery *d, struct guild_view *v)
 {
     const struct event_routing *f = d->routing;
 
@@ -110,9 +110,9 @@ static void update_guild_view(const struct delivery *d, struct guild_view *v)
 
 /* --- changes after delivery ----------------------------------------------------------- */
 
-/* Applies the event to a subscription after its delivery. May free the subscription and, with
- * the last one, its topic. */
-static void update_subscription(const struct delivery *d, struct topic_subscription *seat)
+/* Applies the event to a subscription after its delivery. May free the subscription and, with the
+ * topic's last subscription, the topic. */
+static void update_subscription(const struct event_delivery *d, struct topic_subscription *seat)
 {
     if (d->event->type == EVENT_GUILD_ROLE_DELETE)
         subscription_remove_role(seat, d->routing->role.id);
@@ -120,8 +120,8 @@ static void update_subscription(const struct delivery *d, struct topic_subscript
         subscription_remove(&seat->session->subscriptions, seat);
 }
 
-/* GUILD_CREATE and GUILD_DELETE to an account add or remove its sessions' subscriptions. */
-static void update_session_guilds(const struct delivery *d, struct session *s)
+/* Applies GUILD_CREATE or GUILD_DELETE to the subscriptions of one session of the account. */
+static void update_session_guilds(const struct event_delivery *d, struct session *s)
 {
     struct topic_subscription *seat;
 
@@ -129,8 +129,7 @@ static void update_session_guilds(const struct delivery *d, struct session *s)
     case EVENT_GUILD_CREATE:
         if (session_shard_has_guild(s, d->routing->guild.id))
             gateway_upcalls.guild_join(s, d->routing->guild.id,
-                                       session_reads_guild_later(d) &&
-                                           session_receives_event(d, s));
+                                       event_has_only_guild_id(d) && session_receives_event(d, s));
         break;
     case EVENT_GUILD_DELETE:
         seat = session_subscription_find(&s->subscriptions, AUDIENCE_GUILD, d->routing->guild.id);
@@ -142,18 +141,19 @@ static void update_session_guilds(const struct delivery *d, struct session *s)
     }
 }
 
-/* Returns false if more has to be sent to the session, in a later iteration or after a store
- * read. */
-static bool deliver_to_subscription(struct delivery *d, struct topic_subscription *seat)
+/* Delivers the event to one subscription. Returns false if more must be sent to the session, in a
+ * later loop iteration or after a store read. */
+static bool deliver_to_subscription(struct event_delivery *d, struct topic_subscription *seat)
 {
-    if (d->visibility && visibility_changes_sending(d->visibility, seat))
+    if (d->visibility && visibility_changes_is_sending(d->visibility, seat))
         return visibility_changes_send(d->visibility, d, seat);
     if (!(d->changed && changed_channel_deliver(d->changed, d, seat)))
         deliver_event_to_subscription(d, seat);
     return !d->visibility || visibility_changes_send(d->visibility, d, seat);
 }
 
-static void finish_subscription(struct delivery *d, struct topic_subscription *seat, bool known)
+static void finish_subscription(struct event_delivery *d, struct topic_subscription *seat,
+                                bool known)
 {
     d->topic->delivered_count++;
     if (d->topic->kind == AUDIENCE_GUILD)
@@ -162,16 +162,16 @@ static void finish_subscription(struct delivery *d, struct topic_subscription *s
         update_session_guilds(d, seat->session);
 }
 
-/* Returns the budget ticks per session. GUILD_CREATE makes each session read the store, and a
- * long payload is copied for each session, so both cost more. */
-static uint32_t delivery_ticks(const struct delivery *d)
+/* Returns the budget ticks per session. GUILD_CREATE makes each session read the store, and a long
+ * payload is copied for each session, so both cost more. */
+static uint32_t delivery_ticks(const struct event_delivery *d)
 {
     uint32_t bytes = (uint32_t)(gateway_event_payload(d->event).n / PAYLOAD_BYTES_PER_TICK);
 
     return d->event->type == EVENT_GUILD_CREATE ? BUDGET_TICKS : 1 + bytes;
 }
 
-static bool deliver_to_subscriptions(struct delivery *d)
+static bool deliver_to_subscriptions(struct event_delivery *d)
 {
     uint32_t ticks = delivery_ticks(d);
 
@@ -185,13 +185,13 @@ static bool deliver_to_subscriptions(struct delivery *d)
         if (!known && !deliver_to_subscription(d, seat))
             return false;
         finish_subscription(d, seat, known);
-        if (loop_budget_use(d->gateway_loop, ticks))
+        if (loop_budget_consume_ticks(d->gateway_loop, ticks))
             return false;
     }
     return true;
 }
 
-static void delivery_end(struct delivery *d)
+static void delivery_end(struct event_delivery *d)
 {
     struct topic *t = d->topic;
 
@@ -206,16 +206,16 @@ static void delivery_end(struct delivery *d)
         guild_view_remove_overwrites(t->view, d->routing->role.id);
 }
 
-static void deliver_to_single_session(const struct delivery *d)
+static void deliver_to_single_session(const struct event_delivery *d)
 {
-    struct session *s = registry_find_on_loop(d->gateway_loop, d->event->to.id);
+    struct session *s = registry_find_session_on_loop(d->gateway_loop, d->event->to.id);
 
     if (s && session_receives_event(d, s))
         session_deliver_event(s, d->event, 0);
 }
 
-/* Each loop has one struct delivery, which is reused for every event. */
-static struct delivery *loop_delivery(struct gateway_loop *h)
+/* Returns the loop's struct event_delivery, which is reused for every event. */
+static struct event_delivery *loop_delivery(struct gateway_loop *h)
 {
     if (!h->queue.delivery) {
         h->queue.delivery = mem_new(sizeof *h->queue.delivery);
@@ -226,9 +226,9 @@ static struct delivery *loop_delivery(struct gateway_loop *h)
 
 void dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
 {
-    struct delivery *d = loop_delivery(h);
+    struct event_delivery *d = loop_delivery(h);
 
-    *d = delivery_new(h, n);
+    *d = event_delivery_new(h, n);
     if (n->to.kind == AUDIENCE_SESSION) {
         deliver_to_single_session(d);
         return;
@@ -248,7 +248,7 @@ void dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
 
 bool dispatch_continue(struct gateway_loop *h)
 {
-    struct delivery *d = h->queue.delivery;
+    struct event_delivery *d = h->queue.delivery;
 
     if (d->topic && !deliver_to_subscriptions(d))
         return false;
@@ -258,7 +258,7 @@ bool dispatch_continue(struct gateway_loop *h)
 
 void dispatch_abort(struct gateway_loop *h)
 {
-    struct delivery *d = h->queue.delivery;
+    struct event_delivery *d = h->queue.delivery;
 
     if (!d || !d->event)
         return;
@@ -269,8 +269,8 @@ void dispatch_abort(struct gateway_loop *h)
     d->changed = NULL;
 }
 
-/* A user session that arrives from another loop gets these changes by visible_channels.h.
- *  */
+/* Returns whether visible_channels.h sends the event's changes to a user session that arrives from
+ * another loop. */
 static bool is_sent_by_channel_visibility(const struct session *s, const struct gateway_event *n)
 {
     return !s->bot && n->to.kind == AUDIENCE_GUILD &&
@@ -285,7 +285,7 @@ void dispatch_missed_event(struct session *s, struct gateway_event *n)
 
     if (own ? n->to.id != s->number : !seat || is_sent_by_channel_visibility(s, n))
         return;
-    struct delivery d = delivery_new(s->gateway_loop, n);
+    struct event_delivery d = event_delivery_new(s->gateway_loop, n);
     if (own) {
         if (session_receives_event(&d, s))
             session_deliver_event(s, n, 0);

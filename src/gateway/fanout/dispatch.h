@@ -1,9 +1,9 @@
 /* dispatch.h - delivers each event to its subscribers, within the loop's time budget.
  *
  * Folder fanout/ delivers events from the bus (event_bus.h) to sessions: dispatch.c iterates over
- * the subscriptions, delivery.c decides for each, channel_visibility.c and
- * visible_channels.c send CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain and lose.
- *  */
+ * the subscriptions, delivery.c decides for each subscription, channel_visibility.c and
+ * visible_channels.c send CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain or
+ * lose. */
 #ifndef GATEWAY_FANOUT_DISPATCH_H
 #define GATEWAY_FANOUT_DISPATCH_H
 
@@ -13,14 +13,14 @@ struct gateway_loop;
 struct gateway_event;
 struct session;
 
-/* Starts to deliver an event and updates views and subscriptions. The caller owns the event,
- * which is in h->queue.delivery until it is finished. */
+/* Starts to deliver an event and updates views and subscriptions. The caller owns the event, which
+ * stays in h->queue.delivery until it is delivered. */
 void dispatch_begin(struct gateway_loop *h, struct gateway_event *n);
-/* Returns true if the event is delivered, false if the budget is spent or a store read has to
- * end first. */
+/* Returns true if the event is delivered, false if the time budget is spent or a store read is
+ * pending. */
 bool dispatch_continue(struct gateway_loop *h);
-void dispatch_abort(struct gateway_loop *h); /* ends the delivery in progress, if there is one */
-/* Delivers one missed event to one session that moved to this loop. */
+void dispatch_abort(struct gateway_loop *h); /* aborts the delivery in progress, if any */
+/* Delivers one missed event to a session that has moved to this loop. */
 void dispatch_missed_event(struct session *s, struct gateway_event *n);
 
 #endif

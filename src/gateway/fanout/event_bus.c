@@ -7,7 +7,7 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/wire/gateway_event.h"
 
-/* Loops without subscribers get the events too: the event number of a loop is its progress,
+/* Loops without subscribers get the events, too: the number of a loop's last event is its progress,
  * which sessions that move between loops or nodes rely on. */
 static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
 {
@@ -19,14 +19,14 @@ static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
 
         if (i && test_fault_is_enabled(TEST_FAULT_LATE_LOOPS))
             usleep(1000);
-        p->post.run = event_queue_on_parcel;
+        p->post.run = event_queue_on_batch_posted;
         p->gateway_loop = g->gateway_loops[i];
         loop_post(g->gateway_loops[i]->loop, &p->post);
     }
 }
 
-/* Numbers and posts the events with the lock held, so that every loop sees the same order.
- * Numbers begin after `before` or the last number given, whichever is larger. */
+/* Numbers and posts the events with the lock held, so that every loop sees the same order. Numbers
+ * begin after `before` or after the last number given, whichever is larger. */
 static void number_and_post_batch(struct gateway *g, struct event_batch *b, uint64_t before)
 {
     pthread_mutex_lock(&g->publishing);
@@ -42,7 +42,7 @@ static void number_and_post_batch(struct gateway *g, struct event_batch *b, uint
     pthread_mutex_unlock(&g->publishing);
 }
 
-void publish_event(struct gateway *g, struct gateway_event *n)
+void publish_event_to_loops(struct gateway *g, struct gateway_event *n)
 {
     struct event_batch *b = event_batch_new(g->gateway_loop_count, 1);
 
@@ -50,8 +50,8 @@ void publish_event(struct gateway *g, struct gateway_event *n)
     number_and_post_batch(g, b, 0);
 }
 
-/* Sessions do not subscribe to the private channels of their account, of which there may be a
- * hundred thousand. Events of a private channel are sent to each recipient's account. */
+/* Events of a private channel are sent to each recipient's account: sessions do not subscribe to
+ * private channels, of which an account may have a hundred thousand. */
 void for_each_announced_event(const struct emitted_event *list,
                               void (*take)(void *arg, struct gateway_event *n), void *arg)
 {
@@ -83,7 +83,8 @@ static void append_event_to_batch(void *arg, struct gateway_event *n)
 
 /* All events of a log position get their numbers together, the same on every node. A position
  * without events uses no number, because store reads wait for the event with the last number. */
-void gateway_publish_at(struct gateway *g, int64_t position, const struct emitted_event *list)
+void gateway_publish_at_log_position(struct gateway *g, int64_t position,
+                                     const struct emitted_event *list)
 {
     if (!list)
         return;
@@ -95,5 +96,5 @@ void gateway_publish_at(struct gateway *g, int64_t position, const struct emitte
 
 void gateway_publish(struct gateway *g, const struct emitted_event *list)
 {
-    gateway_publish_at(g, 0, list);
+    gateway_publish_at_log_position(g, 0, list);
 }

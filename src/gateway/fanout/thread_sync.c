@@ -1,7 +1,7 @@
 /* thread_sync.c - sends THREAD_LIST_SYNC and THREAD_MEMBER_LIST_UPDATE to a session.
  *
  * The threads are read by a task of the session (sessions/session_tasks.h) while the events of its
- * loop wait, so the snapshot and the events after it are consistent. */
+ * loop wait, so the read threads and the events after them are consistent. */
 #include "gateway/fanout/thread_sync.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ struct thread_task {
     struct session_task task;
     snowflake guild_id, user_id, thread_id;
     enum event event;
-    struct str payload; /* in the arena of the store read */
+    struct str payload; /* stored in the arena of the store read */
     bool sent;
     size_t count;
     snowflake channels[];
@@ -29,7 +29,7 @@ static enum err read_thread_list_sync(struct session_store_read *load, struct tx
     const struct gateway_source *source = load->gateway_loop->gateway->options.source;
     struct thread_list_sync sync = { .guild_id = t->guild_id };
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     if (t->count)
         sync.channel_ids = (struct opt_list){ GIVEN, { t->channels, t->count } };
@@ -49,7 +49,7 @@ static enum err read_thread_members(struct session_store_read *load, struct tx *
     struct gateway *g = load->gateway_loop->gateway;
     struct list people;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     enum err e =
         g->options.source->thread_members(tx, g, t->guild_id, t->thread_id, t->user_id, &people);
 
@@ -57,11 +57,11 @@ static enum err read_thread_members(struct session_store_read *load, struct tx *
         return e;
     buf_init(&out, MAX_PAYLOAD);
     json_begin_object(&j);
-    json_name(&j, "guild_id");
-    json_id(&j, t->guild_id);
-    json_name(&j, "thread_id");
-    json_id(&j, t->thread_id);
-    json_name(&j, "members");
+    json_write_name(&j, "guild_id");
+    json_write_id(&j, t->guild_id);
+    json_write_name(&j, "thread_id");
+    json_write_id(&j, t->thread_id);
+    json_write_name(&j, "members");
     schema_encode(&j, &type_thread_members, &people);
     json_end_object(&j);
     t->payload = buf_move_to_arena(&out, tx_arena(tx));
@@ -109,8 +109,8 @@ static struct thread_task *thread_task_new(const struct session *s, snowflake gu
     return t;
 }
 
-void thread_sync_begin(struct session *s, snowflake guild_id, const snowflake *channels,
-                       size_t count)
+void send_thread_list_sync_begin(struct session *s, snowflake guild_id, const snowflake *channels,
+                                 size_t count)
 {
     struct thread_task *t = thread_task_new(s, guild_id, count);
 
@@ -120,7 +120,7 @@ void thread_sync_begin(struct session *s, snowflake guild_id, const snowflake *c
     session_task_begin(s, &t->task);
 }
 
-void thread_members_begin(struct session *s, snowflake guild_id, snowflake thread_id)
+void send_thread_members_begin(struct session *s, snowflake guild_id, snowflake thread_id)
 {
     struct thread_task *t = thread_task_new(s, guild_id, 0);
 

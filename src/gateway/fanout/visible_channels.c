@@ -1,7 +1,7 @@
 /* visible_channels.c - channels that a session gains or loses while it moves to another loop.
  *
- * While a session moves, events may change which channels it can view. The view of the new loop
- * has these changes already, so the channels that were visible when the session left are
+ * While a session moves, events may change which channels it can view. The guild view of the new
+ * loop has these changes already, so the channels that were visible when the session left are
  * compared with the channels that are visible now. */
 #include "gateway/fanout/visible_channels.h"
 
@@ -49,7 +49,7 @@ void visible_channels_add(struct visible_channels *c, const struct topic_subscri
         qsort(c->items + from, c->count - from, sizeof *c->items, compare_ids);
 }
 
-/* Returns the first item of a guild; *ret_count is the number of its items. */
+/* Returns the first channel of a guild; sets *ret_count to the number of its channels. */
 static const struct visible_channel *find_guild_channels(const struct visible_channels *c,
                                                          snowflake guild_id, uint32_t *ret_count)
 {
@@ -99,10 +99,10 @@ enum err visible_channels_read_payloads(struct visible_channels *changes,
 
     buf_init(&out, MAX_PAYLOAD);
     for (uint32_t i = 0; i < changes->count && !e; i++) {
-        struct json_writer j = json_writer_to(&out);
+        struct json_writer j = json_writer_to_buf(&out);
 
         buf_reset(&out);
-        /* Reset, because the read may be restarted. */
+        /* Reset the payload, because the store read may be restarted. */
         changes->items[i].payload = (struct str){ 0 };
         e = source->channel(tx, changes->items[i].id, &j);
         if (!e)
@@ -114,27 +114,27 @@ enum err visible_channels_read_payloads(struct visible_channels *changes,
     return e;
 }
 
-/* Sends CHANNEL_DELETE for a channel that is deleted in the store; it has only the ids and the
+/* Sends CHANNEL_DELETE for a channel that is deleted in the store; the event has only ids and
  * type. */
 static void send_deleted_channel(const struct visible_channel *c, struct session *s)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
     json_begin_object(&j);
-    json_name(&j, "id");
-    json_id(&j, c->id);
-    json_name(&j, "guild_id");
-    json_id(&j, c->guild_id);
-    json_name(&j, "type");
-    json_int(&j, c->type);
+    json_write_name(&j, "id");
+    json_write_id(&j, c->id);
+    json_write_name(&j, "guild_id");
+    json_write_id(&j, c->guild_id);
+    json_write_name(&j, "type");
+    json_write_int(&j, c->type);
     json_end_object(&j);
     session_deliver_payload(s, EVENT_CHANNEL_DELETE, buf_str(&out));
     buf_clear(&out);
 }
 
-/* Requests the threads of one guild's gained channels. Items of a guild are adjacent; *at moves
+/* Requests the threads of one guild's gained channels. Channels of a guild are adjacent; *at moves
  * to the end of them. */
 static void send_threads_of_gained_channels(const struct visible_channels *changes, uint32_t *at,
                                             struct session *s)
@@ -147,7 +147,7 @@ static void send_threads_of_gained_channels(const struct visible_channels *chang
         if (changes->items[*at].gained && changes->items[*at].payload.p)
             ids[count++] = changes->items[*at].id;
     if (count)
-        thread_sync_begin(s, guild_id, ids, count);
+        send_thread_list_sync_begin(s, guild_id, ids, count);
     mem_free(ids);
 }
 

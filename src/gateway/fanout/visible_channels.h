@@ -10,8 +10,8 @@ struct session;
 struct visible_channel {
     snowflake guild_id, id;
     int64_t type;
-    bool gained;        /* only in a list of changes: true: gained, false: lost */
-    struct str payload; /* p == NULL: the channel is deleted */
+    bool gained;        /* in a list of changes: true for a gained channel, false for a lost one */
+    struct str payload; /* p is NULL if the channel is deleted */
 };
 
 struct visible_channels {
@@ -24,7 +24,7 @@ void visible_channels_add(struct visible_channels *c, const struct topic_subscri
 /* Adds to `ret` the channels that the session gained or lost since `before`. */
 void visible_channels_compare(const struct visible_channels *before,
                               const struct topic_subscription *seat, struct visible_channels *ret);
-/* Reads the payloads of the changed channels into tx_arena. */
+/* Reads the JSON of the gained channels into tx_arena. */
 enum err visible_channels_read_payloads(struct visible_channels *changes,
                                         const struct gateway_source *source, struct tx *tx);
 /* Sends the changes as CHANNEL_CREATE and CHANNEL_DELETE. */

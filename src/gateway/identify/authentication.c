@@ -16,7 +16,7 @@ bool authentication_init(struct authentication *g, struct gateway_socket *p, str
     memcpy(g->token, token.p, token.n);
     if (!parse_credential_token(CALLER_BOT, str_slice(g->token, token.n), &g->credential))
         return false;
-    auth_begin_lookup(p->gateway_loop->gateway->options.auth, &g->credential);
+    auth_begin_token_lookup(p->gateway_loop->gateway->options.auth, &g->credential);
     g->socket = p;
     p->request_socket = &g->socket;
     p->state = SOCKET_AUTHENTICATING;
@@ -25,14 +25,14 @@ bool authentication_init(struct authentication *g, struct gateway_socket *p, str
     return true;
 }
 
-/* A bot's token may be sent without "Bot ", so the kind of caller is known only after the
- * lookup. */
+/* A bot's token may be sent without "Bot ", so the kind of caller is known only after the token was
+ * found. */
 static const enum caller_kind possible_caller_kinds[] = { CALLER_BOT, CALLER_USER };
 
 static bool find_cached_credential(struct authentication *g, struct auth *auth)
 {
     for (int i = 0; i < (g->bot_only ? 1 : 2); i++)
-        if (auth_find_cached(auth, possible_caller_kinds[i], g->credential.token, &g->caller))
+        if (auth_find_cached_token(auth, possible_caller_kinds[i], g->credential.token, &g->caller))
             return true;
     return false;
 }
@@ -44,7 +44,7 @@ static enum err find_credential(struct authentication *g, struct tx *tx)
 
     for (int i = 0; i < (g->bot_only ? 1 : 2) && e == ERR_UNAUTHORIZED; i++) {
         g->credential.kind = possible_caller_kinds[i];
-        e = auth_find_stored(auth, tx, &g->credential, &g->caller);
+        e = auth_find_stored_token(auth, tx, &g->credential, &g->caller);
     }
     if (!e && (g->caller.disabled || g->caller.deleting))
         e = ERR_UNAUTHORIZED;
@@ -93,7 +93,7 @@ void authentication_begin(struct authentication *g)
 {
     g->store_read.run = read_authentication;
     g->store_read.done = on_authentication_read;
-    store_read_now(g->socket->gateway_loop, &g->store_read);
+    store_read_begin_now(g->socket->gateway_loop, &g->store_read);
 }
 
 struct gateway_socket *authentication_end(struct authentication *g)

@@ -1,7 +1,7 @@
 /* authentication.h - authentication of a client that sent IDENTIFY or RESUME.
  *
  * Folder identify/ starts sessions: identify.c checks IDENTIFY (resume/ handles RESUME), ready.c
- * sends READY, guilds.c sends the guilds that follow it, revoke.c ends sessions whose credential
+ * sends READY, guilds.c sends the guilds that follow READY, revoke.c ends sessions whose credential
  * was revoked. During authentication the socket is in the state SOCKET_AUTHENTICATING. */
 #ifndef GATEWAY_IDENTIFY_AUTHENTICATION_H
 #define GATEWAY_IDENTIFY_AUTHENTICATION_H
@@ -10,11 +10,11 @@
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/gateway_socket.h"
 
-/* Authentication of a socket: the first store read, which finds the account of the token. */
+/* Authentication of a socket: a store read that finds the account of the token. */
 struct authentication {
     struct session_store_read store_read;
-    struct link link;              /* in the list of its loop until authentication_end */
-    struct gateway_socket *socket; /* NULL: the socket is closed */
+    struct link link;              /* link in the list of its loop, until authentication_end */
+    struct gateway_socket *socket; /* NULL if the socket is closed */
     struct credential credential;
     struct caller caller;
     char token[320];
@@ -23,27 +23,27 @@ struct authentication {
     bool revoked; /* the credential was revoked during the read */
     void (*on_authenticated)(struct authentication *g); /* called after success; owns the struct */
     void (*on_failed)(
-        struct authentication *g); /* called after failure: frees the containing object */
-    /* The following members are only read for bots, except the guilds. */
+        struct authentication *g); /* called after failure; frees the containing struct */
+    /* The members from here on are only read for bots, except the guilds. */
     snowflake application_id;
     int64_t application_flags;
-    int64_t starts;     /* sessions started today according to the store */
+    int64_t starts;     /* number of sessions started today, according to the store */
     struct list guilds; /* guild ids, in the arena of the store read */
     bool wants_guilds;
-    /* Reads more in the same transaction if the credential is valid; or NULL. */
+    /* Reads more data in the same transaction if the credential is valid; or NULL. */
     enum err (*read_more)(struct authentication *g, struct tx *tx);
 };
 
-/* Parses the token. Returns false if it is malformed or the address is banned. */
+/* Parses the token. Returns false if the token is malformed or the client's address is banned. */
 bool authentication_init(struct authentication *g, struct gateway_socket *p, struct str token);
-/* Reads the account, then calls known(); closes the socket with 4004 if the token is invalid. */
+/* Reads the account and calls on_authenticated; closes the socket with 4004 if that fails. */
 void authentication_begin(struct authentication *g);
-/* Returns the socket, which leaves SOCKET_AUTHENTICATING, or NULL if the socket is closed. */
+/* Ends the authentication. Returns the socket, or NULL if the socket is closed. */
 struct gateway_socket *authentication_end(struct authentication *g);
 
 void handle_identify(struct gateway_socket *p, int op, struct str raw, const void *d);
 
-/* Binds the session to the credential, so that it ends when the credential is revoked. */
+/* Binds the session to the credential: the session ends when the credential is revoked. */
 void session_bind_credential(struct session *s, const struct authentication *g);
 
 #endif

@@ -14,7 +14,7 @@ void ready_writer_init(struct ready_writer *s, int64_t capabilities, snowflake o
     map_init(&s->known);
     for (int i = 0; i < READY_LISTS; i++) {
         buf_init(&s->texts[i], MAX_PAYLOAD);
-        s->lists[i] = json_writer_to(&s->texts[i]);
+        s->lists[i] = json_writer_to_buf(&s->texts[i]);
         if (capabilities & CAPABILITY_USERS)
             json_begin_array(&s->lists[i]);
     }
@@ -27,7 +27,7 @@ void ready_writer_clear(struct ready_writer *s)
     map_clear(&s->known);
 }
 
-bool ready_refers_to_users(const struct ready_writer *s)
+bool ready_has_user_list(const struct ready_writer *s)
 {
     return s && s->capabilities & CAPABILITY_USERS;
 }
@@ -35,7 +35,7 @@ bool ready_refers_to_users(const struct ready_writer *s)
 /* Returns whether READY_SUPPLEMENTAL follows READY. */
 static bool has_ready_supplemental(const struct ready_writer *s)
 {
-    return ready_refers_to_users(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;
+    return ready_has_user_list(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;
 }
 
 static void write_user_reference(struct ready_writer *s, const struct user *u,
@@ -43,7 +43,7 @@ static void write_user_reference(struct ready_writer *s, const struct user *u,
 {
     if (!map_put(&s->known, u->id, s))
         schema_encode_object(&s->lists[READY_LIST_USERS], &partial_user_schema, u);
-    json_id(out, u->id);
+    json_write_id(out, u->id);
 }
 
 static bool field_is_not_user(const void *arg, struct str name)
@@ -59,7 +59,7 @@ static void write_object_with_user_id(struct ready_writer *s, const struct schem
 {
     json_begin_object(out);
     schema_encode_fields(out, schema, object, field_is_not_user, NULL);
-    json_name(out, "user_id");
+    json_write_name(out, "user_id");
     write_user_reference(s, user, out);
     json_end_object(out);
 }
@@ -68,16 +68,16 @@ static void write_encoded_user_reference(struct ready_writer *s, const struct en
                                          struct json_writer *out)
 {
     if (!map_put(&s->known, p->id, s))
-        json_raw(&s->lists[READY_LIST_USERS], p->user);
-    json_raw(out, p->object);
+        json_write_raw(&s->lists[READY_LIST_USERS], p->user);
+    json_write_raw(out, p->object);
 }
 
 void write_ready_relationships_json(struct ready_writer *s,
                                     const struct encoded_members *relationships,
                                     struct json_writer *out)
 {
-    if (!ready_refers_to_users(s)) {
-        json_raw(out, relationships->list);
+    if (!ready_has_user_list(s)) {
+        json_write_raw(out, relationships->list);
         return;
     }
     json_begin_array(out);
@@ -97,13 +97,13 @@ void write_ready_private_channel_json(struct ready_writer *s, const struct chann
 {
     const struct user *others = c->recipients.value.items;
 
-    if (!ready_refers_to_users(s)) {
+    if (!ready_has_user_list(s)) {
         schema_encode_object(out, &channel_schema, c);
         return;
     }
     json_begin_object(out);
     schema_encode_fields(out, &channel_schema, c, field_is_not_recipients, NULL);
-    json_name(out, "recipient_ids");
+    json_write_name(out, "recipient_ids");
     json_begin_array(out);
     for (size_t i = 0; i < c->recipients.value.count; i++)
         write_user_reference(s, &others[i], out);
@@ -147,7 +147,7 @@ static bool field_is_outside_properties(struct str name)
     return name_is_in_list(name, names);
 }
 
-/* Determines which fields of a guild are written. */
+/* The fields of a guild that are written. */
 struct guild_form {
     const struct ready_writer *shape;
     bool has_people; /* the guild's members are encoded already */
@@ -163,7 +163,7 @@ static bool field_is_written_in_guild(const void *arg, struct str name)
         return false;
     if (!s)
         return true;
-    if ((ready_refers_to_users(s) && name_is_in_list(name, people)) ||
+    if ((ready_has_user_list(s) && name_is_in_list(name, people)) ||
         (has_ready_supplemental(s) && str_is(name, "voice_states")))
         return false;
     return !(s->capabilities & CAPABILITY_PROPERTIES) || field_is_outside_properties(name);
@@ -177,23 +177,23 @@ static bool field_is_in_properties(const void *arg, struct str name)
 
 static void write_guild_properties_json(const struct gateway_guild *g, struct json_writer *out)
 {
-    json_name(out, "properties");
+    json_write_name(out, "properties");
     json_begin_object(out);
     if (g->encoded) {
-        json_name(out, "id");
-        json_id(out, g->guild.id);
-        json_raw_members(out, g->encoded->properties);
+        json_write_name(out, "id");
+        json_write_id(out, g->guild.id);
+        json_write_raw_members(out, g->encoded->properties);
     } else {
         schema_encode_fields(out, &gateway_guild_schema, g, field_is_in_properties, NULL);
     }
     json_end_object(out);
-    json_name(out, "data_mode");
-    json_text(out, STR("full"));
-    json_name(out, "version");
-    json_int(out, 0);
+    json_write_name(out, "data_mode");
+    json_write_text(out, STR("full"));
+    json_write_name(out, "version");
+    json_write_int(out, 0);
 }
 
-/* If READY_SUPPLEMENTAL has the other members, READY contains only the account's own member. */
+/* Writes the members of a guild: only the account itself if READY_SUPPLEMENTAL has the others. */
 static void merge_guild_members(struct ready_writer *s, const struct list *members)
 {
     const struct member *m = members->items;
@@ -231,28 +231,28 @@ static void append_supplemental_guild(struct ready_writer *s, snowflake id,
     struct json_writer *out = &s->lists[READY_LIST_GUILDS];
 
     json_begin_object(out);
-    json_name(out, "id");
-    json_id(out, id);
-    json_name(out, "voice_states");
+    json_write_name(out, "id");
+    json_write_id(out, id);
+    json_write_name(out, "voice_states");
     schema_encode(out, &type_voice_states, voice_states);
-    json_name(out, "activity_instances");
-    json_raw(out, STR("[]"));
+    json_write_name(out, "activity_instances");
+    json_write_raw(out, STR("[]"));
     json_end_object(out);
 }
 
 static void merge_guild_into_ready(struct ready_writer *s, const struct gateway_guild *g)
 {
-    if (!ready_refers_to_users(s))
+    if (!ready_has_user_list(s))
         return;
     if (g->encoded_members)
         merge_encoded_members(s, g->encoded_members);
     else
         merge_guild_members(s, &g->members);
-    json_raw(&s->lists[READY_LIST_PRESENCES], g->presences);
+    json_write_raw(&s->lists[READY_LIST_PRESENCES], g->presences);
     append_supplemental_guild(s, g->guild.id, &g->voice_states);
 }
 
-/* Writes the fields of a guild; parts that are already encoded are copied. */
+/* Writes the fields of a guild; copies fields that are already encoded. */
 static void write_guild_fields_json(const struct gateway_guild *g, const struct guild_form *form,
                                     struct json_writer *out)
 {
@@ -263,14 +263,14 @@ static void write_guild_fields_json(const struct gateway_guild *g, const struct 
         schema_encode_fields(out, &gateway_guild_schema, g, field_is_written_in_guild, form);
         return;
     }
-    json_raw_members(out, g->encoded->top_level_fields);
+    json_write_raw_members(out, g->encoded->top_level_fields);
     if (!apart)
-        json_raw_members(out, g->encoded->properties);
+        json_write_raw_members(out, g->encoded->properties);
     schema_encode_fields(out, &guild_per_recipient_schema, g, field_is_written_in_guild, form);
-    json_name(out, "channels");
+    json_write_name(out, "channels");
     json_begin_array(out);
     for (size_t i = 0; i < g->channel_texts.count; i++)
-        json_raw(out, channels[i]);
+        json_write_raw(out, channels[i]);
     json_end_array(out);
 }
 
@@ -281,9 +281,9 @@ void write_ready_guild_json(struct ready_writer *s, const struct gateway_guild *
 
     json_begin_object(out);
     write_guild_fields_json(g, &form, out);
-    if (g->encoded_members && !ready_refers_to_users(s)) {
-        json_name(out, "members");
-        json_raw(out, g->encoded_members->list);
+    if (g->encoded_members && !ready_has_user_list(s)) {
+        json_write_name(out, "members");
+        json_write_raw(out, g->encoded_members->list);
     }
     if (s && s->capabilities & CAPABILITY_PROPERTIES)
         write_guild_properties_json(g, out);
@@ -315,7 +315,7 @@ static struct str encode_guild_fields(struct arena *arena, const struct gateway_
                                       bool (*shows)(const void *arg, struct str name))
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
     schema_encode_fields(&j, &gateway_guild_schema, g, shows, NULL);
@@ -335,7 +335,7 @@ const struct encoded_guild *encode_shared_guild(struct arena *arena, const struc
     w->channels = arena_array(arena, struct str, channels->count + 1);
     for (size_t i = 0; i < channels->count; i++) {
         struct buf out;
-        struct json_writer j = json_writer_to(&out);
+        struct json_writer j = json_writer_to_buf(&out);
 
         buf_init(&out, MAX_PAYLOAD);
         schema_encode_object(&j, &channel_schema, &c[i]);
@@ -344,15 +344,16 @@ const struct encoded_guild *encode_shared_guild(struct arena *arena, const struc
     return w;
 }
 
-void write_ready_late_guild_json(struct ready_writer *s, snowflake id, struct json_writer *out)
+void write_ready_unavailable_guild_json(struct ready_writer *s, snowflake id,
+                                        struct json_writer *out)
 {
     const struct gateway_guild late = { .guild.id = id, .presences = STR("[]") };
 
     json_begin_object(out);
-    json_name(out, "id");
-    json_id(out, id);
-    json_name(out, "unavailable");
-    json_bool(out, true);
+    json_write_name(out, "id");
+    json_write_id(out, id);
+    json_write_name(out, "unavailable");
+    json_write_bool(out, true);
     json_end_object(out);
     merge_guild_into_ready(s, &late);
 }
@@ -390,7 +391,7 @@ bool ready_writer_is_full(const struct ready_writer *s)
     bool full = false;
 
     for (int i = 0; i < READY_LISTS; i++)
-        full |= buf_full(&s->texts[i]);
+        full |= buf_is_full(&s->texts[i]);
     return full;
 }
 
@@ -398,8 +399,8 @@ static void write_collected_list_json(struct ready_writer *s, enum ready_list li
                                       const char *name, struct json_writer *out)
 {
     json_end_array(&s->lists[list]);
-    json_key(out, str_of(name));
-    json_raw(out, buf_str(&s->texts[list]));
+    json_write_key(out, str_of(name));
+    json_write_raw(out, buf_str(&s->texts[list]));
 }
 
 static void write_ready_supplemental_lists(struct ready_writer *s, struct json_writer *out)
@@ -409,17 +410,17 @@ static void write_ready_supplemental_lists(struct ready_writer *s, struct json_w
     write_collected_list_json(s, READY_LIST_GUILDS, "guilds", out);
     write_collected_list_json(s, READY_LIST_LATER_MEMBERS, "merged_members", out);
     for (size_t i = 0; i < COUNT_OF(none); i++) {
-        json_key(out, str_of(none[i]));
-        json_raw(out, STR("[]"));
+        json_write_key(out, str_of(none[i]));
+        json_write_raw(out, STR("[]"));
     }
 }
 
 static void write_merged_presences_json(struct ready_writer *s, struct gateway *g,
                                         const struct list *friends, struct json_writer *out)
 {
-    json_name(out, "merged_presences");
+    json_write_name(out, "merged_presences");
     json_begin_object(out);
-    json_name(out, "friends");
+    json_write_name(out, "friends");
     gateway_write_presences_json(g, 0, friends, true, out);
     write_collected_list_json(s, READY_LIST_PRESENCES, "guilds", out);
     json_end_object(out);
@@ -428,8 +429,8 @@ static void write_merged_presences_json(struct ready_writer *s, struct gateway *
 void ready_writer_end(struct ready_writer *s, struct gateway *g, const struct list *friends,
                       struct json_writer *ready, struct json_writer *more)
 {
-    if (!ready_refers_to_users(s)) {
-        json_name(ready, "presences");
+    if (!ready_has_user_list(s)) {
+        json_write_name(ready, "presences");
         gateway_write_presences_json(g, 0, friends, false, ready);
         return;
     }

@@ -16,23 +16,23 @@ static struct encoded_member encode_user_object(struct arena *arena, struct buf 
                                                 const struct user *user)
 {
     struct encoded_member p = { .id = user->id };
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     buf_reset(out);
     json_begin_object(&j);
     schema_encode_fields(&j, schema, object, field_is_not_user, NULL);
-    json_name(&j, "user_id");
-    json_id(&j, user->id);
+    json_write_name(&j, "user_id");
+    json_write_id(&j, user->id);
     json_end_object(&j);
     p.object = str_dup(arena, buf_str(out));
     buf_reset(out);
-    j = json_writer_to(out);
+    j = json_writer_to_buf(out);
     schema_encode_object(&j, &partial_user_schema, user);
     p.user = str_dup(arena, buf_str(out));
     return p;
 }
 
-/* Schemas of a list of members or relationships, and the user of an item. */
+/* Schemas of a list of members or of relationships, and how to find the user of an item. */
 struct user_list_kind {
     const struct type *list;
     const struct schema *item;
@@ -62,7 +62,7 @@ static struct encoded_members encode_users_as_list(struct arena *arena,
     struct encoded_members all = { .count = list->count };
     const char *item = list->items;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     all.each = arena_array(arena, struct encoded_member, all.count + 1);
     for (size_t i = 0; i < all.count; i++, item += kind->item->size)

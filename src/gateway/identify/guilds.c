@@ -37,7 +37,7 @@ enum err read_guild_setup(struct gateway_loop *h, struct tx *tx, const struct ga
     return f->is_gone ? OK : e;
 }
 
-/* Checks on the loop, before the read, whether the loop needs the guild view. */
+/* Determines on the loop, before the store read, whether the loop needs the guild view. */
 void guild_setup_begin(struct gateway_loop *h, snowflake guild_id, struct guild_setup *f)
 {
     struct topic *t = topic_find(&h->topics, AUDIENCE_GUILD, guild_id);
@@ -85,7 +85,7 @@ struct guild_join_read {
     uint64_t session;
     struct gateway_viewer viewer;
     struct guild_setup setup;
-    struct gateway_event *event; /* GUILD_CREATE, if it is to be sent */
+    struct gateway_event *event; /* GUILD_CREATE, if it must be sent */
 };
 
 static enum err read_joined_guild(struct session_store_read *l, struct tx *tx)
@@ -99,13 +99,13 @@ static enum err read_joined_guild_with_payload(struct session_store_read *l, str
 {
     struct guild_join_read *j = container_of(l, struct guild_join_read, store_read);
     struct buf out;
-    struct json_writer json = json_writer_to(&out);
+    struct json_writer json = json_writer_to_buf(&out);
 
     gateway_event_unref(j->event); /* reset, because the store may run this function again */
     j->event = NULL;
     buf_init(&out, MAX_PAYLOAD);
     enum err e = read_guild_setup(l->gateway_loop, tx, &j->viewer, &json, &j->setup);
-    if (!e && buf_full(&out))
+    if (!e && buf_is_full(&out))
         e = ERR_ENTITY_TOO_LARGE;
     if (!e && !j->setup.is_gone)
         j->event =
@@ -117,11 +117,11 @@ static enum err read_joined_guild_with_payload(struct session_store_read *l, str
 static void on_joined_guild_read(struct session_store_read *l, enum err e)
 {
     struct guild_join_read *j = container_of(l, struct guild_join_read, store_read);
-    struct session *s = registry_find_on_loop(l->gateway_loop, j->session);
+    struct session *s = registry_find_session_on_loop(l->gateway_loop, j->session);
 
     if (s && !e && guild_setup_is_outdated(l->gateway_loop, &j->setup)) {
         guild_setup_begin(l->gateway_loop, j->setup.guild_id, &j->setup);
-        store_read_now(l->gateway_loop, l);
+        store_read_begin_now(l->gateway_loop, l);
         return;
     }
     if (s && !e && guild_setup_apply(s, &j->setup)) {
@@ -129,7 +129,8 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
             session_deliver_event(s, j->event, 0);
         presence_announce_to_guild(s, j->setup.guild_id);
     } else if (s && e) {
-        session_invalidate_later(l->gateway_loop, j->session); /* the client would miss the guild */
+        session_invalidate_later(l->gateway_loop, j->session); /* because the client would miss the
+                                                                * guild */
     }
     gateway_event_unref(j->event);
     mem_free(j);
@@ -148,7 +149,7 @@ void session_join_guild(struct session *s, snowflake guild_id, bool is_received)
     j->session = s->number;
     j->viewer = gateway_viewer_from_session(s);
     guild_setup_begin(s->gateway_loop, guild_id, &j->setup);
-    store_read_now(s->gateway_loop, &j->store_read);
+    store_read_begin_now(s->gateway_loop, &j->store_read);
 }
 
 struct guild_sending_task {
@@ -173,15 +174,15 @@ static void guild_sending_release_event(struct guild_sending_task *a)
     a->event = NULL;
 }
 
-/* Returns false if the payload is too large. */
+/* Creates GUILD_CREATE. Returns false if the payload is too large. */
 static bool guild_sending_create_event(struct guild_sending_task *a, const struct buf *guild)
 {
     struct buf out;
 
     buf_init(&out, MAX_PAYLOAD);
     buf_add_lit(&out, "{\"unavailable\":false,");
-    buf_add_str(&out, str_skip(buf_str(guild), 1));
-    bool whole = !buf_full(guild) && !buf_full(&out);
+    buf_add_str(&out, str_skip_bytes(buf_str(guild), 1));
+    bool whole = !buf_is_full(guild) && !buf_is_full(&out);
     if (whole)
         a->event =
             gateway_event_new(EVENT_GUILD_CREATE, audience_of_session(a->session), buf_str(&out));
@@ -193,7 +194,7 @@ static enum err read_next_guild(struct session_store_read *l, struct tx *tx)
 {
     struct guild_sending_task *a = container_of(l, struct guild_sending_task, task.store_read);
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     guild_sending_release_event(a);
     if (!session_receives_guild_events(a->viewer.bot, a->viewer.intents))
@@ -260,7 +261,7 @@ static void guild_sending_free(struct session_task *e)
     mem_free(a);
 }
 
-void guild_sending_begin(struct session *s, const struct list *guilds)
+void send_guild_creates_begin(struct session *s, const struct list *guilds)
 {
     struct guild_sending_task *a = mem_new(sizeof *a + guilds->count * sizeof *a->guilds);
 

@@ -8,10 +8,10 @@ struct gateway_loop;
 struct topic_subscription;
 struct session;
 
-/* With more guilds or channels than this the read runs in the background. */
+/* With more guilds or channels than this, the store read runs in the background. */
 enum { MANY_GUILDS_FOR_LOOP = 20, MANY_CHANNELS_FOR_LOOP = 32 };
 
-/* The rows from which a session's subscription to a guild is set up. */
+/* Rows from which a session's subscription to a guild is set up. */
 struct guild_setup {
     snowflake guild_id;
     bool is_gone;    /* the guild is deleted, or the account has left it */
@@ -23,22 +23,22 @@ struct guild_setup {
 };
 
 void guild_setup_begin(struct gateway_loop *h, snowflake guild_id, struct guild_setup *f);
-/* payload: receives the guild's JSON; or NULL. */
+/* Reads the rows, and the guild's JSON if `payload` is not NULL. */
 enum err read_guild_setup(struct gateway_loop *h, struct tx *tx, const struct gateway_viewer *v,
                           struct json_writer *payload, struct guild_setup *f);
-/* Returns whether the loop's guild view does not fit the read, which then has to be repeated:
+/* Returns whether the loop's guild view does not match the rows, which must then be read again:
  * another read created the view first and may have seen more commits, whose events this session
  * would miss; or the view was freed with the guild's last session. */
 bool guild_setup_is_outdated(const struct gateway_loop *h, const struct guild_setup *f);
-/* Subscribes the session to the guild and sets its roles. Returns NULL if the guild or the
- * member is gone. */
+/* Subscribes the session to the guild and sets the member's roles. Returns NULL if the guild is
+ * deleted or the account has left it. */
 struct topic_subscription *guild_setup_apply(struct session *s, const struct guild_setup *f);
 
-/* Called when the account has joined a guild: reads the guild before the next event. is_received:
- * also sends GUILD_CREATE. */
+/* Called when the account has joined a guild: reads the guild before the next event. With
+ * is_received the session also gets GUILD_CREATE. */
 void session_join_guild(struct session *s, snowflake guild_id, bool is_received);
-/* Sends GUILD_CREATE one by one: for all guilds of a bot, or for a user's guilds that did not
+/* Sends one GUILD_CREATE per guild: for all guilds of a bot, or for a user's guilds that did not
  * fit into READY. */
-void guild_sending_begin(struct session *s, const struct list *guilds);
+void send_guild_creates_begin(struct session *s, const struct list *guilds);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { SHARDS_MAX = 16384 };
 
-/* Application flags that allow a privileged intent: the full and the limited flag. */
+/* Application flags that allow each privileged intent: the full flag and the limited flag. */
 static const struct {
     unsigned intent;
     int64_t flags;
@@ -32,7 +32,7 @@ static bool parse_shard(struct str raw, struct arena *arena, int64_t shard[2])
     if (json_peek_kind(&r) != JSON_ARRAY)
         return false;
     for (json_enter_container(&r); json_next_item(&r); count++)
-        if (count == 2 || !json_skip_value(&r, &item) || !json_parse_raw_int(item, &shard[count]))
+        if (count == 2 || !json_skip_value(&r, &item) || !json_parse_int_text(item, &shard[count]))
             return false;
     return count == 2 && shard[1] >= 1 && shard[1] <= SHARDS_MAX && shard[0] >= 0 &&
            shard[0] < shard[1];
@@ -43,7 +43,7 @@ static bool json_value_is_given(struct str raw)
     return raw.p && !str_is(raw, "null");
 }
 
-/* Stores "os|browser|device", for lists of sessions. */
+/* Stores the client's "os|browser|device", for lists of sessions. */
 static void store_client_name(struct identification *i, const struct client_properties *c)
 {
     struct str parts[] = { c->os, c->browser, c->device };
@@ -64,12 +64,13 @@ static void store_client_name(struct identification *i, const struct client_prop
     }
 }
 
-void parse_identification(struct identification *i, struct arena *arena, const struct identify *d)
+void parse_identification(struct identification *i, struct arena *arena,
+                          const struct identify_message *d)
 {
     i->has_shard = json_value_is_given(d->shard);
     i->bad_shard = i->has_shard && !parse_shard(d->shard, arena, i->shard);
     i->has_intents = json_value_is_given(d->intents);
-    i->bad_intents = i->has_intents && (!json_parse_raw_int(d->intents, &i->intents) ||
+    i->bad_intents = i->has_intents && (!json_parse_int_text(d->intents, &i->intents) ||
                                         i->intents < 0 || i->intents >> INTENT_BITS);
     i->compress = d->compress.given == GIVEN && d->compress.value;
     i->large_threshold = d->large_threshold.given == GIVEN ? d->large_threshold.value : 0;
@@ -95,7 +96,7 @@ static int gateway_version_of_socket(const struct identification *i)
     return i->authentication.socket->dialect->version;
 }
 
-/* Before version 8 there are no intents: a bot receives all events that its application may
+/* Before API version 8 there are no intents: a bot receives all events that its application may
  * have. Before version 10 the application's flag alone decides about message content. */
 uint32_t identification_intents(const struct identification *i)
 {
@@ -110,8 +111,20 @@ uint32_t identification_intents(const struct identification *i)
         intents = allowed & ((1u << INTENT_BITS) - 1);
     else if (gateway_version_of_socket(i) < VERSION_WITH_CONTENT_INTENT)
         intents |= INTENT(MESSAGE_CONTENT) & allowed;
-    /* Libraries also set intents that only users may have; these are removed. */
+    /* Remove intents that only users may have, because libraries set them for bots, too. */
     return intents & ~INTENTS_USER_ONLY;
+}
+
+/* Returns the requested privileged intents that the application has not enabled. */
+static unsigned forbidden_intents(const struct identification *i)
+{
+    unsigned forbidden = 0;
+
+    for (size_t k = 0; k < COUNT_OF(privileged_intent_flags); k++)
+        if (i->intents & privileged_intent_flags[k].intent &&
+            !(i->authentication.application_flags & privileged_intent_flags[k].flags))
+            forbidden |= privileged_intent_flags[k].intent;
+    return forbidden;
 }
 
 static enum close_code check_identify_intents(const struct identification *i)
@@ -122,22 +135,24 @@ static enum close_code check_identify_intents(const struct identification *i)
         return 0;
     if (!i->has_intents)
         return gateway_version_of_socket(i) < VERSION_WITH_INTENTS ? 0 : CLOSE_BAD_INTENTS;
-    for (size_t k = 0; k < COUNT_OF(privileged_intent_flags); k++)
-        if (i->intents & privileged_intent_flags[k].intent &&
-            !(i->authentication.application_flags & privileged_intent_flags[k].flags))
-            return CLOSE_FORBIDDEN_INTENTS;
-    return 0;
+    return forbidden_intents(i) ? CLOSE_FORBIDDEN_INTENTS : 0;
+}
+
+static unsigned max_guilds_per_shard(const struct identification *i)
+{
+    unsigned max = i->authentication.socket->gateway_loop->gateway->options.max_guilds;
+
+    return max ? max : 2500;
 }
 
 static bool shard_has_too_many_guilds(const struct identification *i)
 {
-    unsigned max = i->authentication.socket->gateway_loop->gateway->options.max_guilds;
     const snowflake *ids = i->authentication.guilds.items;
     size_t covered = 0;
 
     for (size_t k = 0; k < i->authentication.guilds.count; k++)
         covered += (ids[k] >> 22) % (uint64_t)i->shard[1] == (uint64_t)i->shard[0];
-    return i->authentication.caller.kind == CALLER_BOT && covered > (max ? max : 2500);
+    return i->authentication.caller.kind == CALLER_BOT && covered > max_guilds_per_shard(i);
 }
 
 enum close_code identification_close_code(const struct identification *i)
@@ -163,6 +178,41 @@ const char *identification_close_reason(enum close_code code)
         return "sharding required";
     default:
         return "too many sessions";
+    }
+}
+
+struct str identification_close_cause(const struct identification *i, enum close_code code,
+                                      struct arena *arena)
+{
+    struct buf names;
+
+    switch (code) {
+    case CLOSE_BAD_SHARD:
+        return STR("'shard' must be [id, count] with 0 <= id < count");
+    case CLOSE_BAD_INTENTS:
+        return i->has_intents
+                   ? str_printf(arena,
+                                "'intents' is %lld, which has bits that no intent has, or is no "
+                                "number; add up the values of the intents",
+                                (long long)i->intents)
+                   : STR("IDENTIFY has no 'intents'; a bot must declare them since version 8");
+    case CLOSE_FORBIDDEN_INTENTS:
+        buf_init(&names, 1024);
+        append_intent_names(&names, forbidden_intents(i));
+        struct str text =
+            str_printf(arena,
+                       "the bot asks for %.*s, which its application has not enabled; enable the "
+                       "privileged intents in the settings of the application, or do not ask for "
+                       "them",
+                       STR_ARGS(buf_str(&names)));
+        buf_clear(&names);
+        return text;
+    case CLOSE_NEEDS_SHARDS:
+        return STR("the bot is in more servers than one session may have; use more shards "
+                   "(GET /gateway/bot has the number)");
+    default:
+        return STR("the account has too many sessions; close old ones, and resume instead of "
+                   "identifying again");
     }
 }
 

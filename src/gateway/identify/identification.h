@@ -6,11 +6,11 @@
 #include "gateway/identify/guilds.h"
 #include "gateway/wire/gateway_event.h"
 
-struct identify;
+struct identify_message;
 
 struct identification {
-    struct authentication authentication; /* first store read: the account */
-    struct session_store_read store_read; /* second store read: all data of READY */
+    struct authentication authentication; /* first store read, which finds the account */
+    struct session_store_read store_read; /* second store read, which reads all data of READY */
     struct session *session;
     int64_t shard[2], intents;
     bool has_shard, bad_shard, has_intents, bad_intents, compress;
@@ -20,24 +20,28 @@ struct identification {
     char client[64];
 
     struct gateway_viewer viewer;
-    struct guild_setup *guild_setups; /* setup rows of a user's guilds */
+    struct guild_setup *guild_setups; /* rows to set up the subscriptions to a user's guilds */
     size_t guild_setup_count;
     struct list guilds, friends, calls;
     struct list late_guilds;            /* ids of a user's guilds that do not fit into READY */
-    struct buf own_fields;              /* READY fields of this session, written on the loop */
-    struct gateway_event *ready, *more; /* READY; READY_SUPPLEMENTAL or NULL */
+    struct buf own_fields;              /* READY fields of this session only, written on the loop */
+    struct gateway_event *ready, *more; /* READY, and READY_SUPPLEMENTAL or NULL */
 };
 
-/* Parses the fields of IDENTIFY; invalid ones are marked. */
-void parse_identification(struct identification *i, struct arena *arena, const struct identify *d);
-/* Returns the close code for invalid fields, checked in Discord's order; 0: valid. */
+/* Parses the fields of IDENTIFY; marks invalid fields. */
+void parse_identification(struct identification *i, struct arena *arena,
+                          const struct identify_message *d);
+/* Returns the close code for invalid fields, checked in Discord's order; 0 if all are valid. */
 enum close_code identification_close_code(const struct identification *i);
-/* Returns the intents of the session; call it after the check. */
+/* Returns the intents of the session; call it after identification_close_code. */
 uint32_t identification_intents(const struct identification *i);
 const char *identification_close_reason(enum close_code code);
+/* Returns cause and fix as a sentence, for the traffic log. */
+struct str identification_close_cause(const struct identification *i, enum close_code code,
+                                      struct arena *arena);
 void identification_free(struct identification *i);
 
-/* Reads the data of READY and sends it. */
-void ready_begin(struct identification *i, struct gateway_loop *h);
+/* Reads the data of READY from the store and sends READY. */
+void send_ready_begin(struct identification *i, struct gateway_loop *h);
 
 #endif

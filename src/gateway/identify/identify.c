@@ -1,4 +1,4 @@
-/* identify.c - handles IDENTIFY: checks in a fixed order, creates the session, then READY. */
+/* identify.c - handles IDENTIFY: checks in a fixed order, creates the session, then sends READY. */
 #include "base/mem.h"
 #include "gateway/identify/identification.h"
 #include "gateway/presence/directory.h"
@@ -32,8 +32,8 @@ static struct session *create_identified_session(struct identification *i, struc
     s->large_threshold = clamp_large_threshold(i->large_threshold, s->bot);
     s->presence.status = i->status;
     session_set_activities(s, buf_str(&i->activities), h->arena);
-    session_set_client(s, i->client);
-    s->presence.kind = (unsigned char)client_kind_from_name(session_client(s));
+    session_set_client_name(s, i->client);
+    s->presence.kind = (unsigned char)client_kind_from_name(session_client_name(s));
     return s;
 }
 
@@ -42,7 +42,8 @@ static void refuse_identify(struct identification *i, enum close_code code)
     struct gateway_socket *p = authentication_end(&i->authentication);
 
     if (code)
-        gateway_socket_close(p, code, identification_close_reason(code));
+        gateway_socket_refuse(p, code, identification_close_reason(code), &i->authentication.caller,
+                              identification_close_cause(i, code, p->gateway_loop->arena));
     else
         session_invalidate(p);
     identification_free(i);
@@ -65,11 +66,11 @@ static enum err insert_session_start(struct session_store_read *l, struct tx *tx
 
 static void on_session_start_written(struct session_store_read *l, enum err e)
 {
-    (void)e; /* a start that was not stored counts until the process ends */
+    (void)e; /* if the start was not stored, it counts until the process ends */
     mem_free(container_of(l, struct session_start_write, store_write));
 }
 
-/* Stores the session start in the background; the session does not wait. */
+/* Stores the session start in the background; the session does not wait for it. */
 static void store_session_start(struct gateway_loop *h, snowflake bot_id)
 {
     struct session_start_write *n = mem_new(sizeof *n);
@@ -79,7 +80,7 @@ static void store_session_start(struct gateway_loop *h, snowflake bot_id)
                                                   .done = on_session_start_written };
     n->bot_id = bot_id;
     n->day = current_day_number();
-    store_read_now(h, &n->store_write);
+    store_read_begin_now(h, &n->store_write);
 }
 
 static void copy_client_address(const struct gateway_socket *p, struct gateway_viewer *v)
@@ -116,11 +117,11 @@ static void on_identify_authenticated(struct authentication *g)
     }
     if (starts && i->session->bot) {
         store_session_start(h, g->caller.id);
-        directory_publish_starts(h->gateway, g->caller.id, i->session->options.shard_id);
+        directory_publish_session_start(h->gateway, g->caller.id, i->session->options.shard_id);
     }
     i->viewer = gateway_viewer_from_session(i->session);
     copy_client_address(g->socket, &i->viewer);
-    ready_begin(i, h);
+    send_ready_begin(i, h);
 }
 
 static void on_identify_failed(struct authentication *g)
@@ -130,7 +131,7 @@ static void on_identify_failed(struct authentication *g)
 
 void handle_identify(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
-    const struct identify *in = d;
+    const struct identify_message *in = d;
     struct identification *i = mem_new(sizeof *i);
 
     (void)op, (void)raw;

@@ -18,7 +18,7 @@
 
 enum {
     READY_USUAL_BYTES = 24 * 1024, /* initial capacity */
-    /* Limit of guild bytes in READY; further guilds are sent after READY. */
+    /* Limit of the guilds' bytes in READY; further guilds are sent after READY. */
     READY_GUILDS_MAX_BYTES = 4 * 1024 * 1024,
 };
 
@@ -28,25 +28,25 @@ static void write_session_fields_json(const struct identification *i,
     char id[SESSION_ID + 1];
 
     session_id_format(i->session, id);
-    json_name(j, "v");
-    json_int(j, p->dialect->version);
-    json_name(j, "session_id");
-    json_text(j, str_of(id));
-    json_name(j, "session_type");
-    json_text(j, STR("normal"));
+    json_write_name(j, "v");
+    json_write_int(j, p->dialect->version);
+    json_write_name(j, "session_id");
+    json_write_text(j, str_of(id));
+    json_write_name(j, "session_type");
+    json_write_text(j, STR("normal"));
     if (i->has_shard) {
-        json_name(j, "shard");
+        json_write_name(j, "shard");
         json_begin_array(j);
-        json_int(j, i->shard[0]);
-        json_int(j, i->shard[1]);
+        json_write_int(j, i->shard[0]);
+        json_write_int(j, i->shard[1]);
         json_end_array(j);
     }
-    json_name(j, "_trace");
-    json_raw(j, STR(GATEWAY_TRACE));
+    json_write_name(j, "_trace");
+    json_write_raw(j, STR(GATEWAY_TRACE));
 }
 
-/* resume_gateway_url is the Host that the client used, without a query. Without a stored Host it
- * is the local address of the socket, so the URL always leads to this server. */
+/* Writes resume_gateway_url: the Host that the client used, without a query. Without a stored Host
+ * it is the local address of the socket, so the URL always leads to this server. */
 static void write_resume_url_json(const struct gateway_socket *p, struct json_writer *j)
 {
     const char *set = p->gateway_loop->gateway->options.public_url;
@@ -55,8 +55,8 @@ static void write_resume_url_json(const struct gateway_socket *p, struct json_wr
     struct buf url;
 
     if (set) {
-        secure = str_starts(str_of(set), STR("https://"));
-        host = str_skip(str_of(set), secure ? 8 : 7);
+        secure = str_starts_with(str_of(set), STR("https://"));
+        host = str_skip_bytes(str_of(set), secure ? 8 : 7);
     }
     buf_init(&url, 4096);
     buf_add_str(&url, secure ? STR("wss://") : STR("ws://"));
@@ -64,28 +64,28 @@ static void write_resume_url_json(const struct gateway_socket *p, struct json_wr
         buf_add_str(&url, host);
     else
         websocket_append_local_host(p->ws, &url);
-    json_name(j, "resume_gateway_url");
-    json_text(j, buf_str(&url));
+    json_write_name(j, "resume_gateway_url");
+    json_write_text(j, buf_str(&url));
     buf_clear(&url);
 }
 
-/* Writes the identifiers of the login that the token belongs to; all sockets of a login have the
+/* Writes the identifiers of the login that the token belongs to; all sessions of a login have the
  * same. */
 static void write_login_ids_json(const struct session *s, struct json_writer *j)
 {
     char uuid[LOGIN_ID_SIZE], hash[LOGIN_HASH_SIZE];
 
-    login_public_ids(s->caller.session, uuid, hash);
-    json_name(j, "static_client_session_id");
-    json_text(j, str_of(uuid));
-    json_name(j, "auth_session_id_hash");
-    json_text(j, str_of(hash));
+    login_write_public_ids(s->caller.session, uuid, hash);
+    json_write_name(j, "static_client_session_id");
+    json_write_text(j, str_of(uuid));
+    json_write_name(j, "auth_session_id_hash");
+    json_write_text(j, str_of(hash));
 }
 
-/* Writes the fields that the loop knows, before the store is read. */
+/* Writes the fields of READY that need no store read. */
 static void write_fields_known_to_loop(struct identification *i)
 {
-    struct json_writer j = json_writer_to(&i->own_fields);
+    struct json_writer j = json_writer_to_buf(&i->own_fields);
 
     buf_init(&i->own_fields, MAX_PAYLOAD);
     json_begin_object(&j);
@@ -99,23 +99,23 @@ static void write_bot_guilds_json(const struct identification *i, struct json_wr
 {
     const snowflake *ids = i->guilds.items;
 
-    json_name(j, "guilds");
+    json_write_name(j, "guilds");
     json_begin_array(j);
     for (size_t k = 0; k < i->guilds.count; k++)
-        write_ready_late_guild_json(NULL, ids[k], j);
+        write_ready_unavailable_guild_json(NULL, ids[k], j);
     json_end_array(j);
-    json_name(j, "application");
+    json_write_name(j, "application");
     json_begin_object(j);
-    json_name(j, "id");
-    json_id(j, i->authentication.application_id);
-    json_name(j, "flags");
-    json_int(j, i->authentication.application_flags);
-    json_name(j, "flags_new");
-    json_id(j, (uint64_t)i->authentication.application_flags);
+    json_write_name(j, "id");
+    json_write_id(j, i->authentication.application_id);
+    json_write_name(j, "flags");
+    json_write_int(j, i->authentication.application_flags);
+    json_write_name(j, "flags_new");
+    json_write_id(j, (uint64_t)i->authentication.application_flags);
     json_end_object(j);
 }
 
-/* Removes guilds of other shards, in place. */
+/* Removes the guilds of other shards from the list. */
 static void retain_guilds_of_shard(const struct session *s, struct list *guilds)
 {
     snowflake *ids = guilds->items;
@@ -127,8 +127,8 @@ static void retain_guilds_of_shard(const struct session *s, struct list *guilds)
     guilds->count = n;
 }
 
-/* Writes nothing for a guild that the account has left. The first guild that makes READY too
- * long, and all after it, are sent after READY. */
+/* Reads one guild for READY; writes nothing for a guild that the account has left. The first guild
+ * that makes READY too long, and all guilds after it, are sent after READY. */
 static enum err read_ready_guild(struct identification *i, struct tx *tx,
                                  const struct gateway_viewer *v, struct json_writer *out,
                                  struct guild_setup *f)
@@ -141,14 +141,14 @@ static enum err read_ready_guild(struct identification *i, struct tx *tx,
 
     if (e ||
         (!late && out->out->n + ready_writer_bytes(v->ready_writer) <= READY_GUILDS_MAX_BYTES &&
-         !buf_full(out->out)))
+         !buf_is_full(out->out)))
         return e;
     buf_truncate(out->out, begin);
     *out = before;
     ready_writer_restore(v->ready_writer, &mark);
-    write_ready_late_guild_json(v->ready_writer, f->guild_id, out);
+    write_ready_unavailable_guild_json(v->ready_writer, f->guild_id, out);
     f->is_gone = true; /* READY does not subscribe the session to this guild */
-    ids_add(tx_arena(tx), &i->late_guilds, f->guild_id);
+    id_list_add(tx_arena(tx), &i->late_guilds, f->guild_id);
     return OK;
 }
 
@@ -158,7 +158,7 @@ static enum err read_ready_guilds(struct identification *i, struct tx *tx,
     const snowflake *ids = i->guilds.items;
     struct guild_setup *all = arena_array(tx_arena(tx), struct guild_setup, i->guilds.count + 1);
 
-    json_name(out, "guilds");
+    json_write_name(out, "guilds");
     json_begin_array(out);
     for (size_t k = 0; k < i->guilds.count; k++) {
         all[k] = (struct guild_setup){ ids[k], .wants_view = true, .lacks_view = true };
@@ -190,7 +190,7 @@ static enum err write_ready_json(struct identification *i, struct tx *tx,
     if (!e)
         e = g->options.source->ready(tx, v, out);
     if (!e && !v->bot) {
-        json_name(out, "sessions");
+        json_write_name(out, "sessions");
         write_session_list_json(g, v->user_id, out);
         ready_writer_end(v->ready_writer, g, &i->friends, out, more);
     }
@@ -205,7 +205,7 @@ static enum err create_ready_events(struct identification *i, struct tx *tx,
     struct audience to = audience_of_session(i->session->number);
     struct ready_writer shape;
     struct buf out, more;
-    struct json_writer j = json_writer_to(&out), k = json_writer_to(&more);
+    struct json_writer j = json_writer_to_buf(&out), k = json_writer_to_buf(&more);
 
     event_payload_begin(&out, MAX_PAYLOAD);
     buf_reserve(&out, i->own_fields.n + READY_USUAL_BYTES);
@@ -214,7 +214,7 @@ static enum err create_ready_events(struct identification *i, struct tx *tx,
     if (!v.bot)
         v.ready_writer = &shape;
     enum err e = write_ready_json(i, tx, &v, &j, &k);
-    if (!e && (buf_full(&out) || buf_full(&more) || ready_writer_is_full(&shape)))
+    if (!e && (buf_is_full(&out) || buf_is_full(&more) || ready_writer_is_full(&shape)))
         e = ERR_ENTITY_TOO_LARGE;
     if (!e)
         i->ready = gateway_event_from_buf(EVENT_READY, to, &out);
@@ -270,7 +270,7 @@ static void subscribe_ready_session(struct identification *i)
     }
 }
 
-/* Connects the session to each running call, as if its client had sent op 13. */
+/* Connects the session to running calls of its private channels, as if it had sent op 13. */
 static void connect_running_calls(const struct identification *i)
 {
     const struct gateway_hooks *hooks = &i->session->gateway_loop->gateway->options.hooks;
@@ -285,7 +285,7 @@ static void connect_running_calls(const struct identification *i)
     }
 }
 
-/* Allocates the guild setups that the loop prepares before the read. */
+/* Allocates the guild setups, which the loop prepares before the store read. */
 static void allocate_guild_setups(struct identification *i, size_t count)
 {
     mem_free(i->guild_setups);
@@ -304,7 +304,7 @@ static void prepare_guild_setups(struct identification *i, struct gateway_loop *
         guild_setup_begin(h, ids[k], &i->guild_setups[k]);
 }
 
-/* Repeats the read with the current guild views, before the next event. */
+/* Repeats the store read with the current guild views, before the next event. */
 static void repeat_ready_read(struct identification *i, struct gateway_loop *h)
 {
     const struct guild_setup *all = i->guilds.items;
@@ -312,7 +312,7 @@ static void repeat_ready_read(struct identification *i, struct gateway_loop *h)
     allocate_guild_setups(i, i->guilds.count);
     for (size_t k = 0; k < i->guild_setup_count; k++)
         guild_setup_begin(h, all[k].guild_id, &i->guild_setups[k]);
-    store_read_now(h, &i->store_read);
+    store_read_begin_now(h, &i->store_read);
 }
 
 static bool ready_is_outdated(const struct identification *i, const struct gateway_loop *h)
@@ -356,9 +356,9 @@ static void on_ready_read(struct session_store_read *l, enum err e)
         session_deliver_event(s, i->more, 0);
     connect_running_calls(i);
     if (s->bot && i->guilds.count)
-        guild_sending_begin(s, &i->guilds);
+        send_guild_creates_begin(s, &i->guilds);
     else if (i->late_guilds.count)
-        guild_sending_begin(s, &i->late_guilds);
+        send_guild_creates_begin(s, &i->late_guilds);
     if (!s->bot)
         on_local_session_changed(s);
     if (s->bot && s->options.intents & INTENT(GUILD_PRESENCES))
@@ -367,12 +367,12 @@ static void on_ready_read(struct session_store_read *l, enum err e)
     if (g->cluster)
         session_owner_insert(s);
     journal_add_session(s);
-    journal_set_loop(s);
+    journal_set_session_loop(s);
     atomic_fetch_add(&g->count.identified, 1);
     identification_free(i);
 }
 
-void ready_begin(struct identification *i, struct gateway_loop *h)
+void send_ready_begin(struct identification *i, struct gateway_loop *h)
 {
     prepare_guild_setups(i, h);
     write_fields_known_to_loop(i);
@@ -380,5 +380,5 @@ void ready_begin(struct identification *i, struct gateway_loop *h)
     i->store_read.done = on_ready_read;
     i->store_read.in_background = i->guild_setup_count > MANY_GUILDS_FOR_LOOP;
     i->store_read.owner = i->viewer.user_id;
-    store_read_ordered(h, &i->store_read);
+    store_read_begin_ordered(h, &i->store_read);
 }

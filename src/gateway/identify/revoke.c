@@ -1,7 +1,7 @@
 /* revoke.c - ends sessions whose credential is revoked or whose address is banned.
  *
  * A session belongs to the credential of its last IDENTIFY or RESUME. Every loop receives the
- * revocation and ends its sessions. Others are only marked: an IDENTIFY or RESUME in progress is
+ * revocation and ends its sessions. Some are only marked: an IDENTIFY or RESUME in progress is
  * refused when it continues, a session that moves between loops ends when it arrives. */
 #include "base/mem.h"
 #include "gateway/identify/authentication.h"
@@ -16,13 +16,14 @@ struct credential_revocation {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
     snowflake account;
-    bool one; /* only this token; else all tokens of the account */
+    bool one; /* revoke only this token; otherwise all tokens of the account */
     unsigned char token[8];
     uint64_t revocation_count;
 };
 
-/* A client may already have identified with a new token, as after a reset of a bot's token. A
- * credential that was read after the revocation does not have a smaller `forgets`. */
+/* Returns whether the revocation applies to the credential. A client may already have identified
+ * with a new token, as after a reset: a credential read after the revocation has no smaller
+ * `forgets`. */
 static bool credential_is_revoked(const struct credential_revocation *r, snowflake account,
                                   const unsigned char *token, uint64_t forgets)
 {
@@ -30,8 +31,8 @@ static bool credential_is_revoked(const struct credential_revocation *r, snowfla
            (!r->one || memcmp(token, r->token, sizeof r->token) == 0);
 }
 
-/* A token contains its account id, so authentications are found before the token is read from
- * the store. */
+/* Marks authentications in progress. A token contains its account id, so they are found before the
+ * token is read from the store. */
 static void revoke_authentications(const struct credential_revocation *r)
 {
     struct link *list = &r->gateway_loop->authentications;
@@ -45,14 +46,14 @@ static void revoke_authentications(const struct credential_revocation *r)
     }
 }
 
-/* A session that waits for READY belongs to its identification, which ends it. */
+/* Returns whether the session can end now. The identification ends a session without READY. */
 static bool session_can_end_on_loop(const struct session *s, const struct gateway_loop *h)
 {
     return s->gateway_loop == h && s->link.next && session_is_ready(s);
 }
 
-/* Marks the sessions of the credential; *ret: numbers of the sessions that this loop can end
- * now. */
+/* Marks the sessions of the credential. Sets *ret to the numbers of the sessions that this loop can
+ * end now. */
 static size_t mark_revoked_sessions(const struct credential_revocation *r, uint64_t **ret)
 {
     struct gateway *g = r->gateway_loop->gateway;
@@ -82,7 +83,7 @@ static void on_revocation_posted(struct loop_message *post)
 
     revoke_authentications(r);
     for (size_t i = 0; i < count; i++) {
-        struct session *s = registry_find_on_loop(r->gateway_loop, numbers[i]);
+        struct session *s = registry_find_session_on_loop(r->gateway_loop, numbers[i]);
 
         if (s && s->socket)
             gateway_socket_close(s->socket, CLOSE_BAD_TOKEN, "authentication failed");
@@ -96,7 +97,7 @@ static void on_revocation_posted(struct loop_message *post)
 void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
                                uint64_t forgets)
 {
-    /* Posts made with this lock held reach the loops before their gateway state is freed. */
+    /* Messages posted with this lock held reach the loops before their gateway state is freed. */
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {
         struct credential_revocation *r = mem_new(sizeof *r);
@@ -113,17 +114,17 @@ void gateway_revoke_credential(struct gateway *g, snowflake account, const unsig
     pthread_mutex_unlock(&g->publishing);
 }
 
-enum { SESSIONS_ENDED_PER_ITERATION = 100 }; /* sessions that are ended in one loop iteration */
+enum { SESSIONS_ENDED_PER_ITERATION = 100 }; /* number of sessions ended in one loop iteration */
 
 struct address_revocation {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
-    struct network network;
+    struct ip_network network;
 };
 
-static bool socket_is_from_network(const struct gateway_socket *p, const struct network *n)
+static bool socket_is_from_network(const struct gateway_socket *p, const struct ip_network *n)
 {
-    struct address a;
+    struct ip_address a;
 
     return p && address_parse(websocket_remote_address(p->ws), &a) && network_contains(n, &a);
 }
@@ -147,7 +148,7 @@ static void refuse_authentications_from(const struct address_revocation *r)
     }
 }
 
-/* Continues in the next loop iteration, unless the gateway is stopping. */
+/* Continues the revocation in the next loop iteration, unless the gateway is stopping. */
 static void repost_address_revocation(struct address_revocation *r)
 {
     struct gateway *g = r->gateway_loop->gateway;
@@ -174,7 +175,7 @@ static void on_address_revocation_posted(struct loop_message *post)
         next = at->next;
         if (!socket_is_from_network(s->socket, &r->network))
             continue;
-        if (!session_is_ready(s)) { /* the identification ends the session */
+        if (!session_is_ready(s)) { /* the identification will end the session */
             session_mark_revoked(s);
             continue;
         }
@@ -189,7 +190,7 @@ static void on_address_revocation_posted(struct loop_message *post)
         mem_free(r);
 }
 
-void gateway_revoke_addresses(struct gateway *g, const struct network *n)
+void gateway_close_banned_addresses(struct gateway *g, const struct ip_network *n)
 {
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {

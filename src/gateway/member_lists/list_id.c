@@ -26,7 +26,7 @@ static uint32_t murmur_finish(uint32_t h)
     return h ^ h >> 16;
 }
 
-uint32_t murmur3(const void *bytes, size_t count)
+uint32_t murmur3_hash32(const void *bytes, size_t count)
 {
     const unsigned char *p = bytes, *end = count ? p + count / 4 * 4 : p;
     uint32_t h = 0, rest = 0;
@@ -43,7 +43,7 @@ uint32_t murmur3(const void *bytes, size_t count)
     return murmur_finish(h ^ (uint32_t)count);
 }
 
-enum { OVERWRITE_TEXT_BYTES = 32 }; /* "allow:" or "deny:" and an id */
+enum { OVERWRITE_TEXT_BYTES = 32 }; /* size of "allow:" or "deny:" and an id */
 
 static int compare_overwrite_texts(const void *a, const void *b)
 {
@@ -90,7 +90,7 @@ void compute_member_list_id(bool everybody, const struct overwrite *overwrites, 
             buf_add_lit(&joined, ",");
         buf_add_str(&joined, str_of(texts[i]));
     }
-    snprintf(ret, LIST_ID_MAX, "%u", murmur3(joined.p, joined.n));
+    snprintf(ret, LIST_ID_MAX, "%u", murmur3_hash32(joined.p, joined.n));
     buf_clear(&joined);
     mem_free(texts);
 }

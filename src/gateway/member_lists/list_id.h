@@ -7,14 +7,14 @@
 
 #include "model/channel.h"
 
-enum { LIST_ID_MAX = 12 }; /* bytes, with the terminating NUL */
+enum { LIST_ID_MAX = 12 }; /* maximum size in bytes, with the NUL byte */
 
-/* The id is "everyone" if @everyone may view channels (everybody) and no overwrite denies it;
- * else a hash of the overwrites that allow or deny VIEW_CHANNEL. */
+/* The id is "everyone" if @everyone may view channels (`everybody`) and no overwrite denies it;
+ * otherwise a hash of the overwrites that allow or deny VIEW_CHANNEL. */
 void compute_member_list_id(bool everybody, const struct overwrite *overwrites, size_t count,
                             char ret[LIST_ID_MAX]);
 
 /* 32-bit MurmurHash3 for x86, with seed 0. */
-uint32_t murmur3(const void *bytes, size_t count);
+uint32_t murmur3_hash32(const void *bytes, size_t count);
 
 #endif

@@ -15,11 +15,11 @@
 #include "gateway/wire/protocol.h"
 
 enum {
-    STEP_NS = 2 * 1000 * 1000,         /* time limit of a step */
+    STEP_NS = 2 * 1000 * 1000,         /* time limit of a step, in ns */
     SUBSCRIPTIONS_PER_CLOCK_CHECK = 8, /* subscriptions between two reads of the clock */
 };
 
-/* A time-limited step of work on many subscriptions. */
+/* Time limit of a step that handles many subscriptions. */
 struct timed_step {
     int64_t until;
     unsigned done;
@@ -45,7 +45,7 @@ static bool window_has_ranges(const struct list_window *f, const struct list_sub
     return f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0;
 }
 
-/* Finds a window by a hash of its ranges, because there may be thousands, or creates it. */
+/* Finds a window by a hash of its ranges, because there may be thousands; creates it if needed. */
 static struct list_window *list_window_get_or_create(struct channel_member_list *l,
                                                      const struct list_subscription *u)
 {
@@ -88,7 +88,7 @@ void list_window_free(struct list_window *f)
 {
     uint64_t hash = hash_list_ranges(f->ranges, f->count);
 
-    while (!links_empty(&f->subscriptions))
+    while (!links_are_empty(&f->subscriptions))
         list_window_remove(
             container_of(f->subscriptions.next, struct list_subscription, of_window));
     if (map_get(&f->list->windows_by_hash, hash) == f)
@@ -113,7 +113,7 @@ static void list_subscription_enter(struct list_subscription *u, struct channel_
 }
 
 /* Removes the subscription from its list. The next round frees a list without subscriptions. */
-void list_subscription_leave(struct list_subscription *u)
+static void list_subscription_leave(struct list_subscription *u)
 {
     struct member_table *r = u->window ? u->window->list->table : NULL;
 
@@ -154,8 +154,8 @@ static void list_subscription_begin(struct list_subscription *u)
     list_subscription_enter(u, member_list_get_or_create(r, u->channel_id));
 }
 
-/* Calls visit for the first subscription of each window until visit returns false. Returns true
- * if the step's time is over first. New lists and windows are added at the end. */
+/* Calls visit for the first subscription of each window until visit returns false. Returns true if
+ * the step's time is over before that. New lists and windows are added at the end. */
 static bool visit_list_subscriptions(struct member_table *r,
                                      bool (*visit)(struct member_table *r,
                                                    struct list_subscription *u))
@@ -169,7 +169,7 @@ static bool visit_list_subscriptions(struct member_table *r,
             struct list_window *face = container_of(f, struct list_window, link);
             struct link *all = &face->subscriptions;
 
-            while (!links_empty(all) &&
+            while (!links_are_empty(all) &&
                    visit(r, container_of(all->next, struct list_subscription, of_window)))
                 if (timed_step_is_over(&piece))
                     return true;
@@ -178,7 +178,7 @@ static bool visit_list_subscriptions(struct member_table *r,
     return false;
 }
 
-/* Returns false if this subscription, and so all after it, were already checked. */
+/* Returns false if this subscription, and thus all subscriptions after it, were already checked. */
 static bool move_list_subscription(struct member_table *r, struct list_subscription *u)
 {
     struct channel_member_list *l = map_get(&r->move.moved_to, u->channel_id);
@@ -204,14 +204,14 @@ static bool move_list_subscription(struct member_table *r, struct list_subscript
     return true;
 }
 
-void list_moves_begin(struct member_table *r)
+void list_subscription_moves_begin(struct member_table *r)
 {
     r->move.moving = true;
     r->move.moves++;
     map_clear(&r->move.moved_to);
 }
 
-bool list_moves_step(struct member_table *r)
+bool list_subscription_moves_step(struct member_table *r)
 {
     r->move.moving = visit_list_subscriptions(r, move_list_subscription);
     if (!r->move.moving)
@@ -245,8 +245,8 @@ void member_lists_remove_session(struct session *s, bool ends)
     }
 }
 
-/* A session that moves between loops does not count as online in its guilds (online_members.h), so
- * its presence is checked again. */
+/* Checks the session's presence again: a session that moves between loops does not count as online
+ * in its guilds (online_members.h). */
 static void recheck_presence_in_guilds(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -259,7 +259,7 @@ static void recheck_presence_in_guilds(struct session *s)
     }
 }
 
-/* Posted task that enters a session into its lists in steps: a session may show a thousand
+/* Posted task that adds a session to its member lists in steps: a session may show a thousand
  * lists, each of a channel with a thousand overwrites. */
 struct enter_lists_post {
     struct loop_message post;
@@ -267,7 +267,7 @@ struct enter_lists_post {
     uint64_t session;
 };
 
-/* Returns true if the step's time is over before all lists are entered. */
+/* Returns true if the step's time is over before the session was added to all lists. */
 static bool enter_lists_step(struct session *s)
 {
     struct timed_step piece = timed_step_begin();
@@ -291,13 +291,13 @@ static void post_enter_lists(struct enter_lists_post *e)
     loop_post(e->gateway_loop->loop, &e->post);
 }
 
-/* If the session has moved away, its subscriptions are entered on its new loop. */
+/* If the session has moved away, its new loop adds it to the lists. */
 static void on_enter_lists_posted(struct loop_message *post)
 {
     struct enter_lists_post *e = container_of(post, struct enter_lists_post, post);
-    struct session *s = registry_find_on_loop(e->gateway_loop, e->session);
+    struct session *s = registry_find_session_on_loop(e->gateway_loop, e->session);
 
-    loop_begin_part("member_lists");
+    loop_begin_measured_part("member_lists");
     e->gateway_loop->list_pieces--;
     if (s && enter_lists_step(s)) {
         post_enter_lists(e);
@@ -322,7 +322,7 @@ static void begin_enter_lists(struct session *s)
 void member_lists_on_session_arrived(struct session *s)
 {
     recheck_presence_in_guilds(s);
-    if (!links_empty(&s->lists))
+    if (!links_are_empty(&s->lists))
         begin_enter_lists(s);
 }
 
@@ -374,8 +374,8 @@ void deserialize_list_subscriptions(struct serial_reader *r, struct session *s)
         deserialize_list_subscription(r, s);
 }
 
-/* Finds the session's subscription to a channel. *ret_oldest and *ret_count are the oldest
- * subscription and the number of subscriptions of its guild. */
+/* Finds the session's subscription to a channel. Sets *ret_oldest and *ret_count to the oldest
+ * subscription and the number of subscriptions in the guild. */
 static struct list_subscription *list_subscription_find(const struct session *s, snowflake guild_id,
                                                         snowflake channel_id,
                                                         struct list_subscription **ret_oldest,
@@ -399,7 +399,7 @@ static struct list_subscription *list_subscription_find(const struct session *s,
     return found;
 }
 
-/* Beyond LIST_CHANNELS_PER_GUILD per guild the oldest subscription is dropped. */
+/* With more than LIST_CHANNELS_PER_GUILD subscriptions in a guild the oldest one is dropped. */
 static void subscribe_to_channel_list(struct session *s, snowflake guild_id, snowflake channel_id,
                                       const struct list_range *ranges, size_t count)
 {
@@ -424,7 +424,7 @@ static void subscribe_to_channel_list(struct session *s, snowflake guild_id, sno
     begin_enter_lists(s);
 }
 
-/* Returns false if a range is invalid or longer than ROWS_PER_RANGE. */
+/* Parses row ranges. Returns false if a range is invalid or longer than ROWS_PER_RANGE. */
 static bool parse_list_ranges(const struct list *in, struct list_range *ret)
 {
     const struct list *pairs = in->items;
@@ -439,7 +439,7 @@ static bool parse_list_ranges(const struct list *in, struct list_range *ret)
     return true;
 }
 
-/* Returns false if the request is malformed. */
+/* Applies a request of op 14 or 37. Returns false if the request is malformed. */
 static bool apply_guild_subscription(struct session *s, snowflake guild_id,
                                      const struct guild_subscription *in)
 {
@@ -455,9 +455,9 @@ static bool apply_guild_subscription(struct session *s, snowflake guild_id,
         subscribe_to_channel_list(s, guild_id, id, ranges, c[i].ranges.count);
     }
     if (in->threads.given == GIVEN && in->threads.value)
-        thread_sync_begin(s, guild_id, NULL, 0);
+        send_thread_list_sync_begin(s, guild_id, NULL, 0);
     for (size_t i = 0; i < in->thread_member_lists.count; i++)
-        thread_members_begin(s, guild_id, threads[i]);
+        send_thread_members_begin(s, guild_id, threads[i]);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* list_updates.c - sends the rows of a member list as GUILD_MEMBER_LIST_UPDATE.
  *
- * The rows of a window are encoded once for all its sessions: all rows for new subscriptions,
- * and the changed ranges for the others. */
+ * The rows of a window (ranges of rows) are encoded once for all its sessions: all rows for new
+ * subscriptions, and the changed ranges for the others. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,33 +12,33 @@
 #include "gateway/wire/protocol.h"
 #include "model/member.h"
 
-enum { SESSIONS_PER_SEND_TASK = 32 }; /* sessions per task of a round */
+enum { SESSIONS_PER_SEND_TASK = 32 }; /* sessions that get rows in one task of a round */
 
 enum list_update_kind { LIST_UPDATE_CHANGED_ROWS, LIST_UPDATE_ALL_ROWS, LIST_UPDATE_KINDS };
 
 struct list_update_row {
     uint32_t group;
-    snowflake user_id; /* 0: the group's header row */
+    snowflake user_id; /* 0 for the group's header row */
 };
 
 struct list_update {
     struct list_window *window;
-    struct order_group groups[LIST_GROUPS_MAX];
+    struct member_group groups[LIST_GROUPS_MAX];
     size_t group_count;
     int64_t member_count, online_count;
     uint64_t digests[RANGES_PER_SUBSCRIPTION];
-    unsigned changed; /* one bit per changed range */
+    unsigned changed; /* bit set of changed ranges */
     bool wanted[LIST_UPDATE_KINDS], encoded[LIST_UPDATE_KINDS];
-    struct gateway_event *events[LIST_UPDATE_KINDS]; /* NULL: encoding failed */
+    struct gateway_event *events[LIST_UPDATE_KINDS]; /* NULL if the encoding failed */
 
-    /* State of the payload that is being encoded. */
+    /* The members from here on describe the payload that is being encoded. */
     enum list_update_kind encoding;
     struct list_update_row rows[RANGES_PER_SUBSCRIPTION][ROWS_PER_RANGE];
     size_t row_count[RANGES_PER_SUBSCRIPTION];
     snowflake ids[RANGES_PER_SUBSCRIPTION * ROWS_PER_RANGE];
     size_t id_count;
-    struct list members; /* struct member, in the arena of the store read */
-    struct str payload;  /* in the arena of the store read */
+    struct list members; /* items: struct member, in the arena of the store read */
+    struct str payload;  /* stored in the arena of the store read */
 };
 
 static struct list_window *find_unsent_window(const struct member_table *r)
@@ -61,7 +61,7 @@ static void list_update_count_members(struct list_update *p, const struct member
     const struct channel_member_list *l = p->window->list;
     bool all = str_is(str_of(l->id), "everyone");
 
-    /* In a large guild only online members are in memory. */
+    /* In a large guild the member table has only online members. */
     p->member_count = all ? member_table_guild_view(r)->member_count : (int64_t)l->order.count;
     for (size_t i = 0; i < p->group_count; i++)
         if (p->groups[i].rank <= r->rank_count)
@@ -87,7 +87,7 @@ static struct list_update *list_update_new(const struct member_table *r, struct 
     struct list_update *p = mem_new(sizeof *p);
 
     p->window = f;
-    p->group_count = member_order_groups(&f->list->order, p->groups, LIST_GROUPS_MAX);
+    p->group_count = member_order_list_groups(&f->list->order, p->groups, LIST_GROUPS_MAX);
     list_update_count_members(p, r);
     list_update_find_changes(p, r);
     return p;
@@ -127,19 +127,19 @@ static void select_range_rows(struct list_update *p, uint32_t range)
     p->row_count[range] = n;
 }
 
-static void write_group_json(const struct list_update *p, const struct order_group *g,
+static void write_group_json(const struct list_update *p, const struct member_group *g,
                              struct json_writer *j)
 {
     const struct member_table *r = p->window->list->table;
 
     json_begin_object(j);
-    json_name(j, "id");
+    json_write_name(j, "id");
     if (g->rank < r->rank_count)
-        json_id(j, r->ranks[g->rank]);
+        json_write_id(j, r->ranks[g->rank]);
     else
-        json_text(j, g->rank == r->rank_count ? STR("online") : STR("offline"));
-    json_name(j, "count");
-    json_int(j, (int64_t)g->count);
+        json_write_text(j, g->rank == r->rank_count ? STR("online") : STR("offline"));
+    json_write_name(j, "count");
+    json_write_int(j, (int64_t)g->count);
     json_end_object(j);
 }
 
@@ -163,16 +163,16 @@ static void write_listed_member_json(const struct list_update *p, const struct m
                                      struct json_writer *j)
 {
     json_begin_object(j);
-    /* User clients read the member's id at this level instead of in "user". */
-    json_name(j, "id");
-    json_id(j, m->user_id);
+    /* User clients read the member's id here instead of in "user". */
+    json_write_name(j, "id");
+    json_write_id(j, m->user_id);
     schema_encode_fields(j, &member_schema, m, show_all_fields, NULL);
-    json_name(j, "presence");
+    json_write_name(j, "presence");
     gateway_write_presence_json(p->window->list->table->gateway_loop->gateway, m->user_id, j);
     json_end_object(j);
 }
 
-/* Skips a member who has left since the rows were selected; the next round removes it. */
+/* Writes a row. Skips a member who has left meanwhile; the next round removes the member. */
 static void write_list_row_json(const struct list_update *p, const struct list_update_row *row,
                                 struct json_writer *j)
 {
@@ -182,10 +182,10 @@ static void write_list_row_json(const struct list_update *p, const struct list_u
         return;
     json_begin_object(j);
     if (m) {
-        json_name(j, "member");
+        json_write_name(j, "member");
         write_listed_member_json(p, m, j);
     } else {
-        json_name(j, "group");
+        json_write_name(j, "group");
         write_group_json(p, &p->groups[row->group], j);
     }
     json_end_object(j);
@@ -195,14 +195,14 @@ static void write_range_sync_json(const struct list_update *p, uint32_t range,
                                   struct json_writer *j)
 {
     json_begin_object(j);
-    json_name(j, "op");
-    json_text(j, STR("SYNC"));
-    json_name(j, "range");
+    json_write_name(j, "op");
+    json_write_text(j, STR("SYNC"));
+    json_write_name(j, "range");
     json_begin_array(j);
-    json_int(j, p->window->ranges[range].first);
-    json_int(j, p->window->ranges[range].last);
+    json_write_int(j, p->window->ranges[range].first);
+    json_write_int(j, p->window->ranges[range].last);
     json_end_array(j);
-    json_name(j, "items");
+    json_write_name(j, "items");
     json_begin_array(j);
     for (size_t i = 0; i < p->row_count[range]; i++)
         write_list_row_json(p, &p->rows[range][i], j);
@@ -215,20 +215,20 @@ static void write_list_update_json(const struct list_update *p, struct json_writ
     const struct channel_member_list *l = p->window->list;
 
     json_begin_object(j);
-    json_name(j, "guild_id");
-    json_id(j, l->table->guild_id);
-    json_name(j, "id");
-    json_text(j, str_of(l->id));
-    json_name(j, "member_count");
-    json_int(j, p->member_count);
-    json_name(j, "online_count");
-    json_int(j, p->online_count);
-    json_name(j, "groups");
+    json_write_name(j, "guild_id");
+    json_write_id(j, l->table->guild_id);
+    json_write_name(j, "id");
+    json_write_text(j, str_of(l->id));
+    json_write_name(j, "member_count");
+    json_write_int(j, p->member_count);
+    json_write_name(j, "online_count");
+    json_write_int(j, p->online_count);
+    json_write_name(j, "groups");
     json_begin_array(j);
     for (size_t i = 0; i < p->group_count; i++)
         write_group_json(p, &p->groups[i], j);
     json_end_array(j);
-    json_name(j, "ops");
+    json_write_name(j, "ops");
     json_begin_array(j);
     for (uint32_t i = 0; i < p->window->count; i++)
         if (list_update_has_range(p, i))
@@ -237,14 +237,15 @@ static void write_list_update_json(const struct list_update *p, struct json_writ
     json_end_object(j);
 }
 
-/* Runs in the background: the roster does not change before the round continues. */
+/* Reads the rows in the background: the member table does not change before the round continues. */
 static enum err read_list_update(struct session_store_read *load, struct tx *tx)
 {
     struct member_table *r = container_of(load, struct member_table, store_read);
     struct list_update *p = r->update;
-    struct gateway_search search = { .guild_id = r->guild_id, .user_ids = { p->ids, p->id_count } };
+    struct gateway_member_search search = { .guild_id = r->guild_id,
+                                            .user_ids = { p->ids, p->id_count } };
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     enum err e = OK;
 
     p->members = (struct list){ 0 };
@@ -283,11 +284,11 @@ static void begin_list_update_read(struct member_table *r, enum list_update_kind
     r->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = read_list_update,
                                                  .done = on_list_update_read };
-    store_read_now(r->gateway_loop, &r->store_read);
+    store_read_begin_now(r->gateway_loop, &r->store_read);
 }
 
-/* A session that is disconnected or has unsent events gets all rows later, because the current
- * rows will be outdated then. */
+/* Sends the rows to a session. A session that is disconnected or has unsent events gets all rows
+ * later, because the current rows will be outdated then. */
 static void send_list_update(struct member_table *r, struct list_subscription *u)
 {
     enum list_update_kind kind = u->fresh ? LIST_UPDATE_ALL_ROWS : LIST_UPDATE_CHANGED_ROWS;
@@ -308,13 +309,13 @@ static void send_list_update(struct member_table *r, struct list_subscription *u
     session_deliver_event(u->session, n, 0);
 }
 
-/* Sends rows to some subscriptions and moves these to the end of the list, after new ones.
- * Returns false when all are handled. */
+/* Sends rows to some subscriptions of a window and moves them to the end of the window's list,
+ * after new ones. Returns false when all are handled. */
 static bool send_list_updates_step(struct member_table *r)
 {
     struct list_window *f = r->update->window;
 
-    for (int i = 0; i < SESSIONS_PER_SEND_TASK && !links_empty(&f->subscriptions); i++) {
+    for (int i = 0; i < SESSIONS_PER_SEND_TASK && !links_are_empty(&f->subscriptions); i++) {
         struct list_subscription *u =
             container_of(f->subscriptions.next, struct list_subscription, of_window);
 
@@ -325,11 +326,11 @@ static bool send_list_updates_step(struct member_table *r)
         links_append(&f->subscriptions, &u->of_window);
         send_list_update(r, u);
     }
-    return !links_empty(&f->subscriptions);
+    return !links_are_empty(&f->subscriptions);
 }
 
-/* A quick round sends rows only to new subscriptions, so the stored hashes remain valid for the
- * others; new ones may get the same rows twice. */
+/* Ends the round of a window. A quick round sends rows only to new subscriptions, so the stored
+ * hashes remain valid for the others; new subscriptions may get the same rows twice. */
 static void list_window_finish_round(struct member_table *r)
 {
     struct list_update *p = r->update;

@@ -1,14 +1,15 @@
 /* lists.h - member lists (GUILD_MEMBER_LIST_UPDATE) for user clients, by op 14 and 37.
  *
- * A client subscribes to row ranges of a channel's list. It gets these rows (SYNC) immediately,
- * and again when they change, at most once a second. Folder member_lists/ uses presence/ and
- * fanout/.
+ * A client subscribes to row ranges of a channel's member list. It gets these rows (SYNC)
+ * immediately, and again when they change, at most once a second. Folder member_lists/ uses
+ * presence/ and fanout/.
  *
- *   member_table          the members of a guild that lists on this loop may show, in memory:
- * online members; up to OFFLINE_MEMBERS_MAX members all of them channel_member_list   the members
- * of a table that can view a channel, sorted; channels with the same overwrites share one list
- * (list_id.h) list_window           row ranges of a list; sessions with equal ranges share one
- *   list_subscription     a session that shows a channel's list
+ *   member_table          the members of a guild that member lists on this loop may show: all
+ *                         members of guilds up to OFFLINE_MEMBERS_MAX, else online members
+ *   channel_member_list   the members of a table that can view a channel, sorted; channels with
+ *                         the same overwrites share one list (list_id.h)
+ *   list_window           row ranges of a list; sessions with equal ranges share one window
+ *   list_subscription     a session that shows a channel's member list
  *
  * A member table collects the ids of changed members and processes them in rounds: read the
  * members, update the lists, send the rows. A round consists of short tasks on the loop and
@@ -31,7 +32,7 @@ struct str;
 void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n);
 /* Called when the presence of a member has changed. Thread-safe. */
 void member_lists_on_presence(struct gateway *g, snowflake guild_id, snowflake user_id);
-/* Removes the session from its lists, because it ends, or moves to another loop with its
+/* Removes the session from its member lists, because it ends, or moves to another loop with its
  * subscriptions. */
 void member_lists_remove_session(struct session *s, bool ends);
 /* Called when the session has arrived on its new loop and is subscribed to its guilds. */

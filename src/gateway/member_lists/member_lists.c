@@ -1,12 +1,12 @@
-/* member_lists.c - builds and updates member lists: the sorted viewers of a channel. */
+/* member_lists.c - builds and updates member lists: the sorted members who can view a channel. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "gateway/member_lists/member_tables.h"
 
 enum {
-    MEMBERS_PER_BUILD_TASK = 1000, /* members per task that are added to a list */
-    REBUILD_ABOVE_ADDED = 4096,    /* with more new members than this a list is rebuilt */
+    MEMBERS_PER_BUILD_TASK = 1000, /* members added to a list per task */
+    REBUILD_ABOVE_ADDED = 4096,    /* with more new members than this, a list is built again */
 };
 
 static struct channel_overwrites *copy_channel_overwrites(const struct channel_overwrites *rule)
@@ -20,8 +20,8 @@ static struct channel_overwrites *copy_channel_overwrites(const struct channel_o
 
 _Static_assert(sizeof((struct channel_overwrites *)0)->list_id == LIST_ID_MAX, "a list id fits");
 
-/* The list id is cached: sessions show many channels, and a channel may have a thousand
- * overwrites. */
+/* Returns the list id, which is cached: sessions show many channels, and a channel may have a
+ * thousand overwrites. */
 static const char *cached_list_id(struct channel_overwrites *rule, bool everybody)
 {
     if (!rule->list_id[0] || rule->list_everybody != everybody)
@@ -55,7 +55,7 @@ struct channel_member_list *member_list_get_or_create(struct member_table *r, sn
 
 void member_list_free(struct channel_member_list *l)
 {
-    while (!links_empty(&l->windows))
+    while (!links_are_empty(&l->windows))
         list_window_free(container_of(l->windows.next, struct list_window, link));
     map_clear(&l->windows_by_hash);
     link_remove(&l->link);
@@ -113,7 +113,7 @@ bool member_lists_build_step(struct member_table *r)
     if (!l)
         return false;
     while (looked++ < MEMBERS_PER_BUILD_TASK && (m = map_next(&r->members, &l->at))) {
-        m->rank = member_table_rank(r, m);
+        m->rank = member_table_compute_rank(r, m);
         if (list_includes_member(l, v, m))
             some[count++] = m;
     }

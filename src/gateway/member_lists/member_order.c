@@ -1,4 +1,4 @@
-/* member_order.c - sorted members of a list, in groups. */
+/* member_order.c - sorted members of a member list, in groups. */
 #include "gateway/member_lists/member_order.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ void member_order_remove_gone(struct member_order *o)
     o->count = retained;
 }
 
-/* Binary search. Returns how many of the first `count` items sort before m. */
+/* Returns by binary search how many of the first `count` items sort before m. */
 static size_t member_order_position(const struct member_order *o, size_t count,
                                     const struct ordered_member *m)
 {
@@ -100,7 +100,7 @@ void member_order_insert(struct member_order *o, struct ordered_member **more, s
     }
 }
 
-/* Binary search. Returns the end of the group with this rank. */
+/* Returns by binary search the end of the group with this rank. */
 static size_t member_order_group_end(const struct member_order *o, size_t from, uint32_t rank)
 {
     size_t to = o->count;
@@ -116,7 +116,7 @@ static size_t member_order_group_end(const struct member_order *o, size_t from, 
     return from;
 }
 
-size_t member_order_groups(const struct member_order *o, struct order_group *ret, size_t max)
+size_t member_order_list_groups(const struct member_order *o, struct member_group *ret, size_t max)
 {
     size_t n = 0;
 
@@ -124,13 +124,13 @@ size_t member_order_groups(const struct member_order *o, struct order_group *ret
         uint32_t rank = o->items[at]->rank;
         size_t end = member_order_group_end(o, at, rank);
 
-        ret[n] = (struct order_group){ rank, at + n, at, end - at };
+        ret[n] = (struct member_group){ rank, at + n, at, end - at };
         at = end;
     }
     return n;
 }
 
-struct list_row member_order_row_at(const struct member_order *o, const struct order_group *groups,
+struct list_row member_order_row_at(const struct member_order *o, const struct member_group *groups,
                                     size_t count, size_t row)
 {
     size_t from = 0, to = count;
@@ -145,11 +145,11 @@ struct list_row member_order_row_at(const struct member_order *o, const struct o
     }
     if (!from || row > groups[from - 1].row + groups[from - 1].count)
         return (struct list_row){ 0 };
-    const struct order_group *g = &groups[from - 1];
+    const struct member_group *g = &groups[from - 1];
     return (struct list_row){ g, row == g->row ? NULL : o->items[g->first + row - g->row - 1] };
 }
 
-uint64_t member_order_hash_rows(const struct member_order *o, const struct order_group *groups,
+uint64_t member_order_hash_rows(const struct member_order *o, const struct member_group *groups,
                                 size_t count, size_t first, size_t last)
 {
     uint64_t sum = 1;

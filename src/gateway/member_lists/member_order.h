@@ -1,4 +1,4 @@
-/* member_order.h - sorted members of a list, in groups with a header row each.
+/* member_order.h - sorted members of a member list, in groups (roles) with a header row each.
  *
  * Lists are arrays of pointers, so that operations on a hundred thousand members are fast. */
 #ifndef GATEWAY_MEMBER_LISTS_MEMBER_ORDER_H
@@ -11,11 +11,11 @@
 #include "base/snowflake.h"
 #include "base/str.h"
 
-/* A member as lists sort it. The sort key never changes: a member with a new key is marked gone
- * and added as a new object. */
+/* A member with its sort key, which never changes: a member with a new key is marked as removed
+ * (gone) and added as a new object. */
 struct ordered_member {
     snowflake user_id;
-    uint32_t rank;    /* rank of the member's group; 0 is first */
+    uint32_t rank;    /* rank of the member's group (role); 0 is first */
     uint32_t version; /* changes whenever a visible field changes */
     bool online, gone;
     uint32_t role_count;
@@ -26,39 +26,39 @@ struct ordered_member {
 struct ordered_member *ordered_member_new(snowflake user_id, struct str name,
                                           const snowflake *roles, size_t role_count);
 
-/* The members of one list. */
+/* The sorted members of one member list. */
 struct member_order {
     struct ordered_member **items;
     size_t count, cap;
 };
 
 void member_order_clear(struct member_order *o);
-/* Removes members that are marked gone. */
+/* Removes the members that are marked as removed (gone). */
 void member_order_remove_gone(struct member_order *o);
-/* Inserts members; sorts the array `more`. */
+/* Inserts members, in order. Sorts the array `more` in place. */
 void member_order_insert(struct member_order *o, struct ordered_member **more, size_t count);
 
-/* Adjacent members of the same rank. */
-struct order_group {
+/* Adjacent members of the same rank, which a header row precedes. */
+struct member_group {
     uint32_t rank;
     size_t row;   /* row of the group's header; member rows follow */
     size_t first; /* index of the first member */
     size_t count;
 };
 
-/* Writes up to `max` groups, in order. Returns their number. */
-size_t member_order_groups(const struct member_order *o, struct order_group *ret, size_t max);
+/* Writes up to `max` groups to ret, in order. Returns their number. */
+size_t member_order_list_groups(const struct member_order *o, struct member_group *ret, size_t max);
 
 /* A row of a list: a group's header or a member. */
 struct list_row {
-    const struct order_group *group; /* NULL: the list has no such row */
+    const struct member_group *group; /* NULL if the list has no such row */
     const struct ordered_member *member;
 };
-struct list_row member_order_row_at(const struct member_order *o, const struct order_group *groups,
+struct list_row member_order_row_at(const struct member_order *o, const struct member_group *groups,
                                     size_t count, size_t row);
 
-/* Returns a hash of these rows. Equal hashes mean that the rows are unchanged. */
-uint64_t member_order_hash_rows(const struct member_order *o, const struct order_group *groups,
+/* Returns a hash of the rows `first` to `last`. Equal hashes mean that the rows are unchanged. */
+uint64_t member_order_hash_rows(const struct member_order *o, const struct member_group *groups,
                                 size_t count, size_t first, size_t last);
 
 #endif

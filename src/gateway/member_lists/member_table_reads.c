@@ -1,4 +1,4 @@
-/* member_table_reads.c - reads the members of a roster and their online status. */
+/* member_table_reads.c - reads the members of a member table and their online status. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 
 enum { CHANGES_PER_TASK = 1000 }; /* changed members per task */
 
-uint32_t member_table_rank(const struct member_table *r, const struct ordered_member *m)
+uint32_t member_table_compute_rank(const struct member_table *r, const struct ordered_member *m)
 {
     uint32_t best = r->rank_count;
 
@@ -21,7 +21,7 @@ uint32_t member_table_rank(const struct member_table *r, const struct ordered_me
     return best;
 }
 
-/* Sorts by higher position first; of equal positions, the older role first. */
+/* Compares roles: the higher position first, for equal positions the older role. */
 static int compare_role_positions(const void *a, const void *b)
 {
     const struct role *x = a, *y = b;
@@ -73,7 +73,7 @@ static void append_member_pointer(struct ordered_member ***list, size_t *count, 
     (*list)[(*count)++] = m;
 }
 
-/* Removes the member from the map. It is freed after all lists have removed it. */
+/* Removes the member from the table. The member is freed after all lists have removed it. */
 static void member_table_remove(struct member_table *r, struct ordered_member *m)
 {
     m->gone = true;
@@ -88,7 +88,7 @@ static void member_table_add(struct member_table *r, struct ordered_member *m)
 
     if (before)
         member_table_remove(r, before);
-    m->rank = member_table_rank(r, m);
+    m->rank = member_table_compute_rank(r, m);
     m->version = ++r->version;
     map_put(&r->members, m->user_id, m);
     append_member_pointer(&r->changed.added, &r->changed.added_count, &r->changed.added_cap, m);
@@ -131,7 +131,8 @@ static void add_members_from_read(struct member_table *r)
 static enum err read_all_members(struct session_store_read *l, struct tx *tx)
 {
     struct member_table *r = container_of(l, struct member_table, store_read);
-    struct gateway_search search = { .guild_id = r->guild_id, .limit = 2 * OFFLINE_MEMBERS_MAX };
+    struct gateway_member_search search = { .guild_id = r->guild_id,
+                                            .limit = 2 * OFFLINE_MEMBERS_MAX };
 
     r->read.found = (struct list){ 0 };
     return l->gateway_loop->gateway->options.source->members(tx, &search, &r->read.found);
@@ -147,7 +148,7 @@ static void on_all_members_read(struct session_store_read *l, enum err e)
     member_table_continue_round(r);
 }
 
-/* Queues the online members of a large guild that are not in memory; they are read in batches. */
+/* Queues the online members of a large guild that are not in the table, to read them in batches. */
 static void queue_online_members(struct member_table *r)
 {
     size_t count;
@@ -174,16 +175,16 @@ static void member_table_begin_read(struct member_table *r,
                                     void (*done)(struct session_store_read *l, enum err e))
 {
     r->store_read = (struct session_store_read){ .in_background = true, .run = run, .done = done };
-    store_read_now(r->gateway_loop, &r->store_read);
+    store_read_begin_now(r->gateway_loop, &r->store_read);
 }
 
 bool member_table_begin_reads(struct member_table *r)
 {
     if (r->pending.wants_ids) {
         r->pending.wants_ids = false;
-        list_moves_begin(r);
+        list_subscription_moves_begin(r);
     }
-    if (r->move.moving && list_moves_step(r)) {
+    if (r->move.moving && list_subscription_moves_step(r)) {
         member_table_continue_round(r);
         return true;
     }
@@ -209,8 +210,9 @@ bool member_table_begin_reads(struct member_table *r)
 static enum err read_changed_members(struct session_store_read *l, struct tx *tx)
 {
     struct member_table *r = container_of(l, struct member_table, store_read);
-    struct gateway_search search = { .guild_id = r->guild_id,
-                                     .user_ids = { r->read.reading, r->read.reading_count } };
+    struct gateway_member_search search = {
+        .guild_id = r->guild_id, .user_ids = { r->read.reading, r->read.reading_count }
+    };
 
     r->read.found = (struct list){ 0 };
     return l->gateway_loop->gateway->options.source->members(tx, &search, &r->read.found);
@@ -244,7 +246,7 @@ static void on_changed_members_read(struct session_store_read *l, enum err e)
     member_table_continue_round(r);
 }
 
-/* Updates a member whose presence has changed; name and roles are the same. */
+/* Updates a member whose presence has changed, but not name and roles. */
 static void update_member_presence(struct member_table *r, struct ordered_member *m)
 {
     bool online = user_is_visible(r, m->user_id);

@@ -1,4 +1,4 @@
-/* member_tables.c - rosters of a loop, and the rounds that update and send their lists. */
+/* member_tables.c - member tables of a loop, and the rounds that update and send member lists. */
 #include "gateway/member_lists/member_tables.h"
 
 #include "base/clock.h"
@@ -7,9 +7,9 @@
 #include "gateway/wire/gateway_event.h"
 
 enum {
-    ROUND_INTERVAL_MS = 1000, /* minimum time between two rounds */
-    PAUSE_FACTOR = 9,         /* pause after a round, in multiples of its duration */
-    SENT_BYTES_PER_MS = 5000, /* limit of all sent bytes: 5 MB per second */
+    ROUND_INTERVAL_MS = 1000, /* minimum time between two rounds, in ms */
+    PAUSE_FACTOR = 9,         /* pause after a round, as a multiple of the round's duration */
+    SENT_BYTES_PER_MS = 5000, /* limit of all sent bytes, 5 MB per second */
     MEMBERS_FREED_PER_TASK = 4096,
 };
 
@@ -44,13 +44,13 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     map_init(&r->changed_members);
     map_init(&r->move.moved_to);
     map_put(&h->member_tables->map, guild_id, r);
-    /* From now on changes are recorded in the roster; member_table_begin_reads reads the current
-     * members. */
-    member_lists_set_watched(&h->gateway->online_members, guild_id, true);
+    /* From now on changes are recorded in the member table; member_table_begin_reads reads the
+     * current members. */
+    guild_set_has_member_lists(&h->gateway->online_members, guild_id, true);
     return r;
 }
 
-/* Frees up to `most` members. Returns true when the whole roster is freed. */
+/* Frees up to `most` members. Returns true when the whole member table is freed. */
 static bool member_table_free_step(struct member_table *r, size_t most)
 {
     for (size_t i = 0; i < most; i++) {
@@ -76,10 +76,10 @@ static bool member_table_free_step(struct member_table *r, size_t most)
 static void member_table_unregister(struct member_table *r)
 {
     deadline_cancel(&r->pace);
-    while (!links_empty(&r->lists))
+    while (!links_are_empty(&r->lists))
         member_list_free(container_of(r->lists.next, struct channel_member_list, link));
     map_remove(&r->gateway_loop->member_tables->map, r->guild_id);
-    member_lists_set_watched(&r->gateway_loop->gateway->online_members, r->guild_id, false);
+    guild_set_has_member_lists(&r->gateway_loop->gateway->online_members, r->guild_id, false);
 }
 
 void member_lists_free(struct gateway_loop *h)
@@ -141,15 +141,15 @@ static void free_unused_lists(struct member_table *r)
             struct list_window *face = container_of(f, struct list_window, link);
 
             after = f->next;
-            if (links_empty(&face->subscriptions))
+            if (links_are_empty(&face->subscriptions))
                 list_window_free(face);
         }
-        if (links_empty(&l->windows))
+        if (links_are_empty(&l->windows))
             member_list_free(l);
     }
 }
 
-/* Returns the pause after a round: by its duration, or by the bytes that it sent, whichever is
+/* Returns the pause after a round, by the round's duration or by the bytes sent, whichever is
  * longer. */
 static int64_t round_pause_ms(const struct member_table *r)
 {
@@ -168,7 +168,7 @@ static void round_end(struct member_table *r)
     map_clear(&r->changed_members);
     list_update_free(r);
     free_unused_lists(r);
-    if (links_empty(&r->lists)) {
+    if (links_are_empty(&r->lists)) {
         member_table_unregister(r);
         r->ending = true;
         post_round_task(r);
@@ -198,7 +198,7 @@ static bool round_timer_is_running(const struct member_table *r)
     return r->pace.link.next != NULL;
 }
 
-/* If all members have to be read again anyway, a new subscription waits for that round. */
+/* If all members must be read again anyway, a new subscription waits for that round. */
 void member_table_start_round_now(struct member_table *r)
 {
     r->pending.fresh = true;
@@ -221,7 +221,7 @@ static bool round_step(struct member_table *r)
     if (r->reading_members && (member_table_begin_reads(r) || member_table_process_changes(r)))
         return true;
     r->reading_members = false;
-    /* After a failed read nothing is sent; the next round reads again. */
+    /* After a failed read send nothing; the next round reads again. */
     if (r->read.failed_roles || r->read.failed_members)
         return false;
     return member_lists_build_step(r) || (!r->quick && member_lists_apply_changes(r)) ||
@@ -237,7 +237,7 @@ static void run_round_task(struct loop_message *post)
 {
     struct member_table *r = container_of(post, struct member_table, post);
 
-    loop_begin_part("member_lists");
+    loop_begin_measured_part("member_lists");
     r->gateway_loop->list_pieces--;
     if (r->ending) {
         if (!member_table_free_step(r, MEMBERS_FREED_PER_TASK))
@@ -253,12 +253,13 @@ static void run_round_task(struct loop_message *post)
     round_end(r);
 }
 
-void member_table_record_change(struct member_table *r, snowflake user_id, enum member_change note)
+static void member_table_record_change(struct member_table *r, snowflake user_id,
+                                       enum member_change note)
 {
     enum member_change before =
         (enum member_change)(uintptr_t)map_get(&r->pending.changed_members, user_id);
 
-    /* In a large guild, offline members that are in no list do not matter. */
+    /* In a large guild, offline members that are in no list can be ignored. */
     if (!r->has_offline && !r->pending.wants_members && !map_get(&r->members, user_id) &&
         !gateway_account_status(r->gateway_loop->gateway, user_id, NULL))
         return;
@@ -267,7 +268,7 @@ void member_table_record_change(struct member_table *r, snowflake user_id, enum 
     member_table_start_round_when_due(r);
 }
 
-/* A guild that crosses OFFLINE_MEMBERS_MAX shows other members: read them again. */
+/* If a guild's size crosses OFFLINE_MEMBERS_MAX, its lists show other members: read them again. */
 static void check_offline_members_limit(struct member_table *r)
 {
     const struct guild_view *v = member_table_guild_view(r);
@@ -298,7 +299,7 @@ void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n
         r->pending.wants_roles = r->pending.wants_ids = true;
         member_table_start_round_when_due(r);
         break;
-    case EVENT_GUILD_UPDATE: /* a new owner can view every channel */
+    case EVENT_GUILD_UPDATE: /* a new owner of the guild can view every channel */
         r->pending.wants_roles |=
             n->routing.guild.owner_id && n->routing.guild.owner_id != r->owner_id;
         member_table_start_round_when_due(r);

@@ -1,4 +1,4 @@
-/* member_tables.h - structures that the files of member_lists/ share: rosters, lists,
+/* member_tables.h - structs that the files of member_lists/ share: member tables, lists,
  * subscriptions. */
 #ifndef GATEWAY_MEMBER_LISTS_MEMBER_TABLES_H
 #define GATEWAY_MEMBER_LISTS_MEMBER_TABLES_H
@@ -10,19 +10,19 @@
 #include "gateway/subscriptions/guild_view.h"
 
 enum {
-    OFFLINE_MEMBERS_MAX = 1000,   /* in guilds up to this size lists show offline members too */
+    OFFLINE_MEMBERS_MAX = 1000,   /* member lists of guilds up to this size show offline members */
     MEMBERS_PER_READ = 100,       /* members per store read */
     RANGES_PER_SUBSCRIPTION = 5,  /* row ranges per subscription */
     ROWS_PER_RANGE = 100,         /* rows per range */
     LIST_CHANNELS_PER_GUILD = 10, /* channels per guild whose lists a session may show */
-    LIST_GROUPS_MAX = 256,        /* roles of a guild, "online" and "offline" */
+    LIST_GROUPS_MAX = 256,        /* number of roles of a guild, plus "online" and "offline" */
 };
 
 struct list_range {
     uint32_t first, last;
 };
 
-/* A session's subscription to the member list of a channel. The session owns it. */
+/* A session's subscription to the member list of a channel; owned by the session. */
 struct list_subscription {
     struct link of_session, of_window;
     struct session *session;
@@ -30,15 +30,15 @@ struct list_subscription {
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
     struct list_window *window;
-    uint64_t round; /* round in which the subscription was last handled */
+    uint64_t round; /* round of the member table in which the subscription was last handled */
     uint64_t moves; /* value of list_moves.moves when the subscription's list was last checked */
-    bool fresh;     /* needs all of its rows */
+    bool fresh;     /* the client needs all rows */
 };
 
 struct list_window {
     struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    struct link subscriptions; /* subscriptions that this round has handled come last */
+    struct link subscriptions; /* subscriptions that this round has handled are at the end */
     size_t subscription_count, fresh_count;
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
@@ -56,23 +56,23 @@ struct channel_member_list {
     struct link windows;
     struct map windows_by_hash; /* hash of the ranges -> struct list_window */
     bool built;
-    size_t at;              /* while building: position in the roster's members */
-    uint64_t updated_round; /* round in which the changes were applied */
+    size_t at;              /* while the list is built: position in the table's members */
+    uint64_t updated_round; /* round in which the changed members were applied */
 };
 
-/* Work for the next round. */
-struct member_table_pending {
+/* Work for the next round of a member table. */
+struct member_table_pending_work {
     struct map changed_members; /* user id -> enum member_change */
     bool wants_roles, wants_members, wants_ids;
     bool fresh;             /* a new subscription waits for its first rows */
     bool has_outdated_rows; /* a session could not be sent its rows, or has left */
 };
 
-/* Subscriptions that move to other lists, because permissions changed. */
-struct list_moves {
-    bool moving;         /* a move is in progress */
-    uint64_t moves;      /* number of moves */
-    struct map moved_to; /* during a move: channel id -> struct channel_member_list */
+/* Moves subscriptions to other member lists, because permissions changed. */
+struct list_subscription_moves {
+    bool moving;         /* moves are in progress */
+    uint64_t moves;      /* number of times that moves were begun */
+    struct map moved_to; /* while moving: channel id -> struct channel_member_list */
 };
 
 /* Members that were added or removed since the lists were last updated. */
@@ -81,12 +81,12 @@ struct member_table_changes {
     size_t added_count, added_cap, removed_count, removed_cap;
 };
 
-/* Data that the current round reads from the store. */
+/* Data that the current round of a member table reads from the store. */
 struct member_table_read {
-    bool failed_roles, failed_members; /* the store read failed */
+    bool failed_roles, failed_members; /* the store read of roles or members failed */
     snowflake reading[MEMBERS_PER_READ];
     size_t reading_count;
-    struct list found; /* struct member, in the arena of the store read */
+    struct list found; /* items: struct member, in the arena of the store read */
 };
 
 struct member_table {
@@ -94,34 +94,34 @@ struct member_table {
     snowflake guild_id, owner_id;
     struct link lists;
     struct map members;               /* user id -> struct ordered_member */
-    bool has_offline;                 /* includes offline members */
+    bool has_offline;                 /* the table includes offline members */
     uint32_t version;                 /* last version given to a member */
     snowflake ranks[LIST_GROUPS_MAX]; /* hoisted roles, highest first */
     uint32_t rank_count;
 
-    struct member_table_pending pending;
+    struct member_table_pending_work pending;
 
-    /* State of the current round. */
+    /* The members from here on describe the current round. */
     bool running, quick;
     struct member_table_read read;
-    bool reading_members; /* members are being read; lists wait for the end */
-    struct list_moves move;
+    bool reading_members; /* members are being read; lists are updated afterwards */
+    struct list_subscription_moves move;
     uint64_t round;
     int64_t began;              /* start of the round (clock_monotonic_ns) */
     int64_t sent_bytes;         /* bytes sent since the last pause */
     int64_t pause_until;        /* end of the pause (clock_steady_ms) */
     struct map changed_members; /* changed members of this round: user id -> enum member_change */
-    size_t changed_at;          /* position in `todo` */
+    size_t changed_at;          /* position in `changed_members` */
     struct member_table_changes changed;
     struct list_update *update;
     struct deadline pace;
     struct session_store_read store_read;
     struct loop_message post;
     bool ending;
-    size_t ended; /* progress of freeing the members */
+    size_t ended; /* number of members freed so far */
 };
 
-/* All rosters of a loop. */
+/* All member tables of a loop. */
 struct member_tables {
     struct map map; /* guild id -> struct member_table */
     struct deadline_list *pace;
@@ -132,13 +132,12 @@ enum member_change { MEMBER_UNCHANGED, MEMBER_PRESENCE_CHANGED, MEMBER_ROW_CHANG
 /* --- member_tables.c ------------------------------------------------------------------ */
 
 struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflake guild_id);
-/* NULL: no session of this loop is in the guild. */
+/* Returns NULL if no session of this loop is in the guild. */
 const struct guild_view *member_table_guild_view(const struct member_table *r);
-/* Start a round: member_table_start_round_now now, for a new subscription;
+/* Start a round: member_table_start_round_now at once, for a new subscription;
  * member_table_start_round_when_due at most once per ROUND_INTERVAL_MS. */
 void member_table_start_round_now(struct member_table *r);
 void member_table_start_round_when_due(struct member_table *r);
-void member_table_record_change(struct member_table *r, snowflake user_id, enum member_change note);
 /* Posts the next task of the round; called after a task or store read. */
 void member_table_continue_round(struct member_table *r);
 
@@ -147,42 +146,41 @@ void member_table_continue_round(struct member_table *r);
 /* Tasks of a round. They return false if there was nothing to do. */
 bool member_table_begin_reads(struct member_table *r);
 bool member_table_process_changes(struct member_table *r);
-uint32_t member_table_rank(const struct member_table *r, const struct ordered_member *m);
+uint32_t member_table_compute_rank(const struct member_table *r, const struct ordered_member *m);
 
 /* --- member_lists.c ------------------------------------------------------------------- */
 
 /* Finds or creates the member list of a channel, which must be in the guild view. */
 struct channel_member_list *member_list_get_or_create(struct member_table *r, snowflake channel_id);
 void member_list_free(struct channel_member_list *l);
-/* Empties a list, so that it is rebuilt from the members. */
+/* Removes all members from a list, so that it is built again from the member table. */
 void member_list_reset(struct channel_member_list *l);
-/* Tasks of a round: build a new list; apply the changes to an existing list. They return false
- * if there was nothing to do. */
+/* Tasks of a round: member_lists_build_step builds new lists, member_lists_apply_changes updates
+ * the others. They return false if there was nothing to do. */
 bool member_lists_build_step(struct member_table *r);
 bool member_lists_apply_changes(struct member_table *r);
 
 /* --- list_updates.c ------------------------------------------------------------------- */
 
-/* list_updates_send_step is a task of a round; list_update_free frees the update of a round that
- * ends early. */
+/* list_updates_send_step is a task of a round; list_update_free frees the update of a round that is
+ * aborted. */
 bool list_updates_send_step(struct member_table *r);
 void list_update_free(struct member_table *r);
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
 /* The session keeps the subscription, to enter a list on another loop. */
-void list_subscription_leave(struct list_subscription *u);
 void list_subscription_free(struct list_subscription *u);
 /* Returns whether the subscribed session can view the channel. */
 bool list_subscription_can_view(const struct list_subscription *u);
 void list_subscription_set_fresh(struct list_subscription *u, bool fresh);
 void list_window_free(struct list_window *f);
-/* Move subscriptions to the lists that changed overwrites require, in steps. Returns false when
- * done. */
-void list_moves_begin(struct member_table *r);
-bool list_moves_step(struct member_table *r);
-/* Ends all subscriptions of a guild that no session of this loop is in any more, in steps.
- * Returns false when done. */
+/* Move subscriptions to the lists that changed overwrites require, in steps.
+ * list_subscription_moves_step returns false when done. */
+void list_subscription_moves_begin(struct member_table *r);
+bool list_subscription_moves_step(struct member_table *r);
+/* Ends all subscriptions of a guild in which this loop has no session any more, in steps. Returns
+ * false when done. */
 bool list_subscriptions_end_step(struct member_table *r);
 
 #endif

@@ -44,27 +44,30 @@ static const struct schema presence_schema = { .size = sizeof(struct presence_up
 static const struct type type_presence = { .kind = KIND_OBJECT, .schema = &presence_schema };
 
 static const struct field identify_fields[] = {
-    { FIELD(struct identify, token), .type = &type_word },
-    { FIELD(struct identify, properties), .type = &type_properties, .flags = OPTIONAL_OR_NULL },
-    { FIELD(struct identify, compress), .type = &type_boolean, .flags = OPTIONAL_OR_NULL },
-    { FIELD(struct identify, large_threshold), .type = &type_integer, .flags = OPTIONAL_OR_NULL },
-    { FIELD(struct identify, capabilities), .type = &type_integer, .flags = OPTIONAL_OR_NULL },
-    { FIELD(struct identify, shard), .type = &type_any_json, .flags = OPTIONAL },
-    { FIELD(struct identify, intents), .type = &type_any_json, .flags = OPTIONAL },
-    { FIELD(struct identify, presence), .type = &type_presence, .flags = OPTIONAL_OR_NULL },
+    { FIELD(struct identify_message, token), .type = &type_word },
+    { FIELD(struct identify_message, properties), .type = &type_properties,
+      .flags = OPTIONAL_OR_NULL },
+    { FIELD(struct identify_message, compress), .type = &type_boolean, .flags = OPTIONAL_OR_NULL },
+    { FIELD(struct identify_message, large_threshold), .type = &type_integer,
+      .flags = OPTIONAL_OR_NULL },
+    { FIELD(struct identify_message, capabilities), .type = &type_integer,
+      .flags = OPTIONAL_OR_NULL },
+    { FIELD(struct identify_message, shard), .type = &type_any_json, .flags = OPTIONAL },
+    { FIELD(struct identify_message, intents), .type = &type_any_json, .flags = OPTIONAL },
+    { FIELD(struct identify_message, presence), .type = &type_presence, .flags = OPTIONAL_OR_NULL },
     { 0 },
 };
-static const struct schema identify_schema = { .size = sizeof(struct identify),
+static const struct schema identify_schema = { .size = sizeof(struct identify_message),
                                                .fields = identify_fields };
 static const struct type type_identify = { .kind = KIND_OBJECT, .schema = &identify_schema };
 
 static const struct field resume_fields[] = {
-    { FIELD(struct resume, token), .type = &type_word },
-    { FIELD(struct resume, session_id), .type = &type_any_text },
-    { FIELD(struct resume, seq), .type = &type_any_json, .flags = OPTIONAL },
+    { FIELD(struct resume_message, token), .type = &type_word },
+    { FIELD(struct resume_message, session_id), .type = &type_any_text },
+    { FIELD(struct resume_message, seq), .type = &type_any_json, .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema resume_schema = { .size = sizeof(struct resume),
+static const struct schema resume_schema = { .size = sizeof(struct resume_message),
                                              .fields = resume_fields };
 static const struct type type_resume = { .kind = KIND_OBJECT, .schema = &resume_schema };
 
@@ -172,7 +175,7 @@ static void handle_heartbeat(struct gateway_socket *p, int op, struct str raw, c
     gateway_socket_on_heartbeat(p);
 }
 
-/* Calls the hook of a folder above the gateway. */
+/* Passes the message to the hook of a folder above the gateway. */
 static void run_opcode_hook(struct gateway_socket *p, int op, struct str raw,
                             bool (*hook)(void *arg, const struct gateway_caller *who, int op,
                                          struct str d))

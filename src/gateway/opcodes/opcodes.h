@@ -7,8 +7,8 @@
 
 #include "gateway/sessions/gateway_socket.h"
 
-const struct opcode_row *opcode_find(int64_t op); /* NULL: unknown opcode */
-extern const struct opcode_row opcode_rows[];     /* for tests; ends with .name == NULL */
+const struct opcode_row *opcode_find(int64_t op); /* NULL if the opcode is unknown */
+extern const struct opcode_row opcode_rows[];     /* for tests; the last row has no name */
 
 void handle_request_members(struct gateway_socket *p, int op, struct str raw, const void *d);
 void handle_search_recent_members(struct gateway_socket *p, int op, struct str raw, const void *d);

@@ -1,7 +1,7 @@
-/* request_members.c - handles op 8 and op 35 with GUILD_MEMBERS_CHUNK.
+/* request_members.c - handles op 8 and op 35, answers with GUILD_MEMBERS_CHUNK.
  *
- * A full list is sent chunk by chunk. Every chunk but the last is full, because clients treat a
- * shorter chunk as the last. */
+ * A list of all members is sent in chunks. Every chunk but the last is full, because clients treat
+ * a shorter chunk as the last. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/opcodes/opcodes.h"
@@ -23,7 +23,7 @@ enum {
     QUERY_MAX = 100,
     FULL_LIST_INTERVAL_MS = 30 * 1000,
     FULL_LIST_GUILD_MEMBERS =
-        1000, /* in guilds up to this size every member may request the full list */
+        1000, /* guild size up to which every member may request all members */
 };
 
 struct members_task {
@@ -38,8 +38,8 @@ struct members_task {
     int64_t index, chunks;
     snowflake after;
     snowflake own;       /* requesting account */
-    struct list members; /* struct member, in the arena of the store read */
-    struct str chunk;    /* in the arena of the store read */
+    struct list members; /* items: struct member, in the arena of the store read */
+    struct str chunk;    /* stored in the arena of the store read */
 };
 
 static enum err count_chunks(struct members_task *l, const struct gateway_source *source,
@@ -71,11 +71,11 @@ static void write_not_found_json(const struct members_task *l, struct json_write
 {
     if (!l->user_count)
         return;
-    json_name(j, "not_found");
+    json_write_name(j, "not_found");
     json_begin_array(j);
     for (size_t i = 0; i < l->user_count; i++)
         if (!user_was_found(l, l->user_ids[i]))
-            json_id(j, l->user_ids[i]);
+            json_write_id(j, l->user_ids[i]);
     json_end_array(j);
 }
 
@@ -88,8 +88,8 @@ static void write_chunk_presences_json(const struct members_task *l, struct aren
 
     for (size_t i = 0; i < l->members.count; i++)
         if (m[i].user_id != l->own)
-            ids_add(arena, &ids, m[i].user_id);
-    json_name(j, "presences");
+            id_list_add(arena, &ids, m[i].user_id);
+    json_write_name(j, "presences");
     gateway_write_presences_json(l->task.store_read.gateway_loop->gateway, l->guild_id, &ids, false,
                                  j);
 }
@@ -98,20 +98,20 @@ static void write_chunk_json(const struct members_task *l, struct arena *arena,
                              struct json_writer *j)
 {
     json_begin_object(j);
-    json_name(j, "guild_id");
-    json_id(j, l->guild_id);
-    json_name(j, "members");
+    json_write_name(j, "guild_id");
+    json_write_id(j, l->guild_id);
+    json_write_name(j, "members");
     schema_encode(j, &type_members, &l->members);
-    json_name(j, "chunk_index");
-    json_int(j, l->index);
-    json_name(j, "chunk_count");
-    json_int(j, l->chunks);
+    json_write_name(j, "chunk_index");
+    json_write_int(j, l->index);
+    json_write_name(j, "chunk_count");
+    json_write_int(j, l->chunks);
     write_not_found_json(l, j);
     if (l->presences)
         write_chunk_presences_json(l, arena, j);
     if (l->nonce_n) {
-        json_name(j, "nonce");
-        json_raw(j, str_slice(l->nonce, l->nonce_n));
+        json_write_name(j, "nonce");
+        json_write_raw(j, str_slice(l->nonce, l->nonce_n));
     }
     json_end_object(j);
 }
@@ -119,7 +119,7 @@ static void write_chunk_json(const struct members_task *l, struct arena *arena,
 static void encode_chunk(struct members_task *l, struct arena *arena)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
     write_chunk_json(l, arena, &j);
@@ -127,13 +127,13 @@ static void encode_chunk(struct members_task *l, struct arena *arena)
     buf_clear(&out);
 }
 
-/* Encodes the chunk in the thread that reads the store, because a thousand members take too long
- * for the loop. */
+/* Encodes the chunk on the thread that reads the store, because encoding a thousand members would
+ * take too long on the loop. */
 static enum err read_member_chunk(struct session_store_read *load, struct tx *tx)
 {
     struct members_task *l = container_of(load, struct members_task, task.store_read);
     const struct gateway_source *source = load->gateway_loop->gateway->options.source;
-    struct gateway_search search = {
+    struct gateway_member_search search = {
         .guild_id = l->guild_id,
         .prefix = str_slice(l->query, l->query_n),
         .user_ids = { l->user_ids, l->user_count },
@@ -208,7 +208,7 @@ static void members_task_set_query(struct members_task *l, struct opt_str query)
         memcpy(l->query, query.value.p, l->query_n);
 }
 
-/* Parses one id or a list of ids, as strings or numbers; ignores all beyond REQUESTED_IDS_MAX. */
+/* Parses an id or a list of ids, as strings or numbers; ignores ids beyond REQUESTED_IDS_MAX. */
 static struct list parse_ids(struct arena *arena, struct str raw)
 {
     static const struct type one = { .kind = KIND_ID };
@@ -251,29 +251,29 @@ static bool can_list_all_members(struct session *s, struct topic_subscription *s
 static void send_rate_limited(struct session *s, const struct members_task *l, int64_t wait_ms)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
     json_begin_object(&j);
-    json_name(&j, "opcode");
-    json_int(&j, OP_REQUEST_MEMBERS);
-    json_name(&j, "retry_after");
-    json_real(&j, (double)wait_ms / 1000);
-    json_name(&j, "meta");
+    json_write_name(&j, "opcode");
+    json_write_int(&j, OP_REQUEST_MEMBERS);
+    json_write_name(&j, "retry_after");
+    json_write_real(&j, (double)wait_ms / 1000);
+    json_write_name(&j, "meta");
     json_begin_object(&j);
-    json_name(&j, "guild_id");
-    json_id(&j, l->guild_id);
+    json_write_name(&j, "guild_id");
+    json_write_id(&j, l->guild_id);
     if (l->nonce_n) {
-        json_name(&j, "nonce");
-        json_raw(&j, str_slice(l->nonce, l->nonce_n));
+        json_write_name(&j, "nonce");
+        json_write_raw(&j, str_slice(l->nonce, l->nonce_n));
     }
     json_end_object(&j);
     json_end_object(&j);
-    session_deliver_buf(s, EVENT_RATE_LIMITED, &out);
+    session_deliver_payload_buf(s, EVENT_RATE_LIMITED, &out);
 }
 
-/* A session may request all members of a guild once per FULL_LIST_INTERVAL_MS. Returns false if
- * RATE_LIMITED was sent. */
+/* Allows a session to request all members of a guild once per FULL_LIST_INTERVAL_MS. Otherwise
+ * sends RATE_LIMITED and returns false. */
 static bool begin_full_list(struct session *s, struct topic_subscription *seat,
                             struct members_task *l)
 {
@@ -305,8 +305,7 @@ static bool members_task_step(struct session_task *e)
     if (l->index == l->chunks || (!seat && !l->first))
         return false;
     if (!seat) {
-        /* A session that is not in the guild gets an empty chunk, because its client waits for
-         * one. */
+        /* A client that is not in the guild gets an empty chunk, because it waits for a chunk. */
         l->over = true;
         l->all = l->presences = false;
         e->store_read.run = read_member_chunk;
@@ -323,7 +322,7 @@ static void begin_members_task(struct session *s, const struct request_members *
                                snowflake guild_id, struct list users)
 {
     int64_t limit = in->limit.given == GIVEN ? in->limit.value : 0;
-    /* True even if the list is empty or malformed. */
+    /* True if user_ids is given, even if it is empty or malformed. */
     bool named = in->user_ids.p && !str_is(in->user_ids, "null");
     struct members_task *l = members_task_new(guild_id);
 

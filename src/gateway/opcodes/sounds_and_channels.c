@@ -15,7 +15,7 @@
 struct sounds_task {
     struct session_task task;
     snowflake guild_id;
-    struct str payload; /* in the arena of the store read */
+    struct str payload; /* stored in the arena of the store read */
     bool sent;
 };
 
@@ -24,16 +24,16 @@ static enum err read_guild_sounds(struct session_store_read *load, struct tx *tx
     struct sounds_task *l = container_of(load, struct sounds_task, task.store_read);
     struct list sounds;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     enum err e = load->gateway_loop->gateway->options.source->sounds(tx, l->guild_id, &sounds);
 
     if (e)
         return e;
     buf_init(&out, 1024 * 1024);
     json_begin_object(&j);
-    json_name(&j, "guild_id");
-    json_id(&j, l->guild_id);
-    json_name(&j, "soundboard_sounds");
+    json_write_name(&j, "guild_id");
+    json_write_id(&j, l->guild_id);
+    json_write_name(&j, "soundboard_sounds");
     schema_encode(&j, &type_sounds, &sounds);
     json_end_object(&j);
     l->payload = buf_move_to_arena(&out, tx_arena(tx));
@@ -88,7 +88,7 @@ struct voice_channels_task {
     snowflake guild_id, user_id;
     enum event event;
     bool status, time;  /* fields that the client requested */
-    struct str payload; /* in the arena of the store read */
+    struct str payload; /* stored in the arena of the store read */
     bool sent;
 };
 
@@ -101,15 +101,15 @@ static void write_voice_channel_json(struct json_writer *j, const struct voice_c
     if (!status && !time)
         return;
     json_begin_object(j);
-    json_name(j, "id");
-    json_id(j, r->id);
+    json_write_name(j, "id");
+    json_write_id(j, r->id);
     if (status) {
-        json_name(j, "status");
-        json_text(j, r->status.value);
+        json_write_name(j, "status");
+        json_write_text(j, r->status.value);
     }
     if (time) {
-        json_name(j, "voice_start_time");
-        json_int(j, r->voice_start_time.value);
+        json_write_name(j, "voice_start_time");
+        json_write_int(j, r->voice_start_time.value);
     }
     json_end_object(j);
 }
@@ -120,16 +120,16 @@ static enum err read_voice_channels(struct session_store_read *load, struct tx *
     const struct gateway_source *source = load->gateway_loop->gateway->options.source;
     struct list rooms;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     enum err e = source->voice_channels(tx, l->guild_id, l->user_id, &rooms);
 
     if (e)
         return e;
     buf_init(&out, 4 * 1024 * 1024);
     json_begin_object(&j);
-    json_name(&j, "guild_id");
-    json_id(&j, l->guild_id);
-    json_name(&j, "channels");
+    json_write_name(&j, "guild_id");
+    json_write_id(&j, l->guild_id);
+    json_write_name(&j, "channels");
     json_begin_array(&j);
     for (size_t i = 0; i < rooms.count; i++)
         write_voice_channel_json(&j, l, (const struct voice_channel_status *)rooms.items + i);

@@ -1,15 +1,15 @@
-/* account_presence.c - computes the presence of an account from all its sessions, on this node and
- * others. */
+/* account_presence.c - computes an account's presence from all its sessions, on this and other
+ * nodes. */
 #include "gateway/presence/account_presence.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
 
-/* Priority of statuses: an account has the first of these that one of its sessions has. */
+/* Priority of statuses: an account has the first of these statuses that one of its sessions has. */
 static const unsigned char status_priority[] = { PRESENCE_DND, PRESENCE_ONLINE, PRESENCE_IDLE };
 
-/* The fields of a local or remote session that its account's presence depends on. */
+/* The fields of a local or remote session on which its account's presence depends. */
 struct presence_source {
     unsigned char status, kind;
     bool counts;
@@ -62,7 +62,7 @@ static bool find_session_with_status(const struct account *a, unsigned char stat
     return false;
 }
 
-/* Returns the session with the highest priority; status PRESENCE_INVISIBLE if there is none. */
+/* Returns the session with the highest priority; with PRESENCE_INVISIBLE if there is none. */
 static struct presence_source highest_priority_presence(const struct account *a,
                                                         const struct session_filter *c)
 {
@@ -74,9 +74,9 @@ static struct presence_source highest_priority_presence(const struct account *a,
     return (struct presence_source){ .status = PRESENCE_INVISIBLE };
 }
 
-struct statuses account_compute_statuses(const struct account *a, struct session_filter c)
+struct account_statuses account_compute_statuses(const struct account *a, struct session_filter c)
 {
-    struct statuses all = { .whole = highest_priority_presence(a, &c).status };
+    struct account_statuses all = { .whole = highest_priority_presence(a, &c).status };
 
     for (c.kind = 0; c.kind < CLIENT_KINDS; c.kind++)
         all.of[c.kind] = highest_priority_presence(a, &c).status;
@@ -107,8 +107,8 @@ void account_presence_clear(struct account_presence *l)
     mem_free((void *)(uintptr_t)l->activities.p);
 }
 
-bool account_update_announced(struct account *a, const struct session_filter *c,
-                              struct account_presence *ret)
+bool account_update_announced_presence(struct account *a, const struct session_filter *c,
+                                       struct account_presence *ret)
 {
     struct account_presence now = account_compute_presence(a, *c);
     struct announced_presence *shown = account_announced_presence(a, c->shard_id, c->shard_count);
@@ -125,15 +125,15 @@ bool account_update_announced(struct account *a, const struct session_filter *c,
     return changed;
 }
 
-static void write_client_status_json(const struct statuses *all, struct json_writer *j)
+static void write_client_status_json(const struct account_statuses *all, struct json_writer *j)
 {
     static const char *const names[] = { "desktop", "mobile", "web" };
 
     json_begin_object(j);
     for (int i = 0; i < CLIENT_KINDS; i++)
         if (all->of[i] != PRESENCE_INVISIBLE) {
-            json_escaped_key(j, str_of(names[i]));
-            json_text(j, str_of(presence_status_name(all->of[i])));
+            json_write_escaped_key(j, str_of(names[i]));
+            json_write_text(j, str_of(presence_status_name(all->of[i])));
         }
     json_end_object(j);
 }
@@ -141,14 +141,14 @@ static void write_client_status_json(const struct statuses *all, struct json_wri
 static void write_presence_user_json(snowflake user_id, bool referring, struct json_writer *j)
 {
     if (referring) {
-        json_name(j, "user_id");
-        json_id(j, user_id);
+        json_write_name(j, "user_id");
+        json_write_id(j, user_id);
         return;
     }
-    json_name(j, "user");
+    json_write_name(j, "user");
     json_begin_object(j);
-    json_name(j, "id");
-    json_id(j, user_id);
+    json_write_name(j, "id");
+    json_write_id(j, user_id);
     json_end_object(j);
 }
 
@@ -161,14 +161,14 @@ void write_presence_json(snowflake user_id, bool referring, snowflake guild_id,
     json_begin_object(j);
     write_presence_user_json(user_id, referring, j);
     if (guild_id) {
-        json_name(j, "guild_id");
-        json_id(j, guild_id);
+        json_write_name(j, "guild_id");
+        json_write_id(j, guild_id);
     }
-    json_name(j, "status");
-    json_text(j, status);
-    json_name(j, "activities");
-    json_raw(j, seen && l->activities.p ? l->activities : STR("[]"));
-    json_name(j, "client_status");
+    json_write_name(j, "status");
+    json_write_text(j, status);
+    json_write_name(j, "activities");
+    json_write_raw(j, seen && l->activities.p ? l->activities : STR("[]"));
+    json_write_name(j, "client_status");
     write_client_status_json(&l->statuses, j);
     json_end_object(j);
 }
@@ -176,7 +176,7 @@ void write_presence_json(snowflake user_id, bool referring, snowflake guild_id,
 const char *gateway_account_status(struct gateway *g, snowflake user_id, struct json_writer *kinds)
 {
     pthread_mutex_lock(&g->lock);
-    struct statuses all = account_compute_statuses(
+    struct account_statuses all = account_compute_statuses(
         map_get(&g->accounts, user_id), (struct session_filter){ .kind = ANY_CLIENT_KIND });
     pthread_mutex_unlock(&g->lock);
     if (kinds)
@@ -220,7 +220,7 @@ void gateway_write_presence_json(struct gateway *g, snowflake user_id, struct js
     account_presence_clear(&l);
 }
 
-void gateway_retain_visible_accounts(struct gateway *g, struct list *ids, size_t max)
+void gateway_filter_online_accounts(struct gateway *g, struct list *ids, size_t max)
 {
     snowflake *all = ids->items;
     size_t n = 0;

@@ -1,35 +1,35 @@
-/* account_presence.h - computes the presence of an account from all its sessions, on this node and
- * others.
+/* account_presence.h - computes an account's presence from all its sessions, on this and other
+ * nodes.
  *
- * Functions need the gateway's lock unless noted. */
+ * The functions need the gateway's lock unless noted. */
 #ifndef GATEWAY_PRESENCE_ACCOUNT_PRESENCE_H
 #define GATEWAY_PRESENCE_ACCOUNT_PRESENCE_H
 
 #include "gateway/sessions/registry.h"
 
-/* The combined presence of an account's sessions; each shard of a bot has its own presence. */
+/* Combined presence of an account's sessions. Each shard of a bot has a presence of its own. */
 struct account_presence {
-    struct statuses statuses;
-    struct str activities; /* on the heap; p == NULL: no activities */
+    struct account_statuses statuses;
+    struct str activities; /* JSON on the heap; p is NULL if there are no activities */
 };
 
 enum { ANY_CLIENT_KIND = -1 };
 
-/* Selects sessions of an account. */
+/* Selects some sessions of an account. */
 struct session_filter {
     int kind;                       /* enum client_kind, or ANY_CLIENT_KIND */
-    uint32_t shard_id, shard_count; /* only this shard; shard_count 0: all shards */
-    const struct session *but;      /* session that is excluded */
+    uint32_t shard_id, shard_count; /* only this shard; shard_count 0 means all shards */
+    const struct session *but;      /* session to exclude */
 };
 
-struct statuses account_compute_statuses(const struct account *a,
-                                         struct session_filter c); /* accepts NULL */
+struct account_statuses account_compute_statuses(const struct account *a,
+                                                 struct session_filter c); /* accepts NULL */
 struct account_presence account_compute_presence(const struct account *a, struct session_filter c);
-/* Computes the presence of a shard and stores it as announced. Returns false, without setting
- * ret, if it equals the last presence announced. */
-bool account_update_announced(struct account *a, const struct session_filter *c,
-                              struct account_presence *ret);
-/* The following functions need no lock. */
+/* Computes the presence of a shard and stores it as announced. Returns false, without setting ret,
+ * if the presence equals the one announced last. */
+bool account_update_announced_presence(struct account *a, const struct session_filter *c,
+                                       struct account_presence *ret);
+/* The functions below need no lock. */
 uint64_t account_presence_activities_hash(
     const struct account_presence *l); /* hash of the activities, or 0 */
 void account_presence_clear(struct account_presence *l);

@@ -1,5 +1,5 @@
-/* account_sessions.c - SESSIONS_REPLACE: the list of an account's sessions, sent to these sessions.
- */
+/* account_sessions.c - sends SESSIONS_REPLACE, the list of an account's sessions, to these
+ * sessions. */
 #include "base/mem.h"
 #include "gateway/fanout/event_bus.h"
 #include "gateway/presence/presence.h"
@@ -15,20 +15,20 @@ static void write_account_session_json(const char *id, const char *client, unsig
     struct str rest = str_of(client), os = str_cut(&rest, '|'), browser = str_cut(&rest, '|');
 
     json_begin_object(j);
-    json_name(j, "session_id");
-    json_text(j, str_of(id));
-    json_name(j, "status");
-    json_text(j, str_of(presence_status_name((enum presence_status)status)));
-    json_name(j, "activities");
-    json_raw(j, presence.p ? presence : STR("[]"));
-    json_name(j, "client_info");
+    json_write_name(j, "session_id");
+    json_write_text(j, str_of(id));
+    json_write_name(j, "status");
+    json_write_text(j, str_of(presence_status_name((enum presence_status)status)));
+    json_write_name(j, "activities");
+    json_write_raw(j, presence.p ? presence : STR("[]"));
+    json_write_name(j, "client_info");
     json_begin_object(j);
-    json_name(j, "client");
-    json_text(j, browser.n ? browser : STR("unknown"));
-    json_name(j, "os");
-    json_text(j, os.n ? os : STR("unknown"));
-    json_name(j, "version");
-    json_int(j, 0);
+    json_write_name(j, "client");
+    json_write_text(j, browser.n ? browser : STR("unknown"));
+    json_write_name(j, "os");
+    json_write_text(j, os.n ? os : STR("unknown"));
+    json_write_name(j, "version");
+    json_write_int(j, 0);
     json_end_object(j);
     json_end_object(j);
 }
@@ -40,8 +40,8 @@ static void write_account_sessions_json(const struct account *a, struct json_wri
         char id[SESSION_ID + 1];
 
         session_id_format(s, id);
-        write_account_session_json(id, session_client(s), s->presence.status, session_activities(s),
-                                   j);
+        write_account_session_json(id, session_client_name(s), s->presence.status,
+                                   session_activities(s), j);
     }
     for (const struct link *at = a->remotes.next; at != &a->remotes; at = at->next) {
         const struct remote_session *r = container_of(at, const struct remote_session, of_user);
@@ -73,14 +73,14 @@ static bool account_has_more_sessions(struct gateway *g, snowflake user_id, unsi
 static void publish_sessions_replace(struct gateway *g, snowflake user_id, uint64_t except)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
     write_session_list_json(g, user_id, &j);
     struct gateway_event *n =
         gateway_event_new(EVENT_SESSIONS_REPLACE, audience_of_user(user_id), buf_str(&out));
     n->except = except;
-    publish_event(g, n);
+    publish_event_to_loops(g, n);
     buf_clear(&out);
 }
 

@@ -1,6 +1,6 @@
 /* activities.c - checks and stores the activities of op 2 and op 3, limits presence changes.
  *
- * Only valid activities are accepted, because other users' clients fail on anything else. */
+ * Only valid activities are accepted, because other users' clients fail on invalid ones. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -22,7 +22,7 @@ enum {
 };
 
 struct activity {
-    struct str name; /* name, state and url are JSON; p == NULL: absent */
+    struct str name; /* name, state and url are JSON; p is NULL if absent */
     int64_t type;
     struct str state, url;
 };
@@ -32,8 +32,8 @@ static bool is_json_string(struct str raw)
     return raw.n >= 2 && raw.p[0] == '"';
 }
 
-/* Limits nesting to ACTIVITY_MAX_DEPTH and refuses infinite numbers, because every recipient has to
- * parse the activities. */
+/* Limits nesting to ACTIVITY_MAX_DEPTH and refuses infinite numbers, because every recipient must
+ * be able to parse the activities. */
 static bool json_value_is_acceptable(struct json_reader *r, int levels)
 {
     enum json_kind kind = json_peek_kind(r);
@@ -61,7 +61,7 @@ static bool activity_json_is_acceptable(struct str raw, struct arena *arena)
     return json_value_is_acceptable(&r, ACTIVITY_MAX_DEPTH);
 }
 
-/* Checks the JSON type of fields that client libraries use without a check of their own. */
+/* Checks the JSON type of fields that client libraries use without checking them. */
 static bool activity_field_type_is_valid(struct str key, struct str value)
 {
     static const struct {
@@ -79,8 +79,8 @@ static bool activity_field_type_is_valid(struct str key, struct str value)
     return true;
 }
 
-/* The type of a bot's activity may be a string of digits, because it is encoded again; the type
- * of a user's activity must be a number. */
+/* The type of a bot's activity may be a string of digits, because the activity is encoded again;
+ * the type of a user's activity must be a number. */
 static bool parse_activity(struct str raw, bool bot, struct arena *arena, struct activity *ret)
 {
     struct json_reader r;
@@ -97,7 +97,7 @@ static bool parse_activity(struct str raw, bool bot, struct arena *arena, struct
         if (str_is(key, "name"))
             ret->name = value;
         else if (str_is(key, "type") &&
-                 !(bot ? json_parse_raw_int(value, &ret->type) : str_to_i64(value, &ret->type)))
+                 !(bot ? json_parse_int_text(value, &ret->type) : str_to_i64(value, &ret->type)))
             return false;
         else if (str_is(key, "state") && is_json_string(value))
             ret->state = value;
@@ -112,18 +112,18 @@ static void write_activity_field(struct json_writer *j, const char *name, struct
 {
     if (!raw.p)
         return;
-    json_key(j, str_of(name));
-    json_raw(j, raw);
+    json_write_key(j, str_of(name));
+    json_write_raw(j, raw);
 }
 
-/* Writes a bot's activity, which has only these fields. The activity of a user is passed on
+/* Writes a bot's activity, which has only these fields. The activity of a user is sent
  * unchanged. */
 static void write_bot_activity_json(const struct activity *a, struct json_writer *j)
 {
     json_begin_object(j);
     write_activity_field(j, "name", a->name);
-    json_name(j, "type");
-    json_int(j, a->type);
+    json_write_name(j, "type");
+    json_write_int(j, a->type);
     write_activity_field(j, "state", a->state);
     write_activity_field(j, "url", a->url);
     json_end_object(j);
@@ -139,10 +139,10 @@ static void append_valid_activity(struct str raw, bool bot, struct arena *arena,
     if (bot)
         write_bot_activity_json(&a, j);
     else
-        json_raw(j, raw);
+        json_write_raw(j, raw);
 }
 
-/* Accepts a list, or a single activity as older libraries send it. */
+/* Accepts a list of activities, or a single activity as older libraries send it. */
 static void write_activities_json(struct str raw, bool bot, struct arena *arena,
                                   struct json_writer *j)
 {
@@ -171,7 +171,7 @@ struct str presence_activities_json(const struct presence_update *in)
 void session_set_activities(struct session *s, struct str raw, struct arena *arena)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     char *copy = NULL;
 
     if (s->client_presence) {
@@ -182,21 +182,21 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
         return;
     buf_init(&out, ACTIVITIES_MAX_BYTES * 2);
     write_activities_json(raw, s->bot, arena, &j);
-    if (out.n > 2 && !buf_full(&out)) {
+    if (out.n > 2 && !buf_is_full(&out)) {
         copy = mem_resize(NULL, out.n);
         memcpy(copy, out.p, out.n);
-        session_client_presence(s)->activities = str_slice(copy, out.n);
+        session_get_or_create_presence(s)->activities = str_slice(copy, out.n);
     }
     buf_clear(&out);
 }
 
-/* Allows five announcements in 20 s; further changes wait for the next window. */
+/* Allows five announced changes in 20 s; further changes wait for the next rate limit window. */
 static bool presence_rate_limit_allows(struct session *s)
 {
     int64_t now = clock_ms();
     struct client_presence *own = s->client_presence;
 
-    /* since_ms moves with a session to other nodes, so it is wall-clock time. If the clock was
+    /* since_ms is wall-clock time, because it moves with a session to other nodes. If the clock was
      * set back, since_ms is in the future. */
     if (now < own->since_ms || now - own->since_ms >= PRESENCE_MS) {
         own->since_ms = now;
@@ -206,7 +206,7 @@ static bool presence_rate_limit_allows(struct session *s)
     return own->count < PRESENCES_PER_WINDOW || s->gateway_loop->gateway->options.no_limits;
 }
 
-void presence_announce_pending(struct session *s)
+static void presence_announce_pending(struct session *s)
 {
     if (!s->presence.due || !presence_rate_limit_allows(s))
         return;
@@ -217,7 +217,7 @@ void presence_announce_pending(struct session *s)
         on_local_session_changed(s);
 }
 
-void on_presence_window_ended(struct deadline *d)
+void on_presence_rate_limit_window_end(struct deadline *d)
 {
     presence_announce_pending(container_of(d, struct client_presence, window)->session);
 }
@@ -230,7 +230,7 @@ void handle_presence_update(struct gateway_socket *p, int op, struct str raw, co
 
     (void)op, (void)raw;
     pthread_mutex_lock(&g->lock);
-    session_client_presence(s);
+    session_get_or_create_presence(s);
     s->presence.status = (unsigned char)parse_presence_status(in->status, s->presence.status);
     session_set_activities(s, presence_activities_json(in), p->gateway_loop->arena);
     pthread_mutex_unlock(&g->lock);

@@ -16,15 +16,14 @@ enum { MESSAGE_MAX_BYTES = 1 << 20, PIECE_BYTES = 128 * 1024 };
 /* The record of a local session as it was last published. */
 struct published_session {
     uint64_t number;
-    struct str bytes; /* on the heap */
-    /* 0: the session is on this node; else the session moved, and this is the record's expiry
-     * time. */
+    struct str bytes; /* the serialised record, on the heap */
+    /* 0 while the session is on this node. After it has moved: when the record expires. */
     int64_t until;
 };
 
-struct directory *directory_new(struct gateway *g)
+struct session_directory *directory_new(struct gateway *g)
 {
-    struct directory *d = mem_new(sizeof *d);
+    struct session_directory *d = mem_new(sizeof *d);
 
     d->gateway = g;
     pthread_mutex_init(&d->lock, NULL);
@@ -40,7 +39,7 @@ static void published_session_free(struct published_session *r)
     mem_free(r);
 }
 
-void directory_free(struct directory *d)
+void directory_free(struct session_directory *d)
 {
     size_t at = 0;
 
@@ -97,31 +96,31 @@ static void append_session_record(const struct session *s, struct buf *out)
         serial_put_u64(out, numbers[i]);
     session_id_format(s, id);
     serial_put_bytes(out, str_of(id));
-    serial_put_bytes(out, str_of(session_client(s)));
+    serial_put_bytes(out, str_of(session_client_name(s)));
     serial_put_bytes(out, session_activities(s));
     append_session_guilds(s, true, out);
     append_session_guilds(s, false, out);
 }
 
-static void directory_message_begin(const struct directory *d, enum directory_kind kind,
-                                    struct buf *out)
+static void directory_message_begin(const struct session_directory *d,
+                                    enum directory_message_kind kind, struct buf *out)
 {
     buf_init(out, MESSAGE_MAX_BYTES);
     serial_put_u64(out, kind);
-    serial_put_u64(out, cluster_identity(d->gateway->cluster));
+    serial_put_u64(out, cluster_node_identity(d->gateway->cluster));
     serial_put_u64(out, d->change_number);
 }
 
-/* Sends the message. The receiver detects lost messages by the change number. */
-static void directory_message_send(const struct directory *d, struct buf *out)
+/* Sends a message to all nodes, which detect lost messages by the change number. */
+static void directory_message_send(const struct session_directory *d, struct buf *out)
 {
-    if (!buf_full(out))
+    if (!buf_is_full(out))
         cluster_send_to_all(d->gateway->cluster, CLUSTER_SESSIONS, buf_str(out));
     buf_clear(out);
 }
 
-/* Needs the lock, so that messages are sent in the order of their numbers. */
-static void publish_session_record(struct directory *d, struct str record)
+/* Needs the directory's lock, so that messages are sent in the order of their numbers. */
+static void publish_session_record(struct session_directory *d, struct str record)
 {
     struct buf out;
 
@@ -131,7 +130,7 @@ static void publish_session_record(struct directory *d, struct str record)
     directory_message_send(d, &out);
 }
 
-static void publish_session_removal(struct directory *d, uint64_t number)
+static void publish_session_removal(struct session_directory *d, uint64_t number)
 {
     struct buf out;
 
@@ -151,9 +150,9 @@ static void published_session_set_bytes(struct published_session *r, struct str 
     r->until = 0;
 }
 
-/* A session from another node is published by that node until its client is connected to this
- * node. */
-static void publish_record_if_changed(struct directory *d, const struct session *s,
+/* Publishes a changed record. A session from another node is published by that node until its
+ * client is connected to this node. */
+static void publish_record_if_changed(struct session_directory *d, const struct session *s,
                                       struct str bytes)
 {
     pthread_mutex_lock(&d->lock);
@@ -172,7 +171,7 @@ static void publish_record_if_changed(struct directory *d, const struct session 
 
 void directory_publish_session(struct session *s)
 {
-    struct directory *d = s->gateway_loop->gateway->directory;
+    struct session_directory *d = s->gateway_loop->gateway->directory;
     struct buf out;
 
     if (s->sync)
@@ -181,30 +180,30 @@ void directory_publish_session(struct session *s)
         return;
     buf_init(&out, MESSAGE_MAX_BYTES);
     append_session_record(s, &out);
-    if (!buf_full(&out))
+    if (!buf_is_full(&out))
         publish_record_if_changed(d, s, buf_str(&out));
     buf_clear(&out);
 }
 
-void directory_mark_changed(struct session *s)
+void directory_mark_session_changed(struct session *s)
 {
     if (!s->gateway_loop->gateway->directory || !s->link.next)
         return;
-    struct session_sync *sync = session_sync(s);
+    struct session_cluster_state *sync = session_get_or_create_cluster_state(s);
     if (!sync->unpublished.next)
         links_append(&s->gateway_loop->unpublished, &sync->unpublished);
 }
 
-void directory_publish_marked(struct gateway_loop *h)
+void directory_publish_changed_sessions(struct gateway_loop *h)
 {
-    while (!links_empty(&h->unpublished))
+    while (!links_are_empty(&h->unpublished))
         directory_publish_session(
-            container_of(h->unpublished.next, struct session_sync, unpublished)->session);
+            container_of(h->unpublished.next, struct session_cluster_state, unpublished)->session);
 }
 
 void directory_remove_session(struct session *s)
 {
-    struct directory *d = s->gateway_loop->gateway->directory;
+    struct session_directory *d = s->gateway_loop->gateway->directory;
 
     if (s->sync)
         link_remove(&s->sync->unpublished);
@@ -222,7 +221,7 @@ void directory_remove_session(struct session *s)
     pthread_mutex_unlock(&d->lock);
 }
 
-void directory_on_session_resumed(struct directory *d, uint64_t number)
+void directory_on_session_resumed(struct session_directory *d, uint64_t number)
 {
     pthread_mutex_lock(&d->lock);
     struct published_session *r = map_get(&d->published, number);
@@ -236,7 +235,7 @@ void directory_on_session_resumed(struct directory *d, uint64_t number)
 
 void directory_publish_friends(struct gateway *g, snowflake user_id, const struct list *friends)
 {
-    struct directory *d = g->directory;
+    struct session_directory *d = g->directory;
     struct buf out;
 
     if (!d || !friends->count)
@@ -251,9 +250,9 @@ void directory_publish_friends(struct gateway *g, snowflake user_id, const struc
     pthread_mutex_unlock(&d->lock);
 }
 
-void directory_publish_starts(struct gateway *g, snowflake user_id, uint32_t shard_id)
+void directory_publish_session_start(struct gateway *g, snowflake user_id, uint32_t shard_id)
 {
-    struct directory *d = g->directory;
+    struct session_directory *d = g->directory;
     struct buf out;
 
     if (!d || g->options.no_limits)
@@ -270,7 +269,7 @@ void directory_publish_starts(struct gateway *g, snowflake user_id, uint32_t sha
     pthread_mutex_unlock(&d->lock);
 }
 
-void directory_request_all(struct directory *d, uint32_t identity)
+void directory_request_all_sessions(struct session_directory *d, uint32_t identity)
 {
     struct buf out;
 
@@ -281,9 +280,9 @@ void directory_request_all(struct directory *d, uint32_t identity)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Returns the number of records in the next piece, which begins at a slot of the map; *ret_end
- * is its end. */
-static uint64_t count_piece_records(const struct directory *d, size_t at, size_t *ret_end)
+/* Returns the number of records in the next part of a full update, which begins at slot `at` of the
+ * map; *ret_end is its end. */
+static uint64_t count_piece_records(const struct session_directory *d, size_t at, size_t *ret_end)
 {
     uint64_t count = 0;
     size_t bytes = 0;
@@ -298,7 +297,7 @@ static uint64_t count_piece_records(const struct directory *d, size_t at, size_t
     return count;
 }
 
-static uint64_t count_full_update_pieces(const struct directory *d)
+static uint64_t count_full_update_pieces(const struct session_directory *d)
 {
     uint64_t count = 0;
     size_t at = 0;
@@ -310,7 +309,8 @@ static uint64_t count_full_update_pieces(const struct directory *d)
     return count;
 }
 
-static void send_full_update_piece(struct directory *d, uint64_t piece, uint64_t pieces, size_t *at)
+static void send_full_update_piece(struct session_directory *d, uint64_t piece, uint64_t pieces,
+                                   size_t *at)
 {
     size_t end;
     uint64_t count = count_piece_records(d, *at, &end);
@@ -331,8 +331,8 @@ static void send_full_update_piece(struct directory *d, uint64_t piece, uint64_t
 
 #define FULL_UPDATE_INTERVAL_NS (INT64_C(250) * 1000 * 1000)
 
-/* Needs the lock. */
-static void send_full_update_if_due(struct directory *d)
+/* Needs the directory's lock. */
+static void send_full_update_if_due(struct session_directory *d)
 {
     int64_t now = clock_monotonic_ns();
     size_t at = 0;
@@ -346,7 +346,7 @@ static void send_full_update_if_due(struct directory *d)
         send_full_update_piece(d, i, pieces, &at);
 }
 
-void directory_send_all(struct directory *d)
+void directory_send_all_sessions(struct session_directory *d)
 {
     pthread_mutex_lock(&d->lock);
     d->all_wanted = true;
@@ -354,8 +354,9 @@ void directory_send_all(struct directory *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Finds a session that moved away and that no node has published in time; or returns NULL. */
-static struct published_session *find_unresumed_session(const struct directory *d, int64_t now)
+/* Finds a session that moved away and that no node has published in time, or returns NULL. */
+static struct published_session *find_unresumed_session(const struct session_directory *d,
+                                                        int64_t now)
 {
     size_t at = 0;
 
@@ -365,8 +366,8 @@ static struct published_session *find_unresumed_session(const struct directory *
     return NULL;
 }
 
-/* Removes and returns a record of a session that no node has published in time; or NULL. */
-static struct published_session *remove_unresumed_session(struct directory *d)
+/* Removes and returns the record of a session that no node has published in time; or NULL. */
+static struct published_session *remove_unresumed_session(struct session_directory *d)
 {
     pthread_mutex_lock(&d->lock);
     struct published_session *r = find_unresumed_session(d, clock_steady_ms());
@@ -378,7 +379,7 @@ static struct published_session *remove_unresumed_session(struct directory *d)
     return r;
 }
 
-void directory_run_periodic(struct directory *d)
+void directory_run_every_second(struct session_directory *d)
 {
     struct published_session *r;
     struct buf out;

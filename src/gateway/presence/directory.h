@@ -1,34 +1,34 @@
-/* directory.h - shares presence and sessions between the nodes of a cluster, through NATS.
+/* directory.h - shares presences and sessions between the nodes of a cluster, through NATS.
  *
- * Each node publishes its own sessions: one numbered message per change. NATS may lose messages,
- * so a node that sees a gap, has just started or finds a new node requests all sessions of that
- * node. Every node then knows all online accounts and sends presences to its sessions without
- * reading the store. Without NATS there is no directory: each node knows only its own sessions. */
+ * Each node publishes its own sessions: one numbered message per change. NATS may lose messages, so
+ * a node that sees a gap, has just started or finds a new node requests all sessions of that node.
+ * So every node knows all online accounts and sends presences to its sessions without reading the
+ * store. Without NATS there is no directory: each node knows only its own sessions. */
 #ifndef GATEWAY_PRESENCE_DIRECTORY_H
 #define GATEWAY_PRESENCE_DIRECTORY_H
 
 #include "gateway/gateway.h"
 
-struct directory;
+struct session_directory;
 struct gateway_loop;
 struct session;
 
-struct directory *directory_new(struct gateway *g);
-void directory_free(struct directory *d); /* accepts NULL */
+struct session_directory *directory_new(struct gateway *g);
+void directory_free(struct session_directory *d); /* accepts NULL */
 
 /* --- sessions of this node; on the session's loop; no effect without a directory ------- */
 
-/* Publishes the session's changed record at the end of the iteration (directory_mark_changed), or
- * now (directory_publish_session). */
-void directory_mark_changed(struct session *s);
+/* Publish the changed record of a session: at the end of the loop iteration
+ * (directory_mark_session_changed), or now (directory_publish_session). */
+void directory_mark_session_changed(struct session *s);
 void directory_publish_session(struct session *s);
-void directory_publish_marked(struct gateway_loop *h);
-/* The session has ended, or continues on another node, which publishes it. */
+void directory_publish_changed_sessions(struct gateway_loop *h);
+/* Call it when the session has ended, or continues on another node, which then publishes it. */
 void directory_remove_session(struct session *s);
 /* Sends the ids of an account's friends to the other nodes, after its presence has changed on
  * this node. */
 void directory_publish_friends(struct gateway *g, snowflake user_id, const struct list *friends);
-/* Sends a bot's session start to the other nodes, which count it towards their limit. */
-void directory_publish_starts(struct gateway *g, snowflake user_id, uint32_t shard_id);
+/* Sends a bot's session start to the other nodes, which count it towards the bot's daily limit. */
+void directory_publish_session_start(struct gateway *g, snowflake user_id, uint32_t shard_id);
 
 #endif

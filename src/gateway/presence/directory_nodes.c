@@ -1,8 +1,8 @@
 /* directory_nodes.c - receives the sessions of other nodes.
  *
- * Clients of a dead node may resume on another node. Sessions of a dead node are shown as online
- * as long as disconnected ones (SHOW_OFFLINE_MS), and stay in the directory as long as they can be
- * resumed (SESSION_EXPIRY_MS). */
+ * Clients of a dead node may resume on another node. So the sessions of a dead node are shown as
+ * online as long as disconnected sessions (SHOW_OFFLINE_MS), and stay in the directory as long as
+ * they can be resumed (SESSION_EXPIRY_MS). */
 #include <string.h>
 
 #include "base/clock.h"
@@ -18,17 +18,17 @@
 
 enum {
     REQUEST_INTERVAL_MS = 300,
-    SESSIONS_PER_CALL = 500 /* SESSIONS_PER_CALL: sessions of a dead node that one call processes */
+    SESSIONS_PER_CALL = 500 /* SESSIONS_PER_CALL: sessions of a dead node that one call handles */
 };
 
 struct directory_node {
     uint32_t identity;
     uint64_t change_number; /* change number of the last message, if `known` */
     bool up_to_date;        /* no message of the node was missed */
-    uint32_t round;         /* number of full updates received */
-    uint64_t next_piece;    /* next piece of the full update in progress; 0: none */
-    int64_t asked_at;       /* time of the last request (clock_monotonic_ns); 0: never */
-    int64_t gone_at;        /* when the node was first missing (clock_steady_ms); 0: alive */
+    uint32_t round;         /* number of full updates received from the node */
+    uint64_t next_piece;    /* next part of the full update in progress, or 0 */
+    int64_t asked_at;       /* time of the last request (clock_monotonic_ns), or 0 */
+    int64_t gone_at;        /* when the node was first missing (clock_steady_ms); 0 if alive */
     struct link sessions;   /* items: struct remote_session */
 };
 
@@ -49,7 +49,7 @@ static bool remote_presence_equals(const struct remote_session *a, const struct 
     return a->status == b->status && str_eq(a->presence, b->presence);
 }
 
-static void remote_session_replace(struct directory *d, struct directory_node *p,
+static void remote_session_replace(struct session_directory *d, struct directory_node *p,
                                    struct remote_session *r)
 {
     struct gateway *g = d->gateway;
@@ -68,13 +68,13 @@ static void remote_session_replace(struct directory *d, struct directory_node *p
     count_remote_session_online(g, r, true);
     if (old)
         count_remote_session_online(g, old, false);
-    presence_on_remote_change(g, r);
+    presence_on_remote_session_change(g, r);
     if (!r->bot && !(old && remote_presence_equals(old, r)))
         on_remote_session_changed(g, r->user_id);
     remote_session_free(old);
 }
 
-static bool remote_session_show_offline(struct directory *d, struct remote_session *r)
+static bool remote_session_show_offline(struct session_directory *d, struct remote_session *r)
 {
     struct gateway *g = d->gateway;
 
@@ -82,10 +82,10 @@ static bool remote_session_show_offline(struct directory *d, struct remote_sessi
     pthread_mutex_lock(&g->lock);
     r->shown_offline = true;
     pthread_mutex_unlock(&g->lock);
-    return presence_on_remote_change(g, r);
+    return presence_on_remote_session_change(g, r);
 }
 
-static void remote_session_drop(struct directory *d, struct remote_session *r)
+static void remote_session_drop(struct session_directory *d, struct remote_session *r)
 {
     struct gateway *g = d->gateway;
 
@@ -120,7 +120,7 @@ static void read_record_guilds(struct serial_reader *in, struct remote_session *
     }
 }
 
-/* Returns NULL if the record is malformed. */
+/* Parses a session record. Returns NULL if the record is malformed. */
 static struct remote_session *read_session_record(struct serial_reader *in)
 {
     struct remote_session *r = mem_new(sizeof *r);
@@ -152,7 +152,8 @@ static struct remote_session *read_session_record(struct serial_reader *in)
     return r;
 }
 
-static struct directory_node *directory_node_get_or_create(struct directory *d, uint32_t identity)
+static struct directory_node *directory_node_get_or_create(struct session_directory *d,
+                                                           uint32_t identity)
 {
     struct directory_node *p = map_get(&d->nodes, identity);
 
@@ -165,7 +166,7 @@ static struct directory_node *directory_node_get_or_create(struct directory *d, 
     return p;
 }
 
-static void directory_node_request_all(struct directory *d, struct directory_node *p)
+static void directory_node_request_all(struct session_directory *d, struct directory_node *p)
 {
     int64_t now = clock_monotonic_ns();
 
@@ -173,10 +174,10 @@ static void directory_node_request_all(struct directory *d, struct directory_nod
     if (p->asked_at && now - p->asked_at < REQUEST_INTERVAL_MS * INT64_C(1000000))
         return;
     p->asked_at = now;
-    directory_request_all(d, p->identity);
+    directory_request_all_sessions(d, p->identity);
 }
 
-static void handle_session_record(struct directory *d, struct directory_node *p,
+static void handle_session_record(struct session_directory *d, struct directory_node *p,
                                   struct serial_reader *in)
 {
     struct remote_session *r = read_session_record(in);
@@ -190,7 +191,7 @@ static void handle_session_record(struct directory *d, struct directory_node *p,
     directory_on_session_resumed(d, number);
 }
 
-static void handle_session_removal(struct directory *d, const struct directory_node *p,
+static void handle_session_removal(struct session_directory *d, const struct directory_node *p,
                                    struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in);
@@ -203,7 +204,7 @@ static void handle_session_removal(struct directory *d, const struct directory_n
         remote_session_drop(d, r);
 }
 
-static void drop_unlisted_sessions(struct directory *d, struct directory_node *p)
+static void drop_unlisted_sessions(struct session_directory *d, struct directory_node *p)
 {
     for (struct link *at = p->sessions.next, *next; at != &p->sessions; at = next) {
         struct remote_session *r = container_of(at, struct remote_session, of_node);
@@ -214,9 +215,9 @@ static void drop_unlisted_sessions(struct directory *d, struct directory_node *p
     }
 }
 
-/* Handles one piece of a full update. Pieces arrive in sequence. If one is lost, the next
+/* Handles one part of a full update. Parts arrive in sequence. If one is lost, the next
  * DIRECTORY_CHANGE_NUMBER shows the gap. */
-static void handle_full_update_piece(struct directory *d, struct directory_node *p,
+static void handle_full_update_piece(struct session_directory *d, struct directory_node *p,
                                      uint64_t delivered_to, struct serial_reader *in)
 {
     uint64_t piece = serial_get_u64(in), pieces = serial_get_u64(in), count = serial_get_u64(in);
@@ -238,8 +239,8 @@ static void handle_full_update_piece(struct directory *d, struct directory_node 
     p->up_to_date = true;
 }
 
-static void handle_session_change(struct directory *d, struct directory_node *p,
-                                  enum directory_kind kind, uint64_t delivered_to,
+static void handle_session_change(struct session_directory *d, struct directory_node *p,
+                                  enum directory_message_kind kind, uint64_t delivered_to,
                                   struct serial_reader *in)
 {
     if (!p->up_to_date || delivered_to != p->change_number + 1) {
@@ -253,7 +254,7 @@ static void handle_session_change(struct directory *d, struct directory_node *p,
         handle_session_removal(d, p, in);
 }
 
-static void handle_friends_message(struct directory *d, struct serial_reader *in)
+static void handle_friends_message(struct session_directory *d, struct serial_reader *in)
 {
     snowflake user_id = serial_get_u64(in);
     size_t n = serial_get_count(in, 8);
@@ -266,7 +267,7 @@ static void handle_friends_message(struct directory *d, struct serial_reader *in
     mem_free(ids);
 }
 
-static void handle_starts_message(struct directory *d, struct serial_reader *in)
+static void handle_starts_message(struct session_directory *d, struct serial_reader *in)
 {
     struct session_starts s = { .user_id = serial_get_u64(in) };
 
@@ -275,17 +276,17 @@ static void handle_starts_message(struct directory *d, struct serial_reader *in)
     s.day = (int64_t)serial_get_u64(in);
     s.starts = (unsigned)serial_get_u64(in);
     if (!in->bad)
-        registry_apply_remote_starts(d->gateway, &s);
+        registry_apply_remote_session_starts(d->gateway, &s);
 }
 
-static void handle_directory_message(struct directory *d, struct str message)
+static void handle_directory_message(struct session_directory *d, struct str message)
 {
     struct serial_reader in = { .rest = message };
     uint64_t kind = serial_get_u64(&in);
     uint32_t from = (uint32_t)serial_get_u64(&in);
     uint64_t delivered_to = serial_get_u64(&in);
 
-    if (in.bad || from == cluster_identity(d->gateway->cluster))
+    if (in.bad || from == cluster_node_identity(d->gateway->cluster))
         return;
     struct directory_node *p = directory_node_get_or_create(d, from);
     switch (kind) {
@@ -296,13 +297,13 @@ static void handle_directory_message(struct directory *d, struct str message)
     case DIRECTORY_REQUEST_ALL: {
         uint64_t whom = serial_get_u64(&in);
 
-        if (!whom || whom == cluster_identity(d->gateway->cluster))
-            directory_send_all(d);
+        if (!whom || whom == cluster_node_identity(d->gateway->cluster))
+            directory_send_all_sessions(d);
         break;
     }
     case DIRECTORY_PUT:
     case DIRECTORY_REMOVE:
-        handle_session_change(d, p, (enum directory_kind)kind, delivered_to, &in);
+        handle_session_change(d, p, (enum directory_message_kind)kind, delivered_to, &in);
         break;
     case DIRECTORY_ALL:
         handle_full_update_piece(d, p, delivered_to, &in);
@@ -313,14 +314,14 @@ static void handle_directory_message(struct directory *d, struct str message)
     case DIRECTORY_FRIENDS:
         handle_friends_message(d, &in);
         break;
-    default: /* sent by a newer version */
+    default: /* message of a newer version */
         break;
     }
 }
 
 void gateway_on_directory_message(struct gateway *g, struct str message)
 {
-    struct directory *d = g->directory;
+    struct session_directory *d = g->directory;
 
     if (!d)
         return;
@@ -329,14 +330,14 @@ void gateway_on_directory_message(struct gateway *g, struct str message)
     pthread_mutex_unlock(&d->nodes_lock);
 }
 
-/* Messages were lost while NATS was not connected: request all sessions again. */
+/* Requests all sessions again, because messages were lost while NATS was not connected. */
 void gateway_on_nats_connected(struct gateway *g)
 {
-    replication_resend_all(g);
+    replication_resend_all_loops(g);
     if (!g->directory)
         return;
-    directory_request_all(g->directory, 0);
-    directory_run_periodic(g->directory);
+    directory_request_all_sessions(g->directory, 0);
+    directory_run_every_second(g->directory);
 }
 
 /* --- dead nodes ----------------------------------------------------------------------- */
@@ -373,7 +374,7 @@ static void begin_lost_session_friends_read(struct loop_message *post)
 
     f->store_read = (struct session_store_read){ .run = read_friends_of_lost_session,
                                                  .done = on_lost_session_friends_read };
-    store_read_now(f->gateway_loop, &f->store_read);
+    store_read_begin_now(f->gateway_loop, &f->store_read);
 }
 
 static void notify_lost_session_friends(struct gateway *g, snowflake user_id)
@@ -390,18 +391,18 @@ static void notify_lost_session_friends(struct gateway *g, snowflake user_id)
     pthread_mutex_unlock(&g->publishing);
 }
 
-void directory_on_session_lost(struct directory *d, struct str record)
+void directory_on_session_lost(struct session_directory *d, struct str record)
 {
     struct serial_reader in = { .rest = record };
     struct remote_session *r = read_session_record(&in);
 
-    if (r && presence_on_remote_change(d->gateway, r) && !r->bot)
+    if (r && presence_on_remote_session_change(d->gateway, r) && !r->bot)
         notify_lost_session_friends(d->gateway, r->user_id);
     remote_session_free(r);
 }
 
-/* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if all are. */
-static bool show_some_sessions_offline(struct directory *d, struct directory_node *p)
+/* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if all sessions are. */
+static bool show_some_sessions_offline(struct session_directory *d, struct directory_node *p)
 {
     unsigned was_shown_offline = 0;
 
@@ -418,11 +419,11 @@ static bool show_some_sessions_offline(struct directory *d, struct directory_nod
     return was_shown_offline == 0;
 }
 
-static bool drop_some_sessions(struct directory *d, struct directory_node *p)
+static bool drop_some_sessions(struct session_directory *d, struct directory_node *p)
 {
-    for (unsigned i = 0; i < SESSIONS_PER_CALL && !links_empty(&p->sessions); i++)
+    for (unsigned i = 0; i < SESSIONS_PER_CALL && !links_are_empty(&p->sessions); i++)
         remote_session_drop(d, container_of(p->sessions.next, struct remote_session, of_node));
-    return links_empty(&p->sessions);
+    return links_are_empty(&p->sessions);
 }
 
 static bool identity_is_in_list(const uint32_t *identities, size_t count, uint32_t identity)
@@ -433,7 +434,7 @@ static bool identity_is_in_list(const uint32_t *identities, size_t count, uint32
     return false;
 }
 
-static void directory_node_on_alive(struct directory *d, struct directory_node *p)
+static void directory_node_on_alive(struct session_directory *d, struct directory_node *p)
 {
     if (!p->gone_at)
         return;
@@ -441,8 +442,8 @@ static void directory_node_on_alive(struct directory *d, struct directory_node *
     directory_node_request_all(d, p);
 }
 
-/* Returns true if the missing node has no session left. */
-static bool directory_node_on_missing(struct directory *d, struct directory_node *p)
+/* Handles a node that is missing. Returns true if the node has no session left. */
+static bool directory_node_on_missing(struct session_directory *d, struct directory_node *p)
 {
     int64_t now = clock_steady_ms();
 
@@ -452,10 +453,11 @@ static bool directory_node_on_missing(struct directory *d, struct directory_node
         return drop_some_sessions(d, p);
     if (now - p->gone_at >= SHOW_OFFLINE_MS || test_fault_is_enabled(TEST_FAULT_OFFLINE_AT_ONCE))
         show_some_sessions_offline(d, p);
-    return links_empty(&p->sessions);
+    return links_are_empty(&p->sessions);
 }
 
-static void check_directory_nodes(struct directory *d, const uint32_t *identities, size_t count)
+static void check_directory_nodes(struct session_directory *d, const uint32_t *identities,
+                                  size_t count)
 {
     size_t at = 0;
     struct directory_node *ended = NULL;
@@ -464,7 +466,7 @@ static void check_directory_nodes(struct directory *d, const uint32_t *identitie
         if (identity_is_in_list(identities, count, p->identity))
             directory_node_on_alive(d, p);
         else if (directory_node_on_missing(d, p))
-            ended = p; /* frees one node per call */
+            ended = p; /* only one node is freed per call */
     if (ended) {
         map_remove(&d->nodes, ended->identity);
         mem_free(ended);
@@ -473,7 +475,7 @@ static void check_directory_nodes(struct directory *d, const uint32_t *identitie
 
 void gateway_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t count)
 {
-    struct directory *d = g->directory;
+    struct session_directory *d = g->directory;
 
     replication_on_live_nodes(g, identities, count);
     if (g->replica)
@@ -483,16 +485,16 @@ void gateway_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t
     pthread_mutex_lock(&d->nodes_lock);
     check_directory_nodes(d, identities, count);
     pthread_mutex_unlock(&d->nodes_lock);
-    directory_run_periodic(d);
+    directory_run_every_second(d);
 }
 
-void directory_nodes_free(struct directory *d)
+void directory_nodes_free(struct session_directory *d)
 {
     struct gateway *g = d->gateway;
     size_t at = 0;
 
     for (struct directory_node *p; (p = map_next(&d->nodes, &at));) {
-        while (!links_empty(&p->sessions)) {
+        while (!links_are_empty(&p->sessions)) {
             struct remote_session *r =
                 container_of(p->sessions.next, struct remote_session, of_node);
 

@@ -27,7 +27,7 @@ enum presence_status parse_presence_status(struct opt_str word, enum presence_st
     return fallback;
 }
 
-/* The kind is decided by the last word of the browser name: "… Client", "… Android", "Firefox". */
+/* Derives the kind from the last word of the browser name: "… Client", "… Android", "Firefox". */
 enum client_kind client_kind_from_name(const char *client)
 {
     static const struct {
@@ -58,13 +58,13 @@ static void publish_presence(struct gateway *g, snowflake user_id, struct audien
                              const struct account_presence *l)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
     write_presence_json(user_id, false, to.kind == AUDIENCE_GUILD ? to.id : 0, l, &j);
     struct gateway_event *n = gateway_event_new(EVENT_PRESENCE_UPDATE, to, buf_str(&out));
     n->routing = (struct event_routing){ .kind = ROUTING_MEMBER, .member = { .user_id = user_id } };
-    publish_event(g, n);
+    publish_event_to_loops(g, n);
     buf_clear(&out);
 }
 
@@ -114,7 +114,7 @@ static void publish_presence_to_friends(struct gateway *g, snowflake user_id,
             publish_presence(g, user_id, audience_of_user(ids[i]), l);
 }
 
-/* A presence change to announce to friends, who are read from the store first. */
+/* A changed presence for the friends of an account, who are read from the store first. */
 struct friends_announcement {
     struct session_store_read store_read;
     snowflake user_id;
@@ -130,7 +130,7 @@ static enum err read_account_friends(struct session_store_read *l, struct tx *tx
     return l->gateway_loop->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
-/* A later change may overtake this announcement: friends must not end with the older status. */
+/* Returns whether no later change has overtaken this announcement with an older status. */
 static bool announced_presence_is_current(struct gateway *g, const struct friends_announcement *t)
 {
     bool still = t->presence.statuses.whole == PRESENCE_INVISIBLE;
@@ -155,7 +155,7 @@ static void on_account_friends_read(struct session_store_read *l, enum err e)
     if (!e && announced_presence_is_current(l->gateway_loop->gateway, t)) {
         publish_presence_to_friends(l->gateway_loop->gateway, t->user_id, &t->friends,
                                     &t->presence);
-        directory_publish_marked(l->gateway_loop);
+        directory_publish_changed_sessions(l->gateway_loop);
         directory_publish_friends(l->gateway_loop->gateway, t->user_id, &t->friends);
     }
     account_presence_clear(&t->presence);
@@ -176,7 +176,7 @@ static bool update_announced_presence(struct session *s, bool ending, struct acc
 
     c.but = ending ? s : NULL;
     pthread_mutex_lock(&g->lock);
-    bool changed = account_update_announced(map_get(&g->accounts, s->caller.id), &c, ret);
+    bool changed = account_update_announced_presence(map_get(&g->accounts, s->caller.id), &c, ret);
     /* Other loops that read presences because of this event must not count the ending session. */
     s->presence.shown_offline |= ending;
     pthread_mutex_unlock(&g->lock);
@@ -212,7 +212,7 @@ void presence_on_session_change(struct session *s, bool ending)
     struct account_presence l;
 
     presence_update_visibility(s);
-    directory_mark_changed(s);
+    directory_mark_session_changed(s);
     if (!session_is_ready(s) || s->gateway_loop->gateway->draining ||
         !update_announced_presence(s, ending, &l))
         return;
@@ -228,7 +228,7 @@ void presence_on_session_change(struct session *s, bool ending)
     t->shard_id = s->options.shard_id;
     t->shard_count = s->options.shard_count;
     t->presence = l;
-    store_read_now(s->gateway_loop, &t->store_read);
+    store_read_begin_now(s->gateway_loop, &t->store_read);
 }
 
 void presence_announce_to_guild(struct session *s, snowflake guild_id)
@@ -260,7 +260,7 @@ static void publish_remote_presence_to_guild(struct gateway *g, const struct rem
         gateway_upcalls.lists_on_presence(g, r->guilds[i], r->user_id);
 }
 
-bool presence_on_remote_change(struct gateway *g, const struct remote_session *r)
+bool presence_on_remote_session_change(struct gateway *g, const struct remote_session *r)
 {
     struct session_filter c = { ANY_CLIENT_KIND, r->shard_id, r->shard_count, NULL };
     struct account_presence l = { 0 };
@@ -269,7 +269,7 @@ bool presence_on_remote_change(struct gateway *g, const struct remote_session *r
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, r->user_id);
     /* An account without sessions has no announced presence to compare with. */
-    bool changed = !a || account_update_announced(a, &c, &l);
+    bool changed = !a || account_update_announced_presence(a, &c, &l);
     pthread_mutex_unlock(&g->lock);
     if (!changed)
         return false;

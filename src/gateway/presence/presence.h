@@ -1,8 +1,8 @@
 /* presence.h - the presence of accounts: status, activities, list of sessions.
  *
- * Folder presence/ stores presences in the registry under the gateway's lock, because an
- * account's sessions may be on several loops. Changes are published as events (fanout/event_bus.h).
- * directory.h shares presences between nodes. */
+ * Folder presence/ stores presences in the registry of sessions (sessions/registry.h) under the
+ * gateway's lock, because an account's sessions may be on several loops. Changes are published as
+ * events (fanout/event_bus.h). directory.h shares presences between nodes. */
 #ifndef GATEWAY_PRESENCE_PRESENCE_H
 #define GATEWAY_PRESENCE_PRESENCE_H
 
@@ -19,11 +19,10 @@ enum presence_status parse_presence_status(struct opt_str word, enum presence_st
 const char *presence_status_name(enum presence_status status);
 
 /* Announces a pending presence change if the rate limit allows it. */
-void presence_announce_pending(struct session *s);
-void on_presence_window_ended(struct deadline *d);
-/* Announces the account's presence if it changed. Call presence_on_session_begin when a session
- * begins (friends: user ids; NULL for bots), and presence_on_session_change when it is shown as
- * offline, is resumed or, with `ending`, ends. */
+void on_presence_rate_limit_window_end(struct deadline *d);
+/* Announce the account's presence if it has changed: presence_on_session_begin when a session
+ * begins (`friends` are user ids; NULL for bots), presence_on_session_change when a session is
+ * shown as offline, is resumed or, with `ending`, ends. */
 void presence_on_session_begin(struct session *s, const struct list *friends);
 void presence_on_session_change(struct session *s, bool ending);
 /* Updates the online members of the session's guilds after its visibility may have changed. */
@@ -31,14 +30,14 @@ void presence_update_visibility(struct session *s);
 /* Announces the presence to a guild that the session subscribed to after READY. */
 void presence_announce_to_guild(struct session *s, snowflake guild_id);
 /* presence_activities_json returns the activities of op 3 as JSON; session_set_activities stores
- * the valid ones. Needs the gateway's lock once other threads can see the session. */
+ * the valid ones. The latter needs the gateway's lock once other threads can see the session. */
 struct str presence_activities_json(const struct presence_update *in);
 void session_set_activities(struct session *s, struct str raw, struct arena *arena);
 
 struct remote_session;
-/* Sends the changed presence of another node's session to local sessions in its guilds. Returns
- * false if the presence is unchanged. Thread-safe; do not hold the lock. */
-bool presence_on_remote_change(struct gateway *g, const struct remote_session *r);
+/* Sends the changed presence of a session on another node to local sessions in its guilds. Returns
+ * false if the presence is unchanged. Thread-safe; do not hold the gateway's lock. */
+bool presence_on_remote_session_change(struct gateway *g, const struct remote_session *r);
 /* Sends the account's presence to local sessions of its friends. */
 void presence_publish_to_local_friends(struct gateway *g, snowflake user_id,
                                        const struct list *friends);
@@ -48,9 +47,9 @@ void handle_presence_update(struct gateway_socket *p, int op, struct str raw,
 
 /* Writes the list of an account's sessions as a JSON array. */
 void write_session_list_json(struct gateway *g, snowflake user_id, struct json_writer *j);
-/* Sends the session list to the account's other sessions. */
+/* Sends the account's list of sessions to its other sessions. */
 void on_local_session_changed(struct session *s);
-/* Sends the session list to local sessions after a session on another node has changed. */
+/* Sends the account's list of sessions to its local sessions after a remote session changed. */
 void on_remote_session_changed(struct gateway *g, snowflake user_id);
 
 #endif

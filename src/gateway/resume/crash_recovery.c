@@ -1,9 +1,9 @@
-/* crash_recovery.c - rebuilds a session whose node crashed, from its journal and the event log.
+/* crash_recovery.c - rebuilds the session of a crashed node, from its journal and the event log.
  *
  * The journal, or its replica if the machine is lost, has the number of the last event that the
- * session was sent. The store has its guilds, the log has the missed events. The channels that
- * its user could view are not known, so the session is invalid if a missed event changes them:
- * its client would not get the resulting CHANNEL_CREATE and CHANNEL_DELETE events. */
+ * session was sent. The store has the session's guilds, the event log has the missed events. The
+ * channels that its user could view are not known, so the session is invalid if a missed event
+ * changes them: its client would not get the resulting CHANNEL_CREATE and CHANNEL_DELETE events. */
 #include "gateway/resume/crash_recovery.h"
 
 #include "base/test_faults.h"
@@ -38,7 +38,7 @@ static bool slot_belongs_to_client(const struct journal_slot *slot, const struct
 }
 
 static enum err serialize_crashed_session(struct tx *tx, const struct gateway_source *source,
-                                          const struct journal_entry *entry, uint64_t seq,
+                                          const struct found_journal_session *entry, uint64_t seq,
                                           struct str *ret)
 {
     struct list guilds = { 0 };
@@ -50,7 +50,7 @@ static enum err serialize_crashed_session(struct tx *tx, const struct gateway_so
     retain_guilds_of_slot_shard(entry->slot, &guilds);
     buf_init(&out, RECOVERED_SESSION_MAX_BYTES);
     serialize_recovered_session(entry, seq, &guilds, &out);
-    if (!buf_full(&out))
+    if (!buf_is_full(&out))
         *ret = str_dup(tx_arena(tx), buf_str(&out));
     buf_clear(&out);
     return OK;
@@ -59,7 +59,7 @@ static enum err serialize_crashed_session(struct tx *tx, const struct gateway_so
 static enum journal_result find_session_in_replica(const struct gateway *g,
                                                    const struct resume_request *r,
                                                    uint32_t identity, struct arena *arena,
-                                                   struct journal_entry *ret)
+                                                   struct found_journal_session *ret)
 {
     if (!g->replica)
         return JOURNAL_UNKNOWN;
@@ -77,8 +77,8 @@ enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
                                    enum journal_result *ret_answer, struct str *ret)
 {
     const struct gateway_source *source = g->options.source;
-    uint32_t me = cluster_identity(g->cluster);
-    struct journal_entry entry;
+    uint32_t me = cluster_node_identity(g->cluster);
+    struct found_journal_session entry;
     bool moved = false;
     enum journal_result answer = JOURNAL_UNKNOWN;
 
@@ -89,7 +89,7 @@ enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
         answer = find_session_in_replica(g, r, identity, tx_arena(tx), &entry);
     *ret = STR("");
     *ret_answer = answer;
-    if (answer < JOURNAL_INSUFFICIENT) /* the owner may only be slow */
+    if (answer < JOURNAL_INSUFFICIENT) /* the owner is perhaps only slow */
         return OK;
     *ret_answer = JOURNAL_INSUFFICIENT;
     if (answer == JOURNAL_INSUFFICIENT || r->bad_seq || !slot_belongs_to_client(entry.slot, r))
@@ -120,8 +120,8 @@ static bool event_changes_visible_channels(const struct gateway_event *n, snowfl
     }
 }
 
-/* A bot is not concerned by channel changes: it knows all channels, and its permissions are read
- * when it arrives. */
+/* Returns false for bots: a bot knows all channels, and its permissions are read when it
+ * arrives. */
 static bool event_changes_session_view(const struct gateway_event *n, const struct session *s)
 {
     bool moves = n->type == EVENT_GUILD_CREATE || n->type == EVENT_GUILD_DELETE;
@@ -137,7 +137,7 @@ static bool event_changes_session_view(const struct gateway_event *n, const stru
     }
 }
 
-bool recovered_session_is_exact(const struct session_transfer *h, const struct session *s)
+bool recovered_session_can_continue(const struct session_transfer *h, const struct session *s)
 {
     struct retained_events *recent = &h->to->resume.retained;
     struct gateway_event *n;

@@ -1,20 +1,20 @@
-/* crash_recovery.h - rebuilds a session whose node crashed, from its journal and the event log. */
+/* crash_recovery.h - rebuilds the session of a crashed node, from its journal and the event log. */
 #ifndef GATEWAY_RESUME_CRASH_RECOVERY_H
 #define GATEWAY_RESUME_CRASH_RECOVERY_H
 
 #include "gateway/resume/session_transfer.h"
 #include "gateway/resume/journal/journal.h"
 
-/* Takes over the session, in a write transaction. JOURNAL_FOUND: this node owns the session now,
- * and *ret has its bytes, as for a client that has read up to its seq. JOURNAL_INSUFFICIENT: the
- * session has ended. Others: nothing has changed, a request to the owner is needed. silent: the
- * owner does not reply, so the replica may be used. */
+/* Takes over the session, in a write transaction. After JOURNAL_FOUND this node owns the session,
+ * and *ret has its bytes, as for a client that has read up to its seq. After JOURNAL_INSUFFICIENT
+ * the session has ended. Otherwise nothing has changed, and a request to the owner is needed. With
+ * `silent` the owner does not reply, so the replica may be used. */
 enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
                                    const struct resume_request *r, uint32_t identity, bool silent,
                                    enum journal_result *ret_answer, struct str *ret);
 
 /* Returns whether the session can continue with the missed events: none of them changes its
  * guilds or the channels that its user can view. The session must be subscribed to its guilds. */
-bool recovered_session_is_exact(const struct session_transfer *h, const struct session *s);
+bool recovered_session_can_continue(const struct session_transfer *h, const struct session *s);
 
 #endif

@@ -1,12 +1,11 @@
-/* missed_events.c - reads the events that a session missed between two processes from the log, in
- * pages.
+/* missed_events.c - reads the events that a session missed between two processes, in pages.
  *
- * The rows are decoded on the thread that reads them, off the event loops. If the log is trimmed
- * between two pages, an event may be lost, so the session is invalid. */
+ * The rows of the event log are decoded on the thread that reads them, off the event loops. If rows
+ * are deleted from the log between two pages, an event may be lost, so the session is invalid. */
 #include "gateway/resume/missed_events.h"
 
 #include "base/mem.h"
-#include "cluster/frames.h"
+#include "cluster/log_entry.h"
 #include "gateway/fanout/event_bus.h"
 #include "gateway/resume/journal/event_log.h"
 
@@ -26,8 +25,8 @@ struct missed_events missed_events_in_range(uint64_t seen, uint64_t last, bool w
     };
 }
 
-/* The position of the last event that was sent may be trimmed. */
-bool missed_events_are_trimmed(const struct missed_events *m, int64_t first)
+/* The row of the last event that was sent may be deleted already. */
+bool missed_events_are_deleted_from_log(const struct missed_events *m, int64_t first)
 {
     int64_t needed = m->at + (m->begun ? 1 : 2);
 
@@ -58,20 +57,20 @@ static void collect_missed_event(void *arg, struct gateway_event *n)
     h->missed[h->missed_count++] = n;
 }
 
-/* Returns false if a row is malformed. */
+/* Decodes the rows of a page. Returns false if a row is malformed. */
 static bool decode_log_page(struct missed_events_collector *t, const struct list *page)
 {
-    const struct log_row *rows = page->items;
+    const struct event_log_row *rows = page->items;
     struct arena *arena = arena_new();
     bool ok = true;
 
     for (size_t i = 0; i < page->count && ok; i++) {
-        struct frame frame;
+        struct log_entry frame;
 
         if (!rows[i].body.n)
             continue;
         arena_reset(arena);
-        ok = frame_decode(rows[i].body, arena, &frame);
+        ok = log_entry_decode(rows[i].body, arena, &frame);
         t->number = (uint64_t)rows[i].position << EVENT_NUMBER_BITS;
         if (ok)
             for_each_announced_event(frame.announced, collect_missed_event, t);
@@ -80,7 +79,7 @@ static bool decode_log_page(struct missed_events_collector *t, const struct list
     return ok;
 }
 
-/* Discards the events of the page, because the store may restart the transaction. */
+/* Discards the events of the last page, because the store may restart the transaction. */
 static void discard_page_events(struct missed_events *m, struct session_transfer *h)
 {
     while (h->missed_count > m->before)
@@ -100,9 +99,10 @@ enum err read_missed_events_page(struct missed_events *m, struct session_transfe
         e = read_event_log_page(tx, m->at, m->last, LOG_ROWS_PER_PAGE, &page);
     if (e)
         return e;
-    m->failed = missed_events_are_trimmed(m, first) || !decode_log_page(&taker, &page);
+    m->failed = missed_events_are_deleted_from_log(m, first) || !decode_log_page(&taker, &page);
     m->page_rows = page.count;
-    m->page_last = page.count ? ((const struct log_row *)page.items)[page.count - 1].position : 0;
+    m->page_last =
+        page.count ? ((const struct event_log_row *)page.items)[page.count - 1].position : 0;
     return OK;
 }
 

@@ -8,7 +8,7 @@
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 
-enum { PRUNE_INTERVAL_HEARTBEATS = 60 }; /* heartbeats, one per second */
+enum { PRUNE_INTERVAL_HEARTBEATS = 60 }; /* calls between two deletions; one call per second */
 
 /* Nodes on other machines may have journals that this node cannot read; they get a grace period. */
 static enum err prune_session_rows(const struct gateway *g, struct tx *tx, uint32_t identity,
@@ -24,7 +24,7 @@ static enum err prune_session_rows(const struct gateway *g, struct tx *tx, uint3
 
 enum err prune_sessions_at_start_or_stop(const struct gateway *g, struct tx *tx)
 {
-    return prune_session_rows(g, tx, cluster_identity(g->cluster),
+    return prune_session_rows(g, tx, cluster_node_identity(g->cluster),
                               cluster_is_alone(g->cluster) ? 0 : SESSION_EXPIRY_MS);
 }
 
@@ -53,14 +53,14 @@ static void begin_session_pruning(struct loop_message *post)
                                                   .own_rows = true,
                                                   .run = run_session_pruning,
                                                   .done = on_session_pruning_done };
-    store_read_now(p->gateway_loop, &p->store_write);
+    store_read_begin_now(p->gateway_loop, &p->store_write);
 }
 
 void gateway_prune_sessions(struct gateway *g)
 {
     int64_t rank, living;
 
-    cluster_rank(g->cluster, &rank, &living);
+    cluster_node_rank(g->cluster, &rank, &living);
     if (rank || ++g->cluster_heartbeats % PRUNE_INTERVAL_HEARTBEATS)
         return;
     pthread_mutex_lock(&g->publishing);

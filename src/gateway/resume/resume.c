@@ -17,9 +17,9 @@ static void close_superseded_socket(struct gateway_socket *p)
     gateway_socket_close(p, CLOSE_UNKNOWN, "another connection has resumed this session");
 }
 
-/* A client may drop a connection and open the next one before both RESUMEs are read, and two
- * loops may read them in the other order. Connections are numbered when they open: the newest
- * connection keeps the session, whichever RESUME is read last. */
+/* A client may drop a connection and open the next one before both RESUMEs are read, and two loops
+ * may read them in the other order. Connections are numbered when they open: the newest connection
+ * gets the session, whichever RESUME is read last. */
 bool resume_has_newer_connection(const struct session *s, const struct resume_request *r)
 {
     return s->socket && s->resume.connection_number > r->connection_number;
@@ -68,7 +68,7 @@ static void send_resume_result(struct gateway_socket *p, const struct resume_req
     }
     s->resume.connection_number = r->connection_number;
     session_bind_credential(s, &r->authentication);
-    session_on_reconnect(s);
+    session_on_client_reconnected(s);
     gateway_socket_set_session(p, s);
     session_replay_after(s, r->seq);
     atomic_fetch_add(&s->gateway_loop->gateway->count.resumed, 1);
@@ -98,11 +98,11 @@ static void on_resume_authenticated(struct authentication *g)
 {
     struct resume_request *r = container_of(g, struct resume_request, authentication);
     struct gateway_loop *here = g->socket->gateway_loop;
-    struct gateway_loop *hub = registry_find_loop(here->gateway, r->number);
-    struct session *s = registry_find_on_loop(here, r->number);
+    struct gateway_loop *hub = registry_find_loop_of_session(here->gateway, r->number);
+    struct session *s = registry_find_session_on_loop(here, r->number);
     bool is_moving = s && s->state == SESSION_MOVING;
 
-    /* This node was paused while another node took over the session. The log has that change,
+    /* This node was paused while another node took over the session. The event log has that change,
      * and this node will read it soon. */
     if (r->objection == RESUME_NOT_OWNER && !is_moving &&
         registry_has_session(here->gateway, r->number)) {
@@ -124,11 +124,11 @@ static void on_resume_authenticated(struct authentication *g)
         resume_send_result(r, session_belongs_to_client(s, r) ? s : NULL);
 }
 
-/* Runs in the transaction that reads the credential. */
+/* Reads the session's owner in the transaction that reads the credential. */
 static enum err read_session_owner(struct authentication *g, struct tx *tx)
 {
     struct resume_request *r = container_of(g, struct resume_request, authentication);
-    uint32_t me = cluster_identity(g->store_read.gateway_loop->gateway->cluster);
+    uint32_t me = cluster_node_identity(g->store_read.gateway_loop->gateway->cluster);
     struct session_owner owner;
     enum err e = owner_row_read(tx, r->number, g->caller.id, &owner);
 
@@ -151,13 +151,13 @@ static void on_resume_failed(struct authentication *g)
 
 void handle_resume(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
-    const struct resume *in = d;
+    const struct resume_message *in = d;
     struct resume_request *r = mem_new(sizeof *r);
     int64_t seq;
 
     (void)op, (void)raw;
     r->connection_number = p->connection_number;
-    r->bad_seq = !json_parse_raw_int(in->seq, &seq) || seq < 0;
+    r->bad_seq = !json_parse_int_text(in->seq, &seq) || seq < 0;
     r->seq = r->bad_seq ? 0 : (uint64_t)seq;
     /* A malformed id gets the same response as the id of a session that has ended. */
     if (session_id_parse(in->session_id, &r->number))

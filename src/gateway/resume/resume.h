@@ -23,15 +23,15 @@
  *                                                                         │
  *   SUSPENDED ◄──────── this server stops (LIVE or DISCONNECTED) ─────────┘
  *
- * A session can end in every state; it is freed then. MOVING and SUSPENDED end when their row is
- * written, and another process continues the session.
+ * A session can end in every state; it is freed then. MOVING and SUSPENDED end when the session's
+ * row is written, and another process continues the session.
  *
  * Where to read: resume.c finds the session. session_transfer.c moves it to the loop of its client
- * and sends the missed events. session_request.c gets it from another node, session_release.c is
- * the other side of that. session_restore.c takes a session that was suspended (suspend.c) when the
- * server was restarted. crash_recovery.c rebuilds one whose node crashed from its journal
- * (journal/) and the event log (missed_events.c). docs/ARCHITECTURE.md describes a resume on
- * another node step by step.
+ * and sends the missed events. session_request.c requests it from another node, whose
+ * session_release.c releases it. session_restore.c restores a session that was suspended
+ * (suspend.c) when the server was restarted. crash_recovery.c rebuilds a session whose node crashed
+ * from the node's journal (journal/) and the event log (missed_events.c). docs/ARCHITECTURE.md
+ * describes a resume on another node step by step.
  *
  * Invariants: a session has one owner node, changed by compare-and-set of a row (owner_rows.h).
  * Events have the same numbers on all nodes, so the number of the last event that a session was
@@ -39,25 +39,25 @@
 #ifndef GATEWAY_RESUME_RESUME_H
 #define GATEWAY_RESUME_RESUME_H
 
-#include "cluster/frames.h"
+#include "cluster/log_entry.h"
 #include "net/loop.h"
 
 struct gateway;
 struct gateway_loop;
 struct gateway_socket;
 
-/* RESUME (op 6) */
+/* Handles RESUME (op 6). */
 void handle_resume(struct gateway_socket *p, int op, struct str raw, const void *d);
 
 /* Releases the sessions of this loop that another loop or node waits for, if they can leave now. */
 void session_transfers_continue(struct gateway_loop *h);
 
-/* Messages of other nodes, in log order, from any thread. session_release_on_request: a node
- * requests a session that this node may own. session_request_on_reply: a node replies to a request
- * of this node. */
+/* Handlers of messages from other nodes, in event log order, on any thread:
+ * session_release_on_request for a node that requests a session which this node may own,
+ * session_request_on_reply for a reply to a request of this node. */
 void session_release_on_request(struct gateway *g, const struct session_move *m);
 void session_request_on_reply(struct gateway *g, const struct session_move *m);
-/* Makes a request read the store again; called by the deadline of struct session_request. */
+/* Reads the store again for a pending request; called by the deadline of struct session_request. */
 void session_request_retry(struct deadline *d);
 /* Free all pending releases and requests of a loop that ends. */
 void session_releases_free(struct gateway_loop *h);

@@ -14,13 +14,13 @@ enum { RELEASED_SESSION_MAX_BYTES = 64 * 1024 * 1024 };
 
 struct session_release {
     struct loop_message post;
-    struct link link; /* in the list of its loop */
+    struct link link; /* link in the list of its loop */
     struct gateway_loop *gateway_loop;
     struct session_move move; /* the request, then the reply */
     uint64_t least;           /* the session must have received the event with this number */
     struct session_store_read store_write;
     snowflake user_id;
-    struct buf body; /* the session as bytes; empty: the session is not on this node */
+    struct buf body; /* the serialised session; empty if it is not on this node */
 };
 
 static void on_release_posted(struct loop_message *post)
@@ -31,10 +31,10 @@ static void on_release_posted(struct loop_message *post)
     session_releases_continue(v->gateway_loop);
 }
 
-/* Events before the request in the log have been posted to the loops by now. */
+/* Events before the request in the event log have been posted to the loops by now. */
 void session_release_on_request(struct gateway *g, const struct session_move *m)
 {
-    struct gateway_loop *hub = registry_find_loop(g, m->number);
+    struct gateway_loop *hub = registry_find_loop_of_session(g, m->number);
 
     pthread_mutex_lock(&g->publishing);
     if (g->gateway_loop_count) {
@@ -49,7 +49,7 @@ void session_release_on_request(struct gateway *g, const struct session_move *m)
     pthread_mutex_unlock(&g->publishing);
 }
 
-/* The suspended row and the change of owner are one transaction, so that the session never has
+/* Inserts the suspended row and changes the owner in one transaction, so that the session never has
  * two owners. */
 static enum err write_released_session(struct session_store_read *l, struct tx *tx)
 {
@@ -65,7 +65,7 @@ static enum err write_released_session(struct session_store_read *l, struct tx *
         e = suspended_row_insert(tx, &suspended);
     v->move.kind = changed ? MOVE_RELEASED : MOVE_REFUSED;
     if (!e)
-        cluster_log_session_move(l->gateway_loop->gateway->cluster, tx, &v->move);
+        cluster_append_session_move(l->gateway_loop->gateway->cluster, tx, &v->move);
     return e;
 }
 
@@ -81,7 +81,8 @@ static void on_release_committed(struct session_store_read *l)
 static void on_release_done(struct session_store_read *l, enum err e)
 {
     struct session_release *v = container_of(l, struct session_release, store_write);
-    struct session *s = v->body.n ? registry_find_on_loop(l->gateway_loop, v->move.number) : NULL;
+    struct session *s =
+        v->body.n ? registry_find_session_on_loop(l->gateway_loop, v->move.number) : NULL;
 
     (void)e;
     if (s)
@@ -98,7 +99,7 @@ static void reply_to_release_request(struct session_release *v)
                                                   .run = write_released_session,
                                                   .committed = on_release_committed,
                                                   .done = on_release_done };
-    store_read_now(v->gateway_loop, &v->store_write);
+    store_read_begin_now(v->gateway_loop, &v->store_write);
 }
 
 static void serialize_and_release_session(struct session_release *v, struct session *s)
@@ -120,8 +121,8 @@ static void serialize_and_release_session(struct session_release *v, struct sess
     reply_to_release_request(v);
 }
 
-/* The session can leave under the conditions of session_can_leave_node in session_transfer.c, and
- * when all requests of the client are answered. */
+/* Returns whether the session can leave: under the conditions of session_can_leave_loop in
+ * session_transfer.c, and when all requests of the client are answered. */
 static bool session_can_leave_node(const struct session_release *v, const struct session *s)
 {
     const struct gateway_loop *h = v->gateway_loop;
@@ -131,10 +132,11 @@ static bool session_can_leave_node(const struct session_release *v, const struct
 }
 
 /* Forwards the request if the session moves to another loop of this node. Returns true if the
- * request has to wait. */
+ * request must wait. */
 static bool forward_release_request(struct session_release *v)
 {
-    struct gateway_loop *hub = registry_find_loop(v->gateway_loop->gateway, v->move.number);
+    struct gateway_loop *hub =
+        registry_find_loop_of_session(v->gateway_loop->gateway, v->move.number);
 
     if (!hub)
         return false;
@@ -148,7 +150,7 @@ static bool forward_release_request(struct session_release *v)
 
 static void session_release_step(struct session_release *v)
 {
-    struct session *s = registry_find_on_loop(v->gateway_loop, v->move.number);
+    struct session *s = registry_find_session_on_loop(v->gateway_loop, v->move.number);
 
     if (s ? s->state == SESSION_MOVING : forward_release_request(v))
         return;
@@ -168,7 +170,7 @@ void session_releases_continue(struct gateway_loop *h)
 
 void session_releases_free(struct gateway_loop *h)
 {
-    while (!links_empty(&h->resume.releases)) {
+    while (!links_are_empty(&h->resume.releases)) {
         struct session_release *v =
             container_of(h->resume.releases.next, struct session_release, link);
 

@@ -1,12 +1,10 @@
-/* session_request.c - gets a session from the node that owns it, or from the data of a stopped
- * node.
+/* session_request.c - requests a session from its owner node, or takes the data of a stopped node.
  *
- * The store tells which node owns the session. A node that is alive gets a release request
- * through the event log, so the request has a log position. A node that was stopped has
- * suspended the session; a node that crashed has left a journal, and with NATS a replica of it
- * on another node. Any node may take over a session that is stored as a row, even one that was
- * released to another node: a client that changes nodes quickly would never get its session
- * otherwise.
+ * The store says which node owns the session. A node that is alive gets a release request through
+ * the event log, so the request has a log position. A node that was stopped has suspended the
+ * session; a node that crashed has left a journal, and with NATS a replica of it on another node.
+ * Any node may take over a session that is stored as a row, even one that was released to another
+ * node: a client that changes nodes quickly would never get its session otherwise.
  *
  * The store decides, not the replies of nodes: a reply only triggers the next read. The store is
  * read up to 24 times, every 250 ms or when a reply arrives. */
@@ -26,55 +24,55 @@
 #include "gateway/resume/suspended_rows.h"
 #include "gateway/sessions/registry.h"
 
-/* Waiting times, counted in reads of the store, which are 250 ms apart. */
+/* Timeouts, counted in reads of the store, which are 250 ms apart. */
 enum {
     STORE_READS_MAX = 24,
-    OWNER_REPLY_READS = 4,    /* for a reply of the owner */
-    REPLICA_REPLY_READS = 12, /* for replies of replicas */
-    OTHER_REPLICA_READS = 2,  /* for other replicas after one has replied JOURNAL_SEQ_MISSING */
+    OWNER_REPLY_READS = 4,    /* timeout for a reply of the owner */
+    REPLICA_REPLY_READS = 12, /* timeout for replies of replicas */
+    OTHER_REPLICA_READS = 2,  /* timeout for others after a JOURNAL_SEQ_MISSING */
 };
 
 enum { REFUSALS_MAX = 3, REPLICA_REQUEST_BYTES = 64 };
 
 enum request_state {
     REQUEST_WAITING,
-    REQUEST_FOUND_SUSPENDED, /* from a suspended row */
-    REQUEST_FOUND_CRASHED,   /* from a journal or its replica */
+    REQUEST_FOUND_SUSPENDED, /* restored from a suspended row */
+    REQUEST_FOUND_CRASHED,   /* recovered from a journal or its replica */
     REQUEST_SESSION_ENDED,   /* the session has ended */
 };
 
 struct session_request {
-    struct link link; /* in the list of its loop */
+    struct link link; /* link in the list of its loop */
     struct session_transfer *transfer;
     struct deadline deadline; /* time of the next store read */
     struct session_store_read store_read;
     uint64_t seen;  /* number of the last event that the session was sent */
-    uint64_t begun; /* last event that this loop had begun when it started to retain events */
-    struct missed_events missed;          /* events of the log between `seen` and `begun` */
-    unsigned reads;                       /* number of store reads */
-    bool reading, reply_received;         /* a read is running; a reply arrived meanwhile */
-    uint32_t asked;                       /* node that got the release request; 0: none */
-    uint32_t replicas_of;                 /* node whose replicas were requested; 0: none */
-    unsigned asked_at, replicas_asked_at; /* values of `reads` at these requests */
-    unsigned short_at; /* value of `reads` at the first JOURNAL_SEQ_MISSING; 0: none */
+    uint64_t begun; /* last event that this loop had started when it began to retain events */
+    struct missed_events missed;          /* events of the event log between `seen` and `begun` */
+    unsigned reads;                       /* number of store reads so far */
+    bool reading, reply_received;         /* a read is running; a reply has arrived meanwhile */
+    uint32_t asked;                       /* node that got the release request, or 0 */
+    uint32_t replicas_of;                 /* node whose replicas were requested, or 0 */
+    unsigned asked_at, replicas_asked_at; /* values of `reads` at these two requests */
+    unsigned short_at; /* value of `reads` at the first JOURNAL_SEQ_MISSING, or 0 */
     unsigned refusals;
-    bool abandoned; /* the connection is closed: the session stays in the store */
-    /* Results of one store read: */
+    bool abandoned; /* the connection is closed, so the session stays in the store */
+    /* The members from here on are results of one store read. */
     struct session_move release_request;
     enum request_state state;
     bool sends_request;
-    bool unfit;       /* no replica is usable */
-    bool misses;      /* there are missed events to read from the log */
-    struct str bytes; /* the session, in the arena of the read */
-    struct buf copy;  /* copy of `bytes` while the log is read */
+    bool unfit;       /* no replica of the journal is usable */
+    bool misses;      /* there are missed events to read from the event log */
+    struct str bytes; /* the serialised session, in the arena of the read */
+    struct buf copy;  /* copy of `bytes` while the event log is read */
 };
 
 static void session_request_read_store(struct session_request *q);
 
-/* The session missed the events between the last one that it was sent and the first one that
- * this loop retains. The crash may have interrupted the last event of a recovered session, so
- * that event is read too. This function only checks that the log has the events; they are read
- * outside the write transaction. */
+/* Checks that the event log has the missed events: those between the last event that the session
+ * was sent and the first event that this loop retains. The crash may have interrupted the last
+ * event of a recovered session, so that event is read, too. The events are read later, outside the
+ * write transaction. */
 static enum err check_log_has_missed_events(struct session_request *q, struct tx *tx)
 {
     const struct gateway *g = q->store_read.gateway_loop->gateway;
@@ -86,12 +84,12 @@ static enum err check_log_has_missed_events(struct session_request *q, struct tx
     q->missed = missed_events_in_range(q->seen, last, recovered);
     int64_t first = 0, end = 0;
     enum err e = read_event_log_range(tx, &first, &end);
-    /* A journal that is ahead of the log which this process found at its start shows that a
-     * backup was restored since. In a cluster other nodes may have extended the log. */
+    /* If the journal is ahead of the event log that this process found at its start, a backup was
+     * restored since. In a cluster other nodes may have extended the event log. */
     bool alone = cluster_is_alone(g->cluster);
     int64_t known = alone ? (int64_t)(g->first_number >> EVENT_NUMBER_BITS) : end;
     bool log_is_older = recovered && known < q->missed.at + 1;
-    q->misses = !e && !log_is_older && !missed_events_are_trimmed(&q->missed, first);
+    q->misses = !e && !log_is_older && !missed_events_are_deleted_from_log(&q->missed, first);
     if (!e && !q->misses)
         q->state = REQUEST_SESSION_ENDED;
     return e;
@@ -102,7 +100,7 @@ static enum err take_over_suspended_session(struct session_request *q, const str
                                             struct tx *tx, const struct session_owner *owner)
 {
     const struct resume_request *r = q->transfer->resumption;
-    uint32_t me = cluster_identity(g->cluster);
+    uint32_t me = cluster_node_identity(g->cluster);
     bool changed = true;
     enum err e = suspended_row_read_and_delete(tx, r->number, r->authentication.caller.id,
                                                clock_ms(), &q->bytes);
@@ -122,14 +120,14 @@ static void write_release_request(struct session_request *q, const struct gatewa
 
     q->release_request = (struct session_move){ .kind = MOVE_REQUEST,
                                                 .from = identity,
-                                                .to = cluster_identity(g->cluster),
+                                                .to = cluster_node_identity(g->cluster),
                                                 .number = r->number };
     memcpy(q->release_request.id, r->id, sizeof q->release_request.id);
-    cluster_log_session_move(g->cluster, tx, &q->release_request);
+    cluster_append_session_move(g->cluster, tx, &q->release_request);
     q->sends_request = true;
 }
 
-/* *ret: the owner is known to be dead and needs no release request. */
+/* Sets *ret to whether the owner is known to be dead, so that it needs no release request. */
 static enum err take_over_recovered_session(struct session_request *q, struct tx *tx,
                                             uint32_t identity, bool silent, bool *ret)
 {
@@ -148,9 +146,9 @@ static enum err take_over_recovered_session(struct session_request *q, struct tx
     if (answer == JOURNAL_FOUND)
         e = check_log_has_missed_events(q, tx);
     if (!e && answer == JOURNAL_FOUND && q->state == REQUEST_SESSION_ENDED)
-        e = owner_row_delete(tx, r->number, cluster_identity(g->cluster));
-    /* An owner that was only paused reads the release request and finds that it no longer owns
-     * the session. */
+        e = owner_row_delete(tx, r->number, cluster_node_identity(g->cluster));
+    /* An owner that was only paused reads the release request and finds that it no longer owns the
+     * session. */
     if (!e && silent && q->asked != identity)
         write_release_request(q, g, tx, identity);
     return e;
@@ -171,14 +169,15 @@ static void send_replica_request(const struct session_request *q, uint32_t ident
     struct buf question;
 
     buf_init(&question, REPLICA_REQUEST_BYTES);
-    replica_write_request(&question, identity, r->number, r->seq, cluster_identity(g->cluster));
+    append_replica_request(&question, identity, r->number, r->seq,
+                           cluster_node_identity(g->cluster));
     cluster_send_to_all(g->cluster, CLUSTER_LEDGERS, buf_str(&question));
     buf_clear(&question);
 }
 
-/* Returns whether a node may still reply that it has a replica. Replicas are requested at each
- * read until one has replied, because a message may be lost, and a node that has just started
- * does not receive messages yet. */
+/* Returns whether a node may still reply that it has a replica. Replicas are requested at each read
+ * until one has replied, because a message may be lost, and a node that has just started does not
+ * receive messages yet. */
 static bool replicas_can_still_reply(struct session_request *q, uint32_t identity)
 {
     bool first = q->replicas_of != identity;
@@ -214,7 +213,7 @@ static enum err run_session_request(struct session_store_read *l, struct tx *tx)
         e = take_over_suspended_session(q, g, tx, &owner);
     if (e || q->bytes.n)
         return e;
-    bool elsewhere = owner.identity && owner.identity != cluster_identity(g->cluster);
+    bool elsewhere = owner.identity && owner.identity != cluster_node_identity(g->cluster);
     bool silent = elsewhere && owner_does_not_reply(q, &owner);
     if (elsewhere)
         e = take_over_recovered_session(q, tx, owner.identity, silent, &dead);
@@ -285,7 +284,7 @@ static void begin_missed_events_read(struct session_request *q)
     q->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = run_missed_events_page_read,
                                                  .done = on_missed_events_page_read };
-    store_read_now(q->transfer->to, &q->store_read);
+    store_read_begin_now(q->transfer->to, &q->store_read);
 }
 
 /* Thousands of events may be missed, so they are read in pages, in the background. */
@@ -321,9 +320,9 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
         session_request_end(q);
 }
 
-/* A node that takes over a session updates its row; of two such transactions the second
- * restarts, so no stricter isolation is needed. Stricter isolation would make every session that
- * moves conflict with every other. */
+/* Reads the store. A node that takes over a session updates its row; if two nodes do so, the second
+ * transaction restarts, so no stricter isolation is needed. Stricter isolation would make every
+ * session that moves conflict with every other. */
 static void session_request_read_store(struct session_request *q)
 {
     q->reads++;
@@ -336,7 +335,7 @@ static void session_request_read_store(struct session_request *q)
                                                  .run = run_session_request,
                                                  .committed = on_session_request_committed,
                                                  .done = on_session_request_done };
-    store_read_now(q->transfer->to, &q->store_read);
+    store_read_begin_now(q->transfer->to, &q->store_read);
 }
 
 void session_request_retry(struct deadline *d)
@@ -360,7 +359,7 @@ void session_request_begin(struct resume_request *r)
 
 void session_requests_abort(struct gateway_loop *h)
 {
-    while (!links_empty(&h->resume.requests)) {
+    while (!links_are_empty(&h->resume.requests)) {
         struct session_request *q =
             container_of(h->resume.requests.next, struct session_request, link);
 
@@ -375,8 +374,8 @@ struct session_request_reply {
     struct session_move move;
 };
 
-/* Reads the store even after a refusal, because the session may have been suspended just now.
- * The session may also have moved back to the refusing node, so that node may be asked again. */
+/* Reads the store even after a refusal, because the session may have been suspended just now. The
+ * session may also have moved back to the refusing node, so that node may be asked again. */
 static void on_reply_posted(struct loop_message *post)
 {
     struct session_request_reply *a = container_of(post, struct session_request_reply, post);

@@ -1,8 +1,7 @@
-/* session_restore.c - creates a session from bytes; restores one that was suspended before a
- * restart.
+/* session_restore.c - creates a session from bytes; restores a session suspended before a restart.
  *
- * Since the restart every loop retains the events that it begins (hub.resume.recording), from
- * which the session gets its missed events. */
+ * Since the restart every loop retains the events that it delivers (resume.retains_all), from which
+ * the session gets its missed events. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
@@ -45,7 +44,7 @@ bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
 struct session_restore {
     struct session_store_read store_read;
     struct session_transfer *transfer;
-    struct str bytes; /* in the arena of the read; empty: no such session */
+    struct str bytes; /* in the arena of the read; empty if there is no such session */
 };
 
 static enum err run_session_restore(struct session_store_read *l, struct tx *tx)
@@ -63,7 +62,7 @@ static void on_session_restore_done(struct session_store_read *l, enum err e)
     struct session_restore *x = container_of(l, struct session_restore, store_read);
     struct session_transfer *h = x->transfer;
 
-    /* Event numbers start again with the process, so all events of this process are later. */
+    /* Event numbers start again with the process, so the session missed all of its events. */
     if (!e && h->to->resume.retains_all &&
         session_transfer_deserialize(h, x->bytes, SESSION_ARRIVING))
         h->session->resume.delivered_elsewhere = h->session->presences = 0;
@@ -81,5 +80,5 @@ void session_restore_begin(struct resume_request *r)
     x->store_read = (struct session_store_read){ .writes = true,
                                                  .run = run_session_restore,
                                                  .done = on_session_restore_done };
-    store_read_now(here, &x->store_read);
+    store_read_begin_now(here, &x->store_read);
 }

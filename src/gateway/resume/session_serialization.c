@@ -104,8 +104,9 @@ static void serialize_replay_buffer(struct session *s,
 
         serial_put_bytes(out, str_of(event_name(k->event->type)));
         serial_put_u64(out, k->at_s);
-        serial_put_bytes(out, gateway_event_bytes(k->event, k->form & PAYLOAD_WITHOUT_CONTENT,
-                                                  s->gateway_loop->packer, s->gateway_loop->arena));
+        serial_put_bytes(
+            out, gateway_event_payload_in_form(k->event, k->form & PAYLOAD_WITHOUT_CONTENT,
+                                               s->gateway_loop->packer, s->gateway_loop->arena));
     }
 }
 
@@ -120,7 +121,7 @@ static void deserialize_replay_buffer(struct serial_reader *r, struct session *s
         if (r->bad)
             return;
         struct gateway_event *n = gateway_event_new(event, audience_of_session(s->number), payload);
-        replay_add(&s->replay, n, 0, (int64_t)at_s);
+        replay_buffer_add(&s->replay, n, 0, (int64_t)at_s);
         gateway_event_unref(n);
     }
 }
@@ -160,14 +161,14 @@ bool serialize_session(struct session *s, const struct session_guilds_and_channe
         s->seq - s->output.sent > s->replay.count)
         return false;
     session_id_format(s, id);
-    serialize_session_head(id, numbers, session_activities(s), session_client(s), out);
+    serialize_session_head(id, numbers, session_activities(s), session_client_name(s), out);
     serialize_guilds_and_channels(positions, out);
     serialize_list_subscriptions(s, out);
     serialize_replay_buffer(s, limits, out);
-    return !buf_full(out);
+    return !buf_is_full(out);
 }
 
-void serialize_recovered_session(const struct journal_entry *entry, uint64_t seq,
+void serialize_recovered_session(const struct found_journal_session *entry, uint64_t seq,
                                  const struct list *guilds, struct buf *out)
 {
     const struct journal_slot *slot = entry->slot;
@@ -199,7 +200,7 @@ bool read_last_sent_event_number(struct str bytes, uint64_t *ret)
     struct serial_reader r = { .rest = bytes };
 
     serial_get_slice(&r, sizeof SESSION_MAGIC);
-    serial_get_bytes(&r); /* skips id, account and kind */
+    serial_get_bytes(&r); /* skip id, account and kind of caller */
     serial_get_u64(&r);
     serial_get_u64(&r);
     *ret = serial_get_u64(&r);
@@ -219,7 +220,7 @@ static void deserialize_session_numbers(struct serial_reader *r, struct session 
     uint64_t threshold = serial_get_u64(r);
     int64_t presence_ms = (int64_t)serial_get_u64(r);
     if (presence_ms)
-        session_client_presence(s)->since_ms = presence_ms;
+        session_get_or_create_presence(s)->since_ms = presence_ms;
     r->bad |= !s->options.shard_count || status > STATUS_MAX || kind >= CLIENT_KINDS ||
               threshold > UCHAR_MAX;
     s->large_threshold = (unsigned char)threshold;
@@ -236,12 +237,12 @@ static void deserialize_session_texts(struct serial_reader *r, struct session *s
         char *copy = mem_resize(NULL, presence.n);
 
         memcpy(copy, presence.p, presence.n);
-        session_client_presence(s)->activities = str_slice(copy, presence.n);
+        session_get_or_create_presence(s)->activities = str_slice(copy, presence.n);
     }
     r->bad |= client.n >= sizeof name;
     if (client.n && !r->bad) {
         memcpy(name, client.p, client.n);
-        session_set_client(s, name);
+        session_set_client_name(s, name);
     }
 }
 
@@ -265,7 +266,7 @@ struct session *deserialize_session(struct gateway_loop *h, const struct caller 
     deserialize_replay_buffer(&r, s);
     session_detach(s);
     s->output.sent = s->seq;
-    s->presence.shown_offline = true; /* until the client is connected */
+    s->presence.shown_offline = true; /* shown as offline until the client is connected */
     if (!r.bad && !r.rest.n)
         return s;
     session_attach(s, h);

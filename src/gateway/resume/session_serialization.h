@@ -6,10 +6,10 @@
 #include "gateway/fanout/visible_channels.h"
 
 struct gateway_loop;
-struct journal_entry;
+struct found_journal_session;
 struct session;
 
-/* The guilds of a session and, for a user, the channels that it can view. */
+/* The guilds of a session and, for a user, the channels that the user can view. */
 struct session_guilds_and_channels {
     snowflake *guilds;
     size_t count;
@@ -19,8 +19,8 @@ struct session_guilds_and_channels {
 void collect_guilds_and_channels(const struct session *s, struct session_guilds_and_channels *ret);
 void guilds_and_channels_clear(struct session_guilds_and_channels *p);
 
-/* Limits of the sent dispatches in the bytes, newest first; unsent dispatches are always
- * included. serialize_session returns false if the session cannot move. */
+/* Limits for the dispatches in a serialised session that were already sent, newest first; unsent
+ * dispatches are always included. serialize_session returns false if the session cannot move. */
 struct serialized_dispatch_limits {
     uint32_t count;
     size_t bytes;
@@ -28,16 +28,16 @@ struct serialized_dispatch_limits {
 bool serialize_session(struct session *s, const struct session_guilds_and_channels *positions,
                        const struct serialized_dispatch_limits *limits, struct buf *out);
 
-/* Serialises a session of a dead process, whose client has read up to a seq. The channels that
- * its user could view are not known. */
-void serialize_recovered_session(const struct journal_entry *entry, uint64_t seq,
+/* Serialises a session of a dead process, whose client has read up to `seq`. The channels that its
+ * user could view are not known. */
+void serialize_recovered_session(const struct found_journal_session *entry, uint64_t seq,
                                  const struct list *guilds, struct buf *out);
 
-/* Reads the number of the last event that the session was sent. */
+/* Reads the number of the last event that the serialised session was sent. */
 bool read_last_sent_event_number(struct str bytes, uint64_t *ret);
 
-/* Creates a session that is in no list and has no subscriptions, for session_attach. Returns
- * NULL if the bytes are malformed, or of another session or account. */
+/* Creates a session that is in no list and has no subscriptions; call session_attach next. Returns
+ * NULL if the bytes are malformed, or belong to another session or account. */
 struct session *deserialize_session(struct gateway_loop *h, const struct caller *caller,
                                     const char *id, struct str bytes,
                                     struct session_guilds_and_channels *ret);

@@ -1,9 +1,9 @@
 /* session_transfer.c - moves a session to the loop of its client's connection and sends missed
  * events.
  *
- * The target loop requests the session from the source loop. The source first processes every
- * event that the target had begun at the time of the request; the target retains the events that
- * it begins from then on. So the session gets each event exactly once. */
+ * The target loop requests the session from the source loop. The source first delivers every event
+ * that the target had begun at the time of the request; the target retains the events that it
+ * begins from then on. So the session gets each event exactly once. */
 #include "gateway/resume/session_transfer.h"
 
 #include "base/mem.h"
@@ -43,7 +43,8 @@ static void store_and_remove_subscriptions(struct session_transfer *h, struct se
 /* Forwards the request if the session has moved to another loop since it was requested. */
 static bool forward_transfer_request(struct session_transfer *h)
 {
-    struct gateway_loop *hub = registry_find_loop(h->from->gateway, h->resumption->number);
+    struct gateway_loop *hub =
+        registry_find_loop_of_session(h->from->gateway, h->resumption->number);
 
     if (!hub || hub == h->from)
         return false;
@@ -62,7 +63,7 @@ static void detach_session_for_transfer(struct session_transfer *h, struct sessi
     h->session = s;
     store_and_remove_subscriptions(h, s);
     s->resume.delivered_elsewhere = h->from->position;
-    journal_set_in_transit(s);
+    journal_set_session_in_transit(s);
     session_detach(s);
     pthread_mutex_lock(&g->lock);
     s->gateway_loop = h->to;
@@ -71,7 +72,7 @@ static void detach_session_for_transfer(struct session_transfer *h, struct sessi
 
 static void transfer_leave_source(struct session_transfer *h)
 {
-    struct session *s = registry_find_on_loop(h->from, h->resumption->number);
+    struct session *s = registry_find_session_on_loop(h->from, h->resumption->number);
 
     link_remove(&h->link);
     if (!s && forward_transfer_request(h))
@@ -94,14 +95,15 @@ static void on_transfer_requested(struct loop_message *post)
     session_transfers_continue(h->from);
 }
 
-/* A session does not leave while the store is read for it, because the result would be lost, nor in
- * the middle of an event, which it may or may not have received. A session that is itself moving to
- * this loop has to arrive first. A session that moves to another node is requested there later. */
+/* Returns whether the session can leave its loop. It stays while the store is read for it, because
+ * the result would be lost, and during an event, which it may or may not have received. A session
+ * that is itself moving to this loop must arrive first. A session that moves to another node is
+ * requested there later. */
 static bool session_can_leave_loop(const struct session_transfer *o, struct gateway_loop *h)
 {
-    const struct session *s = registry_find_on_loop(h, o->resumption->number);
+    const struct session *s = registry_find_session_on_loop(h, o->resumption->number);
 
-    if (!s && registry_find_loop(h->gateway, o->resumption->number) == h)
+    if (!s && registry_find_loop_of_session(h->gateway, o->resumption->number) == h)
         return false;
     if (s && s->state == SESSION_MOVING)
         return false;
@@ -143,10 +145,10 @@ static void end_retaining_events(struct session_transfer *h)
 
         needed = since < needed ? since : needed;
     }
-    /* Suspended sessions need all events since the start, whenever their clients resume. */
+    /* Suspended sessions need all events since the process started, whenever clients resume. */
     if (to->resume.retains_all)
         needed = 0;
-    retained_events_trim(&to->resume.retained, needed);
+    retained_events_drop_before(&to->resume.retained, needed);
 }
 
 static void session_transfer_end(struct session_transfer *h, struct session *s)
@@ -175,8 +177,9 @@ static enum err read_guild_permissions(struct session_store_read *l, struct tx *
     return OK;
 }
 
-/* If the guild is deleted, or the account has left it, the GUILD_DELETE event may not have
- * reached this loop yet: a subscription without permissions waits for it. */
+/* Subscribes the session to its guilds. If a guild is deleted, or the account has left it, the
+ * GUILD_DELETE event may not have reached this loop: a subscription without permissions waits for
+ * it. */
 static void subscribe_transferred_session(struct session_transfer *h, struct session *s)
 {
     subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id);
@@ -199,8 +202,8 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
     to->reads.blocking--;
     to->reads.count--;
     if (s) {
-        journal_set_loop(s);
-        if (!s->socket) /* a newer connection may have resumed the session */
+        journal_set_session_loop(s);
+        if (!s->socket) /* a newer connection may have resumed the session already */
             session_on_disconnect(s);
         member_lists_on_session_arrived(s);
     }
@@ -208,7 +211,7 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
     event_queue_process(to);
 }
 
-/* Returns NULL if all missed events are sent. */
+/* Returns the next missed event, or NULL if all are sent. */
 static struct gateway_event *next_missed_event(struct session_transfer *h)
 {
     if (h->missed_at < h->missed_count)
@@ -216,17 +219,17 @@ static struct gateway_event *next_missed_event(struct session_transfer *h)
     return retained_event_at(&h->to->resume.retained, h->recent_at++);
 }
 
-/* A session may have missed thousands of events: sending them uses the time budget of events. */
+/* Sends some missed events, within the time budget of events, because there may be thousands. */
 static void continue_sending_missed_events(struct loop_message *post)
 {
     struct session_transfer *h = container_of(post, struct session_transfer, post);
-    struct session *s = registry_find_on_loop(h->to, h->resumption->number);
+    struct session *s = registry_find_session_on_loop(h->to, h->resumption->number);
     struct gateway_event *n;
 
-    loop_begin_part("sessions");
+    loop_begin_measured_part("sessions");
     while (s && (n = next_missed_event(h))) {
         dispatch_missed_event(s, n);
-        if (loop_budget_use(h->to, 1)) {
+        if (loop_budget_consume_ticks(h->to, 1)) {
             loop_post(h->to->loop, &h->post);
             return;
         }
@@ -234,8 +237,8 @@ static void continue_sending_missed_events(struct loop_message *post)
     end_sending_missed_events(h, s);
 }
 
-/* Sends the events that this loop has begun since the request, except those whose number shows
- * that the source loop has sent them. The session is subscribed, so new events wait meanwhile. */
+/* Sends the events that this loop has begun since the request, except those that the source loop
+ * has sent, by their numbers. The session is subscribed, so new events wait meanwhile. */
 static void begin_sending_missed_events(struct session_transfer *h, struct session *s)
 {
     h->to->reads.blocking++;
@@ -260,14 +263,14 @@ static enum err read_changed_channels(struct session_store_read *l, struct tx *t
 static void on_changed_channels_read(struct session_store_read *l, enum err e)
 {
     struct session_transfer *h = container_of(l, struct session_transfer, store_read);
-    struct session *s = registry_find_on_loop(l->gateway_loop, h->resumption->number);
+    struct session *s = registry_find_session_on_loop(l->gateway_loop, h->resumption->number);
 
     if (s && !e) {
         begin_sending_missed_events(h, s);
         return;
     }
     if (s)
-        session_end(s); /* the client would have wrong channels */
+        session_end(s); /* otherwise the client would have wrong channels */
     session_transfer_end(h, NULL);
 }
 
@@ -302,7 +305,7 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
 
     if (!e && guild_permissions_are_outdated(h)) {
         prepare_guild_permissions_read(h);
-        store_read_now(h->to, &h->store_read);
+        store_read_begin_now(h->to, &h->store_read);
         return;
     }
     session_attach(s, h->to);
@@ -312,7 +315,7 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
         return;
     }
     subscribe_transferred_session(h, s);
-    if (s->state == SESSION_RECOVERED && !recovered_session_is_exact(h, s)) {
+    if (s->state == SESSION_RECOVERED && !recovered_session_can_continue(h, s)) {
         session_end(s);
         session_transfer_end(h, NULL);
         return;
@@ -327,7 +330,7 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
         .run = read_changed_channels,
         .done = on_changed_channels_read,
     };
-    store_read_now(h->to, &h->store_read);
+    store_read_begin_now(h->to, &h->store_read);
 }
 
 /* Reads the session's owner from the store, because the session has left this process or has
@@ -355,11 +358,11 @@ void session_transfer_arrive(struct session_transfer *h)
     }
     h->viewer = gateway_viewer_from_session(h->session);
     prepare_guild_permissions_read(h);
-    /* The source loop may have sent the session an event that this loop's guild view does not
-     * have yet; a comparison of channels would undo it. So wait for that event. The event
-     * numbers of another process are not comparable. */
-    store_read_after_event(h->to, &h->store_read,
-                           h->from ? h->session->resume.delivered_elsewhere : 0);
+    /* The source loop may have sent the session an event that this loop's guild view does not have
+     * yet; a comparison of channels would undo that event. So wait for it. The event numbers of
+     * another process are not comparable. */
+    store_read_begin_after_event(h->to, &h->store_read,
+                                 h->from ? h->session->resume.delivered_elsewhere : 0);
 }
 
 static void on_transfer_posted(struct loop_message *post)

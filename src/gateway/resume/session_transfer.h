@@ -7,13 +7,13 @@
 #include "gateway/identify/guilds.h"
 #include "gateway/sessions/session.h"
 
-enum resume_objection {
+enum resume_refusal_reason {
     RESUME_NO_OBJECTION,
     RESUME_SUPERSEDED, /* a newer connection of the client has the session */
-    RESUME_NOT_OWNER,  /* another node owns the session, though this node has it */
+    RESUME_NOT_OWNER,  /* this node has the session, but another node owns it */
 };
 
-/* A RESUME in progress. */
+/* A RESUME that is being handled. */
 struct resume_request {
     struct authentication authentication;
     uint64_t number;
@@ -21,23 +21,23 @@ struct resume_request {
     uint64_t seq;
     uint64_t connection_number; /* number of the connection (struct gateway_socket) */
     bool bad_seq;
-    enum resume_objection objection;
+    enum resume_refusal_reason objection;
 };
 
 struct session_transfer {
     struct loop_message post;
-    struct link link;               /* in the list of the source loop */
-    struct gateway_loop *from, *to; /* from == NULL: the session is not on a loop of this process */
+    struct link link;               /* link in the list of the source loop */
+    struct gateway_loop *from, *to; /* from is NULL if no loop of this process has the session */
     struct resume_request *resumption;
-    uint64_t least;          /* the source loop must have processed the event with this number */
-    struct session *session; /* NULL: the session has ended */
-    struct link of_target;   /* in the list of the target loop */
-    uint64_t since; /* index of the first event that the target loop began after the request */
+    uint64_t least;          /* the source loop must have delivered the event with this number */
+    struct session *session; /* NULL if the session has ended */
+    struct link of_target;   /* link in the list of the target loop */
+    uint64_t since;          /* index of the first retained event that began after the request */
     struct session_store_read store_read; /* reads permissions for the target loop, then channels */
     struct gateway_viewer viewer;
     struct guild_setup *guild_setups;
     size_t guild_count;
-    /* User sessions: visible channels on the source loop; changes since then. */
+    /* User sessions: channels that were visible on the source loop; changes since then. */
     struct visible_channels visible_before, channel_changes;
     struct gateway_event *
         *missed; /* events before `since`, for a session of another process; or NULL */
@@ -46,32 +46,30 @@ struct session_transfer {
     uint64_t recent_at; /* index of the next retained event to send */
 };
 
-/* Creates a transfer. From now on the connection's loop retains the events that it begins. */
+/* Creates a transfer. From now on the connection's loop retains the events that it delivers. */
 struct session_transfer *session_transfer_new(struct resume_request *r, struct gateway_loop *from);
-/* Subscribes handover->session, which is set or NULL, on the target loop and sends its missed
- * events. */
+/* Subscribes h->session (NULL if it has ended) on the target loop and sends its missed events. */
 void session_transfer_arrive(struct session_transfer *h);
 /* Requests the session from the loop that has it. */
 void session_transfer_begin(struct resume_request *r, struct gateway_loop *from);
 /* Creates the session from bytes (session_serialization.h) for session_transfer_arrive, in state
- * ARRIVING or RECOVERED. Returns false if the bytes are malformed, or of another session. */
+ * ARRIVING or RECOVERED. Returns false if the bytes are malformed, or belong to another session. */
 bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
                                   enum session_state state);
 
-/* resume.c: sends the client the result of RESUME and frees the request; s == NULL: op 9. */
+/* resume.c: sends the client the result of RESUME (op 9 if s is NULL) and frees the request. */
 void resume_send_result(struct resume_request *r, struct session *s);
 /* Return whether the session belongs to the client, and whether a newer connection of the client
- * has the session. */
+ * has resumed the session. */
 bool session_belongs_to_client(const struct session *s, const struct resume_request *r);
 bool resume_has_newer_connection(const struct session *s, const struct resume_request *r);
-/* Closes the session's connection, if it has one. */
 void session_close_connection(struct session *s);
 
-/* session_request.c: gets the session from another node or from the store. */
+/* session_request.c: requests the session from another node, or reads it from the store. */
 void session_request_begin(struct resume_request *r);
-/* session_release.c: part of session_transfers_continue. */
+/* session_release.c: called by session_transfers_continue. */
 void session_releases_continue(struct gateway_loop *h);
-/* restore.c: reads the session if it was suspended before the restart of this server. */
+/* session_restore.c: reads the session if it was suspended before the restart of this server. */
 void session_restore_begin(struct resume_request *r);
 
 #endif

@@ -1,9 +1,9 @@
 /* suspend.c - suspends all sessions when the server stops, and finds them at the next start.
  *
- * Suspended sessions are rows of the store (suspended_rows.h). They stay valid as long as no
- * event happens, or, in a cluster, as long as the log has all events since. They are written in
- * batches, so that no event loop and no store transaction runs long. Sessions that are not
- * written in time end; their clients identify again. */
+ * Suspended sessions are rows of the store (suspended_rows.h). They stay valid as long as no event
+ * happens or, in a cluster, as long as the event log has all events since. They are written in
+ * batches, so that no event loop and no store transaction runs long. Sessions that are not written
+ * in time end; their clients identify again. */
 #include "gateway/resume/suspend.h"
 
 #include "base/clock.h"
@@ -20,22 +20,22 @@ enum {
     BATCH_SESSIONS = 128,
     BATCH_BYTES = 1024 * 1024,
     SESSION_BYTES = 8 * 1024 * 1024,
-    SUSPENDED_SENT_COUNT = 128, /* number of sent dispatches that the client may not have read */
+    SUSPENDED_SENT_COUNT = 128, /* stored number of sent dispatches that may be unread */
     SUSPENDED_SENT_BYTES = 128 * 1024,
     SUSPEND_MAX_MS = 10 * 1000,
 };
 
-/* Some sessions of one loop, as bytes. */
+/* Some serialised sessions of one loop. */
 struct suspend_batch {
     struct gateway *gateway;
     struct arena *arena;
     struct suspended_session sessions[BATCH_SESSIONS];
     size_t count, bytes;
-    struct link *at; /* next session; NULL: the loop's first */
+    struct link *at; /* next session; NULL means the loop's first session */
     bool last;
 };
 
-/* Returns false if the session cannot be suspended and ends. */
+/* Serialises a session. Returns false if the session cannot be suspended, so that it ends. */
 static bool suspend_batch_add(struct suspend_batch *b, struct session *s)
 {
     const struct serialized_dispatch_limits limits = { SUSPENDED_SENT_COUNT, SUSPENDED_SENT_BYTES };
@@ -82,9 +82,10 @@ static enum err write_suspended_session(const struct gateway *g, struct tx *tx,
                                         const struct suspended_session *s)
 {
     bool owned = true;
-    enum err e = g->cluster ? owner_row_compare_and_set(tx, s->number, cluster_identity(g->cluster),
-                                                        0, &owned)
-                            : OK;
+    enum err e =
+        g->cluster
+            ? owner_row_compare_and_set(tx, s->number, cluster_node_identity(g->cluster), 0, &owned)
+            : OK;
 
     return !e && owned ? suspended_row_insert(tx, s) : e;
 }
@@ -175,7 +176,7 @@ static enum err prune_sessions_at_start(struct tx *tx, void *arg)
     return prune_sessions_at_start_or_stop(arg, tx);
 }
 
-void gateway_find_suspended_sessions(struct gateway *g)
+void gateway_enable_suspended_sessions(struct gateway *g)
 {
     struct arena *arena = arena_new();
     bool any = false;

@@ -1,4 +1,4 @@
-/* suspended_rows.c - the table parked_sessions: sessions without an owner node, as bytes. */
+/* suspended_rows.c - the table parked_sessions: serialised sessions without an owner node. */
 #include "gateway/resume/suspended_rows.h"
 
 enum { SUSPENDED_DELETED_PER_BATCH = 64 };
@@ -23,7 +23,7 @@ static const char INSERT_SUSPENDED[] =
     "user_id = excluded.user_id, until_ms = excluded.until_ms, "
     "body = excluded.body";
 
-/* The insert is pipelined, because a server that stops stores thousands of sessions. */
+/* Defers the insert, which saves round trips when a server that stops stores all sessions. */
 enum err suspended_row_insert(struct tx *tx, const struct suspended_session *p)
 {
     return tx_exec_deferred(
@@ -39,16 +39,15 @@ enum err suspended_rows_seal(struct tx *tx)
                    NO_BIND, NULL);
 }
 
-/* Removes the seal immediately: a server that is killed later may have sent events that the
+/* Removes the seal immediately: if the server is killed later, it may have sent events that the
  * suspended sessions miss. */
 enum err suspended_rows_unseal(struct tx *tx, bool *ret_any)
 {
-    struct rows r;
     bool found;
-    enum err e = tx_one(tx,
-                        "select 1 from parking p where p.open = 1 and exists "
-                        "(select 1 from parked_sessions)",
-                        NO_BIND, &r, &found);
+    enum err e = tx_exists(tx,
+                           "select 1 from parking p where p.open = 1 and exists "
+                           "(select 1 from parked_sessions)",
+                           NO_BIND, &found);
 
     if (e)
         return e;

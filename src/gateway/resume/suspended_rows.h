@@ -1,4 +1,4 @@
-/* suspended_rows.h - the table parked_sessions: sessions without an owner node, as bytes.
+/* suspended_rows.h - the table parked_sessions: serialised sessions without an owner node.
  *
  * A server that stops suspends its sessions; a node that releases a session to another node
  * suspends it for a moment. All functions run in a write transaction. */
@@ -12,18 +12,18 @@ struct suspended_session {
     uint64_t number;
     snowflake user_id;
     int64_t until_ms;
-    struct str body; /* session_serialization.h has the format */
+    struct str body; /* serialised session (session_serialization.h) */
 };
 
-/* Deletes one batch of rows; *ret_more: rows are left. */
+/* Deletes one batch of rows; sets *ret_more to whether rows are left. */
 enum err suspended_rows_delete_batch(struct tx *tx, bool *ret_more);
 enum err suspended_row_insert(struct tx *tx, const struct suspended_session *p);
-/* Without a cluster a server that stops seals the rows after it has written them all. The next
+/* Without a cluster a server that stops seals the rows after it has written all of them. The next
  * server may use the rows only if they are sealed, because only then no event has happened
  * since. */
 enum err suspended_rows_seal(struct tx *tx);
 enum err suspended_rows_unseal(struct tx *tx, bool *ret_any);
-/* Reads the session and deletes its row; *ret is unchanged if there is none. */
+/* Reads the session and deletes its row; leaves *ret unchanged if there is none. */
 enum err suspended_row_read_and_delete(struct tx *tx, uint64_t number, snowflake user_id,
                                        int64_t now_ms, struct str *ret);
 

@@ -18,7 +18,7 @@ enum { LONG_PAYLOAD_BYTES = 256 * 1024 };
 struct background_encoding {
     uv_work_t work;
     struct gateway_loop *gateway_loop;
-    struct gateway_socket *socket; /* NULL: the socket is closed */
+    struct gateway_socket *socket; /* NULL if the socket is closed */
     uint64_t session;
     uint64_t seq;
     struct gateway_event *event;
@@ -56,9 +56,9 @@ static void send_encoded_dispatch(struct background_encoding *x)
     if (same || p->lent)
         send_encoded_message(p, &x->out, x->text);
     message_encoder_return(p, &x->coder);
-    send_delayed_ops(p);
+    send_delayed_op_messages(p);
     if (same)
-        session_send_waiting(s);
+        session_send_waiting_events(s);
 }
 
 static void on_encoding_done(uv_work_t *w, int status)
@@ -66,7 +66,7 @@ static void on_encoding_done(uv_work_t *w, int status)
     struct background_encoding *x = container_of(w, struct background_encoding, work);
 
     (void)status;
-    loop_begin_part("sessions");
+    loop_begin_measured_part("sessions");
     x->gateway_loop->reads.count--;
     if (x->socket)
         send_encoded_dispatch(x);
@@ -91,7 +91,7 @@ void background_encoding_begin(struct gateway_socket *p, uint64_t seq, struct ga
     buf_init(&x->out, MAX_ENCODED_MESSAGE);
     p->encoding = x;
     x->gateway_loop->reads.count++;
-    uv_queue_work(loop_uv(x->gateway_loop->loop), &x->work, encode_on_thread_pool,
+    uv_queue_work(loop_get_uv_loop(x->gateway_loop->loop), &x->work, encode_on_thread_pool,
                   on_encoding_done);
 }
 

@@ -1,4 +1,4 @@
-/* budget.h - how long events may run in one iteration of an event loop.
+/* budget.h - time limit for the delivery of events in one iteration of an event loop.
  *
  * Events get 5 ms of an iteration. Then the loop serves its sockets, and the remaining events
  * continue in the next iteration. */
@@ -10,18 +10,18 @@
 
 #include "base/clock.h"
 
-/* Number of ticks between two reads of the clock; a tick is about one dispatch to a session. */
+/* Ticks between two reads of the clock (a tick is about one dispatch), and the time limit. */
 enum { BUDGET_TICKS = 64, BUDGET_NS = 5 * 1000 * 1000 };
 
 struct iteration_budget {
     bool spent;
     uint32_t ticks; /* ticks since the clock was last read */
-    int64_t began;  /* when this iteration's events began, in ns; 0: the clock was not read yet */
-    int64_t second; /* clock_s of this iteration; 0: not read yet */
+    int64_t began;  /* when this iteration's events began, in ns; 0 if not known yet */
+    int64_t second; /* clock_s of this iteration; 0 if not read yet */
 };
 
 /* Reads the clock and returns whether the budget of this iteration is spent. */
-static inline bool budget_is_spent(struct iteration_budget *b)
+static inline bool iteration_budget_is_spent(struct iteration_budget *b)
 {
     int64_t now = clock_monotonic_ns();
 
@@ -32,7 +32,7 @@ static inline bool budget_is_spent(struct iteration_budget *b)
     return b->spent;
 }
 
-static inline void budget_renew(struct iteration_budget *b)
+static inline void iteration_budget_renew(struct iteration_budget *b)
 {
     b->began = b->second = 0;
     b->spent = false;

@@ -4,16 +4,16 @@
 
 #include "base/map.h"
 
-enum { CLIENT_NAME_BYTES = 64 }; /* largest "os|browser|device" with its NUL */
+enum { CLIENT_NAME_BYTES = 64 }; /* maximum size, with the NUL byte */
 
-/* Exists once per process, protected by the gateway's lock. */
+/* All client names of the process, protected by the gateway's lock. */
 struct client_names {
-    struct map map; /* hash -> struct client_name */
+    struct map map; /* hash of the name -> struct client_name */
 };
 
 void client_names_init(struct client_names *all);
 void client_names_clear(struct client_names *all);
-/* The names are reference-counted: take adds a reference, drop releases it. */
+/* Names are reference-counted: client_name_ref adds a reference, client_name_unref releases it. */
 const char *client_name_ref(struct client_names *all, const char *text);
 void client_name_unref(struct client_names *all, const char *text);
 

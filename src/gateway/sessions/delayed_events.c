@@ -8,7 +8,7 @@
 
 enum { DELAY_TICK_MS = 5 };
 
-/* Delayed parcels of a loop; created with the first delay and freed with the loop's state. */
+/* Delayed event batches of a loop; created with the first delay and freed with the loop's state. */
 struct delayed_events {
     uv_timer_t timer;
     struct gateway_loop *gateway_loop;
@@ -20,7 +20,7 @@ static int64_t configured_delay_ns(const struct gateway_loop *h)
     return atomic_load_explicit(&h->gateway->delay_ms, memory_order_relaxed) * 1000000;
 }
 
-/* Queues the parcels that are due. If the delay was switched off, all delayed parcels are due. */
+/* Queues the batches that are due. If the delay was switched off, all delayed batches are due. */
 static void on_delay_timer(uv_timer_t *timer)
 {
     struct delayed_events *d = timer->data;
@@ -50,7 +50,7 @@ static struct delayed_events *delayed_events_new(struct gateway_loop *h)
     d->gateway_loop = h;
     d->end = &d->first;
     d->timer.data = d;
-    uv_timer_init(loop_uv(h->loop), &d->timer);
+    uv_timer_init(loop_get_uv_loop(h->loop), &d->timer);
     return d;
 }
 
@@ -65,7 +65,7 @@ bool delay_event_batch(struct gateway_loop *h, struct loop_event_batch *p)
     p->due_ns = clock_monotonic_ns() + delay;
     *h->queue.delays->end = p;
     h->queue.delays->end = &p->next;
-    /* Do not restart a running timer: restarting it for every event would keep it from firing. */
+    /* Do not restart a running timer: if every event restarted it, it would never fire. */
     if (!uv_is_active((const uv_handle_t *)&h->queue.delays->timer))
         uv_timer_start(&h->queue.delays->timer, on_delay_timer, DELAY_TICK_MS, DELAY_TICK_MS);
     return true;

@@ -1,8 +1,8 @@
 /* event_batch.h - the events of one commit, shared by all loops that deliver them.
  *
- * A single allocation has the list of events and one parcel per loop, so that the publisher
- * (usually the writer thread) needs no allocation and no post per event and loop. The batch owns
- * the events until the last loop has released its parcel. */
+ * One allocation has the list of events and a struct loop_event_batch per loop, so that the
+ * publisher (usually the writer thread) needs no allocation and no post per event and loop. The
+ * batch owns the events until the last loop has released it. */
 #ifndef GATEWAY_SESSIONS_EVENT_BATCH_H
 #define GATEWAY_SESSIONS_EVENT_BATCH_H
 
@@ -16,11 +16,11 @@ struct gateway_loop;
 struct gateway_event;
 struct event_batch;
 
-/* The position of one loop in a batch: `begun` of its events were started on this loop. */
+/* The progress of one loop in a batch: the delivery of `begun` events was started. */
 struct loop_event_batch {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
-    struct loop_event_batch *next; /* next parcel in the loop's event queue */
+    struct loop_event_batch *next; /* next batch in the loop's event queue */
     int64_t due_ns;                /* delivery time in ns, if events are delayed */
     struct event_batch *batch;
     size_t begun;
@@ -28,26 +28,26 @@ struct loop_event_batch {
 
 struct event_batch {
     unsigned loops;
-    _Atomic unsigned unreleased; /* parcels that loops have not released */
+    _Atomic unsigned unreleased; /* number of loops that have not released the batch */
     size_t count;
-    struct gateway_event **events; /* the array is stored after the parcels */
+    struct gateway_event **events; /* the array is stored after loop_batches */
     struct loop_event_batch loop_batches[];
 };
 
 /* Creates a batch for this many loops, with capacity for this many events. */
 struct event_batch *event_batch_new(unsigned loops, size_t capacity);
-/* Appends an event and takes over the caller's reference. */
+/* Appends an event; the caller's reference passes to the batch. */
 void event_batch_add(struct event_batch *b, struct gateway_event *n);
-/* Frees a batch whose parcels were never posted. */
+/* Frees a batch that was never posted to loops. */
 void event_batch_free(struct event_batch *b);
 
-/* Returns the next event of the parcel; there must be one. */
+/* Returns the next event of the batch for this loop; there must be one. */
 struct gateway_event *loop_batch_next_event(struct loop_event_batch *p);
 bool loop_batch_is_consumed(
-    const struct loop_event_batch *p); /* all events of the parcel were started */
-/* Returns the number of the parcel's last event. */
+    const struct loop_event_batch *p); /* the delivery of all events was started */
+/* Returns the number of the batch's last event. */
 uint64_t loop_batch_last_number(const struct loop_event_batch *p);
-/* Releases a loop's parcel; the last release frees the batch. */
+/* Releases the batch for one loop; the last release frees the batch. */
 void loop_batch_release(struct loop_event_batch *p);
 
 #endif

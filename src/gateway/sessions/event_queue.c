@@ -16,7 +16,7 @@ void event_queue_append(struct gateway_loop *h, struct loop_event_batch *p)
     h->queue.end = &p->next;
 }
 
-void event_queue_on_parcel(struct loop_message *post)
+void event_queue_on_batch_posted(struct loop_message *post)
 {
     struct loop_event_batch *p = container_of(post, struct loop_event_batch, post);
     struct gateway_loop *h = p->gateway_loop;
@@ -34,7 +34,7 @@ uint64_t event_queue_last_number(const struct gateway_loop *h)
     return loop_batch_last_number(container_of(h->queue.end, struct loop_event_batch, next));
 }
 
-/* Releases the parcel of the finished event, unless the parcel has more events. */
+/* Releases the batch of the delivered event, unless the batch has more events. */
 static void release_current_batch(struct gateway_loop *h)
 {
     if (h->queue.current && loop_batch_is_consumed(h->queue.current))
@@ -72,21 +72,21 @@ static void continue_current_event(struct gateway_loop *h)
     h->position = h->begun;
     if (r->journal_position && !test_fault_is_enabled(TEST_FAULT_EMPTY_JOURNAL))
         atomic_store_explicit(r->journal_position, h->position, memory_order_release);
-    loop_budget_use(h, TICKS_PER_EVENT);
-    if (!links_empty(&r->leaving_transfers) || !links_empty(&r->releases))
+    loop_budget_consume_ticks(h, TICKS_PER_EVENT);
+    if (!links_are_empty(&r->leaving_transfers) || !links_are_empty(&r->releases))
         gateway_upcalls.moves_continue(h);
 }
 
 static void post_event_queue(struct gateway_loop *h)
 {
-    if (!h->queue.sending && !h->queue.first && links_empty(&h->reads.waiting))
+    if (!h->queue.sending && !h->queue.first && links_are_empty(&h->reads.waiting))
         return;
     h->queue.was_delayed = true;
     h->queue.posted = true;
     loop_post(h->loop, &h->queue.post);
 }
 
-/* Does one step. Returns false if there is nothing to do now. */
+/* Starts a read or continues a delivery. Returns false if there is nothing to do now. */
 static bool event_queue_step(struct gateway_loop *h)
 {
     if (h->queue.sending) {
@@ -107,7 +107,7 @@ void event_queue_process(struct gateway_loop *h)
     if (h->queue.processing || h->queue.posted)
         return;
     h->queue.processing = true;
-    loop_begin_part("events");
+    loop_begin_measured_part("events");
     while (!h->reads.blocking && !h->budget.spent && event_queue_step(h))
         ;
     h->queue.processing = false;
@@ -116,7 +116,7 @@ void event_queue_process(struct gateway_loop *h)
         post_event_queue(h);
 }
 
-void event_queue_on_posted(struct loop_message *post)
+void event_queue_on_continue_posted(struct loop_message *post)
 {
     struct gateway_loop *h = container_of(post, struct gateway_loop, queue.post);
 

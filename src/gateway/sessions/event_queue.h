@@ -1,6 +1,6 @@
 /* event_queue.h - the events that wait on a loop, in publishing order (the same on all loops).
  *
- * An event is delivered completely before the next one begins. Events wait while the store is
+ * An event is delivered completely before the next event begins. Events wait while the store is
  * read for a session that starts or arrives (store_reads.h), and have a time budget (budget.h). */
 #ifndef GATEWAY_SESSIONS_EVENT_QUEUE_H
 #define GATEWAY_SESSIONS_EVENT_QUEUE_H
@@ -9,32 +9,31 @@
 #include "net/loop.h"
 
 struct delayed_events;
-struct delivery;
+struct event_delivery;
 struct gateway_loop;
 
 struct event_queue {
-    struct loop_event_batch *first, **end; /* parcels with events that were not started */
-    struct delayed_events *delays;    /* events that are delayed before they are queued; or NULL */
-    struct loop_event_batch *current; /* parcel of the event in progress */
-    bool sending;                     /* an event is in progress */
+    struct loop_event_batch *first, **end; /* batches with events whose delivery was not started */
+    struct delayed_events *delays;    /* events that are delayed before they are queued, or NULL */
+    struct loop_event_batch *current; /* batch of the event in progress */
+    bool sending;                     /* an event is being delivered */
     /* Delivery of the event in progress (fanout/); NULL before the first event. */
-    struct delivery *delivery;
+    struct event_delivery *delivery;
     bool processing;
     bool was_delayed; /* an iteration ended with queued events since the last ordered reads began */
     struct loop_message post;
     bool posted;
 };
 
-void event_queue_on_parcel(struct loop_message *post); /* struct loop_event_batch */
+void event_queue_on_batch_posted(struct loop_message *post); /* struct loop_event_batch */
 void event_queue_append(struct gateway_loop *h,
-                        struct loop_event_batch *p); /* appends a parcel to the queue */
-/* Returns the number of the last queued event; if the queue is empty, of the last event that was
- * started. */
+                        struct loop_event_batch *p); /* appends a batch to the queue */
+/* Returns the number of the last queued event, or of the last event that was started if the queue
+ * is empty. */
 uint64_t event_queue_last_number(const struct gateway_loop *h);
 /* Delivers events, and begins waiting store reads, until the budget is spent. */
 void event_queue_process(struct gateway_loop *h);
-void event_queue_on_posted(struct loop_message *post);
-/* Drops all queued events. */
+void event_queue_on_continue_posted(struct loop_message *post);
 void event_queue_clear(struct gateway_loop *h);
 
 #endif

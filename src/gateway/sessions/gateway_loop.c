@@ -1,5 +1,5 @@
-/* gateway_loop.c - the gateway's state on one event loop: creation, end, and end-of-iteration work.
- */
+/* gateway_loop.c - the gateway's state on one event loop: creation, end, work after each
+ * iteration. */
 #include "gateway/sessions/gateway_loop.h"
 
 #include "base/mem.h"
@@ -64,9 +64,9 @@ struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
     timers_init(&h->timers, g, loop);
     loop_resume_init(h);
     h->iteration_end.run = gateway_loop_end_iteration;
-    h->queue.post.run = event_queue_on_posted;
+    h->queue.post.run = event_queue_on_continue_posted;
     h->session_tasks.post.run = run_session_tasks;
-    loop_add_iteration_end(loop, &h->iteration_end);
+    loop_add_iteration_callback(loop, &h->iteration_end);
     return h;
 }
 
@@ -74,14 +74,14 @@ void gateway_loop_free(struct gateway_loop *h)
 {
     if (!h)
         return;
-    topics_close(&h->topics);
-    while (!links_empty(&h->sessions))
+    topics_prepare_loop_stop(&h->topics);
+    while (!links_are_empty(&h->sessions))
         session_end(container_of(h->sessions.next, struct session, link));
     gateway_upcalls.lists_free(h);
     event_queue_clear(h);
     loop_resume_clear(h);
     topics_clear(&h->topics);
-    loop_remove_iteration_end(&h->iteration_end);
+    loop_remove_iteration_callback(&h->iteration_end);
     timers_clear(&h->timers);
     compressor_free(h->packer);
     shared_frames_free(h->frames);
@@ -91,16 +91,16 @@ void gateway_loop_free(struct gateway_loop *h)
     mem_free(h);
 }
 
-void gateway_loop_end_iteration(struct iteration_end *t)
+void gateway_loop_end_iteration(struct loop_iteration_callback *t)
 {
     struct gateway_loop *h = container_of(t, struct gateway_loop, iteration_end);
 
-    budget_renew(&h->budget);
+    iteration_budget_renew(&h->budget);
     if (h->framed)
         shared_frames_release(h->frames);
     h->framed = false;
-    if (!links_empty(&h->unpublished))
+    if (!links_are_empty(&h->unpublished))
         gateway_upcalls.directory_flush(h);
     /* Journal records are replicated before the server sends the bytes of this iteration. */
-    replication_send_records(h);
+    replication_send_unsent_records(h);
 }

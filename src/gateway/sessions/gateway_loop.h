@@ -1,14 +1,14 @@
 /* gateway_loop.h - the gateway's state on one event loop; start here to read the gateway.
  *
- *   gateway        one per process: options, the registry of sessions (registry.h)
- *   hub            one per event loop: its sockets, sessions, topics and event queue
- *   peer           a WebSocket and how messages are sent to it
- *   session        receives events, knows which ones were sent; outlives its sockets
- *   topic          an audience of events and the sessions that subscribe to it
- *   seat           the subscription of a session to a topic (views/topics.h)
+ *   gateway              one per process: options, the registry of sessions (registry.h)
+ *   gateway_loop         one per event loop: its sockets, sessions, topics and event queue
+ *   gateway_socket       a WebSocket and how messages are sent to it
+ *   session              receives events, knows which ones were sent; outlives its sockets
+ *   topic                an audience of events and the sessions that subscribe to it
+ *   topic_subscription   the subscription of a session to a topic (subscriptions/topics.h)
  *
- * Only the loop's thread uses struct gateway_loop. Folder sessions/ uses wire/ and views/; it calls
- * the folders above it through upcalls.h. */
+ * Only the loop's thread uses struct gateway_loop. Folder sessions/ uses wire/ and subscriptions/;
+ * it calls the folders above it through upcalls.h. */
 #ifndef GATEWAY_SESSIONS_GATEWAY_LOOP_H
 #define GATEWAY_SESSIONS_GATEWAY_LOOP_H
 
@@ -26,9 +26,9 @@ struct gateway;
 struct compressor;
 struct member_tables;
 
-/* An event counter that one loop writes, padded to a cache line: a shared counter would slow
- * down all loops at every dispatch. */
-struct loop_count {
+/* Counts the events that one loop delivers; padded to a cache line, because a counter that loops
+ * share would slow them down at every dispatch. */
+struct loop_event_counter {
     _Atomic uint64_t n;
     char rest_of_line[64 - sizeof(uint64_t)];
 };
@@ -39,7 +39,7 @@ struct gateway_loop_timers {
     struct deadline_list *away, *showing_offline, *windows;
 };
 
-/* Sessions whose first task can continue (session_tasks.h). */
+/* Sessions whose first task can continue now (session_tasks.h). */
 struct runnable_session_tasks {
     struct link runnable;
     struct loop_message post;
@@ -55,30 +55,30 @@ struct gateway_loop {
     struct gateway_loop_timers timers;
     struct compressor *packer;
     struct arena *arena;                      /* temporary memory for the message in progress */
-    struct buf out;                           /* buffer for messages to send */
+    struct buf out;                           /* buffer for outgoing messages */
     struct event_frame frames[PAYLOAD_FORMS]; /* shared frames of events sent in this iteration */
-    bool framed;                              /* `frames` has frames of this iteration */
-    bool at_once;  /* write messages to the socket immediately: fanout/dispatch.c */
+    bool framed;                              /* `frames` contains frames of this iteration */
+    bool at_once;  /* write messages to the socket immediately (fanout/dispatch.c) */
     struct buf in; /* buffer for received messages */
 
     struct event_queue queue;
-    /* Numbers of the last event that was started, and of the last that was finished. */
+    /* Numbers of the last event whose delivery was started, and of the last that was delivered. */
     uint64_t begun, position;
     struct store_reads reads;
     struct iteration_budget budget;
     struct loop_resume_state resume;
     struct runnable_session_tasks session_tasks;
-    struct link unpublished; /* items: struct session_sync (presence/directory.h) */
+    struct link unpublished; /* items: struct session_cluster_state (presence/directory.h) */
     /* Member lists of this loop (member_lists/); NULL before the first list. */
     struct member_tables *member_tables;
-    unsigned list_pieces; /* number of posted member list tasks */
-    struct iteration_end iteration_end;
-    struct loop_count *delivered; /* this loop's counter in the gateway's array */
+    unsigned list_pieces; /* number of posted tasks of member lists */
+    struct loop_iteration_callback iteration_end;
+    struct loop_event_counter *delivered; /* this loop's entry in the gateway's array of counters */
 };
 
 struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop);
 void gateway_loop_free(struct gateway_loop *h);
-void gateway_loop_end_iteration(struct iteration_end *t);
+void gateway_loop_end_iteration(struct loop_iteration_callback *t);
 
 static inline void count_delivered_event(struct gateway_loop *h)
 {
@@ -87,7 +87,7 @@ static inline void count_delivered_event(struct gateway_loop *h)
     atomic_store_explicit(&h->delivered->n, before + 1, memory_order_relaxed);
 }
 
-/* Returns clock_s, read once per iteration. */
+/* Returns the time in seconds, read once per iteration. */
 static inline int64_t gateway_loop_time_s(struct gateway_loop *h)
 {
     if (!h->budget.second)
@@ -95,11 +95,11 @@ static inline int64_t gateway_loop_time_s(struct gateway_loop *h)
     return h->budget.second;
 }
 
-/* Adds ticks. Returns true if events have used up their time in this iteration. */
-static inline bool loop_budget_use(struct gateway_loop *h, uint32_t ticks)
+/* Adds ticks. Returns true if events have used up their time in this loop iteration. */
+static inline bool loop_budget_consume_ticks(struct gateway_loop *h, uint32_t ticks)
 {
     h->budget.ticks += ticks;
-    return h->budget.ticks >= BUDGET_TICKS && budget_is_spent(&h->budget);
+    return h->budget.ticks >= BUDGET_TICKS && iteration_budget_is_spent(&h->budget);
 }
 
 #endif

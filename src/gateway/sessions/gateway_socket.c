@@ -30,13 +30,13 @@ void gateway_socket_on_open(struct websocket *ws, void *arg)
     websocket_set_data(ws, p);
     links_append(&p->gateway_loop->peers, &p->link);
     atomic_fetch_add(&g->count.connected, 1);
-    record_opcode(p, TRAFFIC_OPENED, 0, STR(""));
+    record_traffic_opcode(p, TRAFFIC_OPENED, 0, STR(""));
     if (d->fault) {
         gateway_socket_close(
             p, d->fault, d->fault == CLOSE_BAD_VERSION ? "invalid version" : "invalid encoding");
         return;
     }
-    p->counted = registry_count_unauthenticated(g, websocket_address_key(ws));
+    p->counted = registry_count_unauthenticated_socket(g, websocket_address_key(ws));
     if (!p->counted) {
         gateway_socket_close(p, CLOSE_TOO_MANY, "too many connections that have not identified");
         return;
@@ -54,29 +54,36 @@ static void send_hello(struct gateway_socket *p)
 static void uncount_unauthenticated_socket(struct gateway_socket *p)
 {
     if (p->counted)
-        registry_uncount_unauthenticated(p->gateway_loop->gateway, websocket_address_key(p->ws));
+        registry_uncount_unauthenticated_socket(p->gateway_loop->gateway,
+                                                websocket_address_key(p->ws));
     p->counted = false;
 }
 
 void gateway_socket_close(struct gateway_socket *p, enum close_code code, const char *reason)
+{
+    gateway_socket_refuse(p, code, reason, NULL, STR(""));
+}
+
+void gateway_socket_refuse(struct gateway_socket *p, enum close_code code, const char *reason,
+                           const struct caller *caller, struct str cause)
 {
     if (p->closing)
         return;
     p->closing = true;
     deadline_cancel(&p->deadline);
     atomic_fetch_add(&p->gateway_loop->gateway->count.closed, 1);
-    record_close(p, code, reason);
+    record_traffic_close(p, code, reason, caller, cause);
     websocket_close(p->ws, code, str_of(reason));
 }
 
 void gateway_socket_on_closed(struct websocket *ws, int code)
 {
-    struct gateway_socket *p = websocket_data(ws);
+    struct gateway_socket *p = websocket_get_data(ws);
 
     if (!p)
         return;
     if (!p->closing)
-        record_close(p, code, "closed by the client");
+        record_traffic_close(p, code, "closed by the client", NULL, STR(""));
     uncount_unauthenticated_socket(p);
     deadline_cancel(&p->deadline);
     if (p->request_socket)
@@ -95,7 +102,7 @@ void gateway_socket_on_closed(struct websocket *ws, int code)
     }
     link_remove(&p->link);
     zstd_free(p->zstd);
-    delayed_ops_free(p);
+    delayed_op_messages_free(p);
     background_encoding_cancel(p->encoding);
     atomic_fetch_sub(&p->gateway_loop->gateway->count.connected, 1);
     mem_free(p);
@@ -103,7 +110,7 @@ void gateway_socket_on_closed(struct websocket *ws, int code)
 
 void gateway_socket_on_shutdown(struct websocket *ws)
 {
-    struct gateway_socket *p = websocket_data(ws);
+    struct gateway_socket *p = websocket_get_data(ws);
 
     if (p)
         gateway_socket_close(p, CLOSE_GOING_AWAY, "");
@@ -111,16 +118,16 @@ void gateway_socket_on_shutdown(struct websocket *ws)
 
 void gateway_socket_on_drained(struct websocket *ws)
 {
-    struct gateway_socket *p = websocket_data(ws);
+    struct gateway_socket *p = websocket_get_data(ws);
 
     if (p && p->session)
-        session_send_waiting(p->session);
+        session_send_waiting_events(p->session);
 }
 
 void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
 {
     uncount_unauthenticated_socket(p);
-    /* Cancel a long dispatch of the socket's former session. */
+    /* Cancel a long dispatch of the session that the socket had before. */
     if (p->encoding && !p->lent) {
         background_encoding_cancel(p->encoding);
         p->encoding = NULL;
@@ -134,7 +141,7 @@ void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
     deadline_restart(p->gateway_loop->timers.overdue, &p->deadline);
 }
 
-/* After op 9 the client may identify again on the same socket. */
+/* The socket stays open: after op 9 the client may identify again on it. */
 void gateway_socket_unset_session(struct gateway_socket *p)
 {
     p->state = SOCKET_UNAUTHENTICATED;
@@ -266,7 +273,7 @@ static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row
             return;
         }
     }
-    loop_begin_part(row->name);
+    loop_begin_measured_part(row->name);
     row->handle(p, row->op, raw, d);
 }
 
@@ -286,7 +293,7 @@ static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
             return;
         }
     } else if (unidentified && !(row && row->flags & OP_BEFORE_IDENTIFY)) {
-        /* Between IDENTIFY and READY other opcodes are ignored. */
+        /* Between IDENTIFY and READY other opcodes are ignored instead of refused. */
         if (p->state == SOCKET_UNAUTHENTICATED)
             gateway_socket_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
         return;
@@ -298,12 +305,12 @@ static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
 
 static bool parse_opcode(struct str raw, int64_t *ret)
 {
-    return json_parse_raw_int(raw, ret) && *ret >= 0 && *ret <= OP_MAX;
+    return json_parse_int_text(raw, ret) && *ret >= 0 && *ret <= OP_MAX;
 }
 
 void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
-    struct gateway_socket *p = websocket_data(ws);
+    struct gateway_socket *p = websocket_get_data(ws);
     struct gateway_loop *h = p->gateway_loop;
     struct form form = { .arena = h->arena };
     bool bot = p->session && p->session->bot;
@@ -312,7 +319,7 @@ void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, stru
 
     if (p->closing)
         return;
-    /* A client that sends a message is ready to receive HELLO: do not wait for HELLO_MS. */
+    /* A client that sends a message is ready to receive HELLO, so do not wait for HELLO_MS. */
     if (!p->hello_sent)
         send_hello(p);
     if (p->closing)
@@ -339,6 +346,6 @@ void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, stru
         gateway_socket_close(p, CLOSE_BAD_OPCODE, "unknown opcode");
         return;
     }
-    record_opcode(p, TRAFFIC_RECEIVED, (int)op, e->d);
+    record_traffic_opcode(p, TRAFFIC_RECEIVED, (int)op, e->d);
     handle_opcode(p, op, e->d);
 }

@@ -17,14 +17,14 @@ struct zstd;
 
 enum {
     HEARTBEAT_MS = 41250,
-    /* Delay after the upgrade: some clients drop bytes that arrive with the upgrade response. */
+    /* Delay of HELLO: some clients drop bytes that arrive together with the upgrade response. */
     HELLO_MS = 100,
     HEARTBEAT_OVERDUE_MS =
-        HEARTBEAT_MS * 3 / 2,             /* after this time without a heartbeat, op 1 is sent */
-    HEARTBEAT_DEAD_MS = HEARTBEAT_MS / 2, /* after that op 1, the socket is closed */
+        HEARTBEAT_MS * 3 / 2,             /* without a heartbeat for this long, op 1 is sent */
+    HEARTBEAT_DEAD_MS = HEARTBEAT_MS / 2, /* without an answer to that op 1, the socket is closed */
     UNAUTHENTICATED_MS = 60 * 1000, /* an unauthenticated socket without heartbeats is closed */
     UNAUTHENTICATED_MAX_MS = 15 * 60 * 1000,
-    INVALIDATED_MS = 10 * 1000, /* after op 9 without IDENTIFY, the socket is closed */
+    INVALIDATED_MS = 10 * 1000, /* a client that does not IDENTIFY after op 9 is disconnected */
 
     UNAUTHENTICATED_UNSENT_MAX = 16 * 1024, /* limit of unsent bytes of an unauthenticated socket */
     SOCKET_UNSENT_MAX =
@@ -33,50 +33,55 @@ enum {
 
 enum gateway_socket_state {
     SOCKET_UNAUTHENTICATED, /* no IDENTIFY or RESUME was received */
-    SOCKET_AUTHENTICATING,  /* IDENTIFY or RESUME is in progress */
-    SOCKET_HAS_SESSION,     /* the socket has a session */
+    SOCKET_AUTHENTICATING,  /* IDENTIFY or RESUME is being handled */
+    SOCKET_HAS_SESSION,
 };
 
+struct caller;
+
 struct gateway_socket {
-    struct link link; /* in the list of its loop */
+    struct link link; /* link in the list of its loop */
     struct gateway_loop *gateway_loop;
     struct websocket *ws;
     const struct dialect *dialect;
-    struct session *session; /* only in state SOCKET_HAS_SESSION */
-    /* In state SOCKET_AUTHENTICATING: address of the request's pointer to this socket; or NULL. */
+    struct session *session; /* NULL unless the state is SOCKET_HAS_SESSION */
+    /* In state SOCKET_AUTHENTICATING: address of the request's pointer to this socket, or NULL. */
     struct gateway_socket **request_socket;
-    struct deadline deadline; /* for the timer of the current state (struct gateway_loop_timers) */
+    struct deadline deadline; /* deadline of the current state (struct gateway_loop_timers) */
     struct zstd *zstd;
     struct background_encoding
-        *encoding; /* long dispatch in progress, or NULL; later dispatches wait */
+        *encoding; /* long dispatch that is being encoded, or NULL; later dispatches wait */
     struct delayed_op
         *delayed_ops; /* messages that wait while the thread pool uses the zstd stream */
     int64_t since_ms;
-    uint64_t connection_number;     /* number in the order of accepted connections */
+    uint64_t connection_number;     /* sequence number of the accepted connection */
     uint32_t window_ms;             /* start of the rate limit window in ms, modulo 2^32 */
-    unsigned short payloads, beats; /* messages received in the window */
+    unsigned short payloads, beats; /* messages and heartbeats received in the rate limit window */
     unsigned char state;
-    bool hello_sent; /* HELLO was sent */
-    bool streaming;  /* a message was sent */
-    bool lent;       /* the thread pool uses the zstd stream (background_encoding.h) */
-    bool compress;   /* each message is a complete zlib stream */
+    bool hello_sent;
+    bool streaming; /* at least one message was sent */
+    bool lent;      /* the thread pool uses the zstd stream (background_encoding.h) */
+    bool compress;  /* each message is a complete zlib stream */
     bool closing;
     bool counted;     /* counted among the unauthenticated sockets of its address */
-    bool invalidated; /* op 9 was sent: the client has to identify again */
+    bool invalidated; /* op 9 was sent, so the client must identify again */
 };
 
 /* Callbacks of gateway WebSockets. */
-void gateway_socket_on_open(struct websocket *ws, void *arg); /* arg: struct dialect */
+void gateway_socket_on_open(struct websocket *ws, void *arg); /* arg is a struct dialect */
 void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 void gateway_socket_on_closed(struct websocket *ws, int code);
 void gateway_socket_on_shutdown(struct websocket *ws);
 void gateway_socket_on_drained(struct websocket *ws);
 
 void gateway_socket_close(struct gateway_socket *p, enum close_code code, const char *reason);
+/* Closes a socket without a session; caller and cause are for the traffic log. */
+void gateway_socket_refuse(struct gateway_socket *p, enum close_code code, const char *reason,
+                           const struct caller *caller, struct str cause);
 /* Attaches a session to the socket; heartbeats are required from now on. */
 void gateway_socket_set_session(struct gateway_socket *p, struct session *s);
 void gateway_socket_unset_session(struct gateway_socket *p);
-/* Closes the socket in 10 s if the client does not identify: some clients ignore op 9 after
+/* Closes the socket in 10 s if the client does not identify, because some clients ignore op 9 after
  * READY. */
 void gateway_socket_await_identify(struct gateway_socket *p);
 void gateway_socket_on_identify(struct gateway_socket *p); /* called for IDENTIFY and RESUME */
@@ -89,7 +94,7 @@ void on_reidentify_timeout(struct deadline *d);
 
 enum opcode_flags {
     OP_BEFORE_IDENTIFY = 1, /* allowed before IDENTIFY */
-    OP_NOT_FOR_BOTS = 2,    /* ignored from bots */
+    OP_NOT_FOR_BOTS = 2,    /* ignored if a bot sends it */
     OP_IS_HEARTBEAT = 4,    /* counts as a heartbeat */
 };
 
@@ -97,7 +102,7 @@ struct opcode_row {
     int op;
     const char *name;
     unsigned flags;
-    const struct type *type; /* schema of "d"; NULL: "d" is not decoded */
+    const struct type *type; /* schema of "d"; NULL if "d" is not decoded */
     void (*handle)(struct gateway_socket *p, int op, struct str raw, const void *d);
 };
 

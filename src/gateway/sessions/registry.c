@@ -10,7 +10,7 @@
 
 enum { DAY_MS = 24 * 60 * 60 * 1000, START_INTERVAL_MS = 5000, START_BURST = 5 };
 
-bool registry_count_unauthenticated(struct gateway *g, uint64_t key)
+bool registry_count_unauthenticated_socket(struct gateway *g, uint64_t key)
 {
     uintptr_t max = g->options.max_unauthenticated ? g->options.max_unauthenticated : 64;
 
@@ -23,7 +23,7 @@ bool registry_count_unauthenticated(struct gateway *g, uint64_t key)
     return ok;
 }
 
-void registry_uncount_unauthenticated(struct gateway *g, uint64_t key)
+void registry_uncount_unauthenticated_socket(struct gateway *g, uint64_t key)
 {
     pthread_mutex_lock(&g->lock);
     uintptr_t count = (uintptr_t)map_get(&g->unauthenticated, key);
@@ -53,7 +53,7 @@ static unsigned session_starts_today(const struct account *a)
     return a->starts_day == (uint16_t)current_day_number() ? a->starts : 0;
 }
 
-/* Raises today's count of session starts to at least `known`. */
+/* Raises today's number of session starts to at least `known`. */
 static void raise_session_starts_today(struct account *a, uint64_t known)
 {
     unsigned starts = session_starts_today(a);
@@ -180,7 +180,7 @@ void remote_session_free(struct remote_session *r)
     mem_free(r);
 }
 
-struct gateway_loop *registry_find_loop(struct gateway *g, uint64_t number)
+struct gateway_loop *registry_find_loop_of_session(struct gateway *g, uint64_t number)
 {
     pthread_mutex_lock(&g->lock);
     struct session *s = map_get(&g->sessions, number);
@@ -207,7 +207,7 @@ void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gatew
     pthread_mutex_unlock(&g->lock);
 }
 
-/* The first half of an id is the session's number. */
+/* The first half of a session id is the session's number. */
 bool session_id_parse(struct str id, uint64_t *ret_number)
 {
     unsigned char bytes[SESSION_ID / 2];
@@ -238,7 +238,7 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
     return found;
 }
 
-struct session *registry_find_on_loop(struct gateway_loop *h, uint64_t number)
+struct session *registry_find_session_on_loop(struct gateway_loop *h, uint64_t number)
 {
     pthread_mutex_lock(&h->gateway->lock);
     struct session *s = map_get(&h->gateway->sessions, number);
@@ -256,7 +256,7 @@ static int64_t *start_bucket_of_key(struct account *a, uint32_t key)
     return &a->others[key - 1];
 }
 
-/* Token bucket per rate limit key: a burst of five session starts, then one every five seconds. */
+/* Token bucket per rate limit key: five session starts at once, then one every five seconds. */
 static bool start_bucket_consume(int64_t *full_ms, int64_t now)
 {
     int64_t from = *full_ms > now ? *full_ms : now;
@@ -308,7 +308,7 @@ struct session_starts registry_read_session_starts(struct gateway *g, snowflake 
     return s;
 }
 
-void registry_apply_remote_starts(struct gateway *g, const struct session_starts *s)
+void registry_apply_remote_session_starts(struct gateway *g, const struct session_starts *s)
 {
     int64_t *full_ms;
 

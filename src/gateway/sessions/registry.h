@@ -12,10 +12,10 @@
 #include "gateway/wire/dialects.h"
 
 struct account;
-struct directory;
+struct session_directory;
 struct gateway_loop;
-struct replica;
-struct loop_count;
+struct replicas;
+struct loop_event_counter;
 
 /* Counters for /metrics. */
 struct gateway_counters {
@@ -25,20 +25,21 @@ struct gateway_counters {
 
 struct gateway {
     struct gateway_options options;
-    struct cluster *cluster;        /* NULL: single node */
-    struct journal *journal;        /* NULL: sessions do not survive a crash of the process */
-    struct replica *replica;        /* copies of other nodes' journals; or NULL */
-    _Atomic uint32_t replicated_by; /* identity of the node that has this node's replica; or 0 */
-    struct directory *directory;    /* other nodes' sessions; NULL: not shared */
+    struct cluster *cluster;        /* NULL if this is a single node */
+    struct journal *journal;        /* NULL if sessions do not survive a crash of the process */
+    struct replicas *replica;       /* copies of other nodes' journals, or NULL */
+    _Atomic uint32_t replicated_by; /* identity of the node that has this node's replica, or 0 */
+    struct session_directory
+        *directory; /* sessions of other nodes; NULL if nodes do not share them */
     struct loops *loops;
     struct gateway_loop **gateway_loops;
-    _Atomic unsigned gateway_loop_count; /* 0: not started, or stopped */
-    struct loop_count *delivered;        /* events sent to sessions, per loop */
+    _Atomic unsigned gateway_loop_count;  /* 0 before the start and after the stop */
+    struct loop_event_counter *delivered; /* events sent to sessions, per loop */
     unsigned loop_count;
     pthread_mutex_t lock; /* protects the next six members */
     struct map sessions;  /* session number -> struct session */
     struct map remotes;   /* session number -> struct remote_session */
-    /* Session number -> struct gateway_loop, for sessions that are requested from other nodes. */
+    /* Session number -> struct gateway_loop, of sessions that are requested from other nodes. */
     struct map arriving;
     struct map accounts;        /* user id -> struct account */
     struct map unauthenticated; /* hash of address -> number of unauthenticated sockets */
@@ -50,9 +51,9 @@ struct gateway {
     _Atomic uint64_t published;
     uint64_t first_number; /* in a cluster: events up to this number are older than this process */
     _Atomic bool draining;
-    _Atomic int64_t delay_ms;       /* delay of events in ms, on test servers */
+    _Atomic int64_t delay_ms;       /* delay of events in ms, for tests of clients */
     _Atomic unsigned presence_bots; /* number of bot sessions with the intent GUILD_PRESENCES */
-    bool busy;                      /* used while stopping */
+    bool busy;                      /* only while stopping: a loop still has work */
     struct gateway_counters count;
     _Atomic uint64_t accepted_connections; /* number of accepted connections */
     unsigned cluster_heartbeats; /* heartbeats while this node is the first of the cluster */
@@ -62,70 +63,69 @@ struct gateway {
 struct announced_presence {
     struct announced_presence *next;
     uint32_t shard_id, shard_count;
-    struct statuses statuses;
+    struct account_statuses statuses;
     uint64_t activities; /* hash of the activities, or 0 */
 };
 
-/* A session of another node. Changed by one thread, with the lock held. */
+/* A session of another node. Changed by one thread, with the gateway's lock held. */
 struct remote_session {
-    struct link of_user; /* in the account's list */
-    struct link of_node; /* in the list of its node */
+    struct link of_user; /* link in the list of its account */
+    struct link of_node; /* link in the list of its node */
     uint32_t server;
-    uint32_t round; /* last full update that had this session (presence/directory_nodes.c) */
+    uint32_t round; /* last full update that contained this session (presence/directory_nodes.c) */
     uint64_t number;
     snowflake user_id;
     uint32_t shard_id, shard_count;
-    unsigned char status, kind; /* enum presence_status, client_kind_from_name */
+    unsigned char status, kind; /* enum presence_status, enum client_kind */
     bool shown_offline, bot;
     char id[SESSION_ID + 1], client[64];
-    struct str presence; /* JSON of activities, on the heap; p == NULL: no activities */
+    struct str presence; /* JSON of activities, on the heap; p is NULL if there are none */
     snowflake *guilds;   /* ids of the session's guilds, on the heap */
     size_t guild_count;
-    size_t
-        small_count; /* the first guild ids are those of guilds up to SMALL_GUILD_MEMBERS members */
+    size_t small_count; /* number of ids, first in `guilds`, of guilds up to SMALL_GUILD_MEMBERS */
 };
 
-/* An account that has sessions, or started sessions today. */
+/* An account that has sessions now, or has started sessions today. */
 struct account {
     snowflake id;
     struct link sessions;
     struct link remotes; /* struct remote_session */
-    /* First entry of a list, one per shard of a bot; shard_count 0: nothing announced. */
+    /* First entry of a list, one per shard of a bot; shard_count 0 if nothing is announced. */
     struct announced_presence announced;
     unsigned session_count, remote_count, task_count;
     uint16_t starts;     /* number of sessions started on starts_day */
-    uint16_t starts_day; /* day number (lowest 16 bits) */
-    int64_t full_ms;     /* when the token bucket of rate limit key 0 is full again */
-    int64_t *others;     /* the same time for keys 1 to GATEWAY_CONCURRENCY - 1; or NULL */
+    uint16_t starts_day; /* lowest 16 bits of the day number */
+    int64_t full_ms;     /* when the token bucket of rate limit key 0 is full again, in ms */
+    int64_t *others;     /* the same times of keys 1 to GATEWAY_CONCURRENCY - 1, or NULL */
 };
 
-/* Returns the announced presence of a shard and creates it if needed. Needs the lock. */
+/* Returns the announced presence of a shard; creates it if needed. Needs the gateway's lock. */
 struct announced_presence *account_announced_presence(struct account *a, uint32_t shard_id,
                                                       uint32_t shard_count);
 void account_free(struct account *a);
-/* Adds the remote session to its account and to the map, or removes it. Needs the lock. */
+/* Add the remote session to its account and to the map, or remove it. Needs the gateway's lock. */
 void remote_session_add(struct gateway *g, struct remote_session *r);
 void remote_session_remove(struct gateway *g, struct remote_session *r);
 void remote_session_free(struct remote_session *r); /* accepts NULL */
 
-/* False: the address has too many. */
-bool registry_count_unauthenticated(struct gateway *g, uint64_t key);
-void registry_uncount_unauthenticated(struct gateway *g, uint64_t key);
-/* Adds the session unless its account has too many. Returns whether it was added. */
+/* Returns false if the address has too many unauthenticated sockets. */
+bool registry_count_unauthenticated_socket(struct gateway *g, uint64_t key);
+void registry_uncount_unauthenticated_socket(struct gateway *g, uint64_t key);
+/* Adds the session unless its account has too many. Returns whether the session was added. */
 bool registry_add_session(struct gateway *g, struct session *s);
-/* Adds a session that was restored from another process; there is no limit. */
+/* Adds a session that was restored from another process, without a limit. */
 void registry_add_restored_session(struct gateway *g, struct session *s);
 void registry_remove_session(struct gateway *g, struct session *s);
-/* Returns the session if it is on this loop, else NULL. Runs on that loop. */
-struct session *registry_find_on_loop(struct gateway_loop *h, uint64_t number);
+/* Returns the session if it is on this loop, otherwise NULL. Call it on that loop. */
+struct session *registry_find_session_on_loop(struct gateway_loop *h, uint64_t number);
 /* Parses the session number from a session id. Returns false if the id is not valid. */
 bool session_id_parse(struct str id, uint64_t *ret_number);
-/* Returns the loop that has the session or will receive it; or NULL. */
-struct gateway_loop *registry_find_loop(struct gateway *g, uint64_t number);
+/* Returns the loop that has the session or will receive it, or NULL. */
+struct gateway_loop *registry_find_loop_of_session(struct gateway *g, uint64_t number);
 /* Returns whether the session is on this node. */
 bool registry_has_session(struct gateway *g, uint64_t number);
 /* Counts a session start of the account, if its limits allow another session of this shard now.
- * `known`: a lower bound of today's starts; *ret: the new count. */
+ * `known` is a lower bound of today's starts; *ret is the new count. */
 bool registry_count_session_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
                                   int64_t *ret);
 /* Recent session starts of an account, as nodes of a cluster send them to each other. */
@@ -137,9 +137,9 @@ struct session_starts {
 };
 struct session_starts registry_read_session_starts(struct gateway *g, snowflake id,
                                                    uint32_t shard_id);
-void registry_apply_remote_starts(struct gateway *g, const struct session_starts *s);
+void registry_apply_remote_session_starts(struct gateway *g, const struct session_starts *s);
 int64_t current_day_number(void);
-/* Records that the session was requested from another node and will arrive at `hub`. NULL
+/* Records that the session was requested from another node and will arrive at loop `hub`. NULL
  * removes the record. */
 void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gateway_loop *hub);
 

@@ -3,15 +3,15 @@
 
 #include "base/mem.h"
 
-enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* page sizes double up to the largest */
+enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* the size of a page doubles up to the largest */
 
 static uint32_t replay_page_count(const struct replay_page *page)
 {
     return (uint32_t)(page->end - page->first);
 }
 
-/* Most lookups are in the newest page, so it is checked first. */
-const struct replay_entry *replay_entry_at(const struct replay *r, uint32_t i)
+/* Checks the newest page first, because most entries are read from it. */
+const struct replay_entry *replay_entry_at(const struct replay_buffer *r, uint32_t i)
 {
     const struct replay_page *page = r->newest;
     uint32_t before = r->count - replay_page_count(page);
@@ -28,7 +28,7 @@ static size_t replay_entry_size(const struct replay_entry *k)
     return gateway_event_payload(k->event).n;
 }
 
-static void evict_oldest_entry(struct replay *r)
+static void evict_oldest_entry(struct replay_buffer *r)
 {
     struct replay_page *page = r->oldest;
     const struct replay_entry *k = &page->items[page->first++];
@@ -45,7 +45,7 @@ static void evict_oldest_entry(struct replay *r)
     r->oldest_s = r->count ? r->oldest->items[r->oldest->first].at_s : 0;
 }
 
-static void replay_add_page(struct replay *r)
+static void replay_add_page(struct replay_buffer *r)
 {
     uint32_t cap = r->newest ? 2U * r->newest->cap : FIRST_PAGE;
     struct replay_page *page;
@@ -61,25 +61,27 @@ static void replay_add_page(struct replay *r)
     r->newest = page;
 }
 
-static bool replay_must_evict(const struct replay *r, uint32_t more, size_t bytes, int64_t now_s)
+static bool replay_must_evict(const struct replay_buffer *r, uint32_t more, size_t bytes,
+                              int64_t now_s)
 {
     return r->count + more > REPLAY_COUNT || r->bytes + bytes > REPLAY_BYTES ||
            r->oldest_s < now_s - REPLAY_AGE_S;
 }
 
-static void replay_evict_for(struct replay *r, uint32_t more, size_t bytes, int64_t now_s)
+static void replay_evict_for(struct replay_buffer *r, uint32_t more, size_t bytes, int64_t now_s)
 {
     while (r->count && replay_must_evict(r, more, bytes, now_s))
         evict_oldest_entry(r);
 }
 
-void replay_evict_expired(struct replay *r, int64_t now_s)
+void replay_evict_expired(struct replay_buffer *r, int64_t now_s)
 {
     replay_evict_for(r, 0, 0, now_s);
 }
 
-/* Evicts old entries before adding, so that the buffer never exceeds its limits. */
-void replay_add(struct replay *r, struct gateway_event *n, unsigned form, int64_t now_s)
+/* Evicts old entries before it adds the event, so that the buffer never exceeds its limits. */
+void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigned form,
+                       int64_t now_s)
 {
     size_t bytes = gateway_event_payload(n).n;
 
@@ -96,7 +98,7 @@ void replay_add(struct replay *r, struct gateway_event *n, unsigned form, int64_
     r->bytes += bytes;
 }
 
-void replay_clear(struct replay *r)
+void replay_buffer_clear(struct replay_buffer *r)
 {
     while (r->count)
         evict_oldest_entry(r);

@@ -4,15 +4,15 @@
 
 #include "gateway/wire/gateway_event.h"
 
-/* An entry of the replay buffer; small, because a busy session has thousands. */
+/* An entry of the replay buffer; small, because a busy session has thousands of them. */
 struct replay_entry {
     struct gateway_event *event;
-    uint32_t at_s; /* seconds since 1970, until 2106 */
+    uint32_t at_s; /* Unix time in seconds, until 2106 */
     uint8_t form;
 };
 
-/* Pages of entries do not move when the buffer grows: reallocation in ten thousand sessions that
- * receive the same events would fragment the heap. */
+/* A page of entries. Pages do not move when the buffer grows: reallocation in ten thousand sessions
+ * that receive the same events would fragment the heap. */
 struct replay_page {
     struct replay_page *next; /* next newer page */
     uint16_t cap, first, end;
@@ -20,27 +20,28 @@ struct replay_page {
 };
 
 /* The newest entry has the session's current seq. */
-struct replay {
+struct replay_buffer {
     struct replay_page *oldest, *newest;
     uint32_t count;
-    /* Time of the oldest entry, so that replay_add need not read the oldest page. */
+    /* Time of the oldest entry, so that replay_buffer_add need not read the oldest page. */
     uint32_t oldest_s;
     size_t bytes;
 };
 
 enum { REPLAY_COUNT = 4096, REPLAY_BYTES = 4 * 1024 * 1024, REPLAY_AGE_S = 600 };
-/* A client that is this far behind is disconnected; the other half of the buffer is left for
- * RESUME. */
+/* A client that is this many events or bytes behind is disconnected; the other half of the buffer
+ * is left for RESUME. */
 enum { BEHIND_COUNT = REPLAY_COUNT / 2, BEHIND_BYTES = REPLAY_BYTES / 2 };
 
-void replay_add(struct replay *r, struct gateway_event *n, unsigned form, int64_t now_s);
-void replay_evict_expired(struct replay *r, int64_t now_s);
-const struct replay_entry *replay_entry_at(const struct replay *r,
-                                           uint32_t i); /* index 0: the oldest entry */
-void replay_clear(struct replay *r);
+void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigned form,
+                       int64_t now_s);
+void replay_evict_expired(struct replay_buffer *r, int64_t now_s);
+const struct replay_entry *replay_entry_at(const struct replay_buffer *r,
+                                           uint32_t i); /* index 0 is the oldest entry */
+void replay_buffer_clear(struct replay_buffer *r);
 
 /* Prefetches the memory of the next entry; there must be a page. */
-static inline void replay_prefetch_next(const struct replay *r)
+static inline void replay_prefetch_next(const struct replay_buffer *r)
 {
     __builtin_prefetch(&r->newest->items[r->newest->end], 1);
 }

@@ -31,9 +31,9 @@ static void close_message_too_large(struct gateway_socket *p)
 
 static bool message_fits_or_close(struct gateway_socket *p, const struct buf *message)
 {
-    if (buf_full(message))
+    if (buf_is_full(message))
         close_message_too_large(p);
-    return !buf_full(message);
+    return !buf_is_full(message);
 }
 
 static void send_output_buffer(struct gateway_socket *p, bool text)
@@ -42,7 +42,7 @@ static void send_output_buffer(struct gateway_socket *p, bool text)
 
     if (message_fits_or_close(p, &h->out))
         websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
-    /* Free the buffer after a large message. */
+    /* Free the buffer after a large message was sent. */
     if (h->out.cap > OUTPUT_MAX_IDLE_CAPACITY)
         buf_clear(&h->out);
 }
@@ -64,7 +64,7 @@ void send_opcode(struct gateway_socket *p, enum opcode op, struct str d)
         delay_op_message(p, op, d);
         return;
     }
-    record_opcode(p, TRAFFIC_SENT, op, d);
+    record_traffic_opcode(p, TRAFFIC_SENT, op, d);
     buf_reset(&h->out);
     bool text = encode_opcode_message(&c, op, d, &h->out);
     p->zstd = c.zstd;
@@ -78,7 +78,7 @@ static bool can_share_frames(const struct gateway_socket *p)
     return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
 }
 
-/* An event for one session, such as READY, may be large: its parts are copied only once. */
+/* Sends an event for one session, such as READY. It may be large, so it is copied only once. */
 static void send_unshared_frame(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                 unsigned form)
 {
@@ -86,7 +86,7 @@ static void send_unshared_frame(struct gateway_socket *p, uint64_t seq, struct g
     char room[FRAME_PREFIX_MAX];
     struct str parts[FRAME_PARTS];
 
-    dispatch_frame_parts(seq, n, form, h->packer, h->arena, room, parts);
+    build_dispatch_frame_parts(seq, n, form, h->packer, h->arena, room, parts);
     websocket_send_parts(p->ws, form & (PAYLOAD_ETF | PAYLOAD_DEFLATED) ? WS_BINARY : WS_TEXT,
                          parts, FRAME_PARTS);
 }
@@ -162,7 +162,7 @@ static void delay_op_message(struct gateway_socket *p, enum opcode op, struct st
     *end = late;
 }
 
-void send_delayed_ops(struct gateway_socket *p)
+void send_delayed_op_messages(struct gateway_socket *p)
 {
     struct delayed_op *next;
 
@@ -174,7 +174,7 @@ void send_delayed_ops(struct gateway_socket *p)
     p->delayed_ops = NULL;
 }
 
-void delayed_ops_free(struct gateway_socket *p)
+void delayed_op_messages_free(struct gateway_socket *p)
 {
     while (p->delayed_ops) {
         struct delayed_op *next = p->delayed_ops->next;

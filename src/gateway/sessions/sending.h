@@ -6,18 +6,18 @@
 
 struct gateway_socket;
 
-/* Sends a message that is not a dispatch; d is JSON. */
+/* Sends a message other than a dispatch; d is JSON. */
 void send_opcode(struct gateway_socket *p, enum opcode op, struct str d);
-/* Sends a dispatch; form: bits of enum payload_form except PAYLOAD_ETF and PAYLOAD_DEFLATED. */
+/* Sends a dispatch; `form` are bits of enum payload_form except PAYLOAD_ETF, PAYLOAD_DEFLATED. */
 void send_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n, unsigned form);
 
-/* Creates an encoder without compressor and arena, for another thread. It owns the socket's zstd
- * stream until it is returned; messages that need the stream wait meanwhile. */
+/* Creates an encoder without compressor and arena, for another thread. The encoder owns the
+ * socket's zstd stream until it is returned; messages that need the stream wait meanwhile. */
 void message_encoder_lend(struct gateway_socket *p, struct message_encoder *ret);
 void message_encoder_return(struct gateway_socket *p, struct message_encoder *c);
 /* Sends a message that is already encoded. */
 void send_encoded_message(struct gateway_socket *p, struct buf *message, bool text);
-void send_delayed_ops(struct gateway_socket *p);
-void delayed_ops_free(struct gateway_socket *p);
+void send_delayed_op_messages(struct gateway_socket *p);
+void delayed_op_messages_free(struct gateway_socket *p);
 
 #endif

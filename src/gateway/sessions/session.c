@@ -52,7 +52,7 @@ struct session *session_new_with_id(struct gateway_loop *h, const struct caller 
     return s;
 }
 
-void session_set_client(struct session *s, const char *client)
+void session_set_client_name(struct session *s, const char *client)
 {
     struct gateway *g = s->gateway_loop->gateway;
 
@@ -81,7 +81,7 @@ bool session_has_id(const struct session *s, struct str id)
     return str_eq(str_of(own), id);
 }
 
-struct client_presence *session_client_presence(struct session *s)
+struct client_presence *session_get_or_create_presence(struct session *s)
 {
     if (!s->client_presence) {
         s->client_presence = mem_new(sizeof *s->client_presence);
@@ -90,8 +90,8 @@ struct client_presence *session_client_presence(struct session *s)
     return s->client_presence;
 }
 
-/* A new session is not replicated yet. */
-struct session_sync *session_sync(struct session *s)
+/* Marks the whole session as unsent, because a new session is not replicated yet. */
+struct session_cluster_state *session_get_or_create_cluster_state(struct session *s)
 {
     if (!s->sync) {
         s->sync = mem_new(sizeof *s->sync);
@@ -139,8 +139,8 @@ static void session_unref_client_name(struct session *s)
 void session_end(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
-    /* The session's next owner announces the presence: other users must not see the account
-     * offline meanwhile. */
+    /* The node that continues the session announces the presence: other users must not see the
+     * account offline meanwhile. */
     bool stays_shown =
         s->state == SESSION_SUSPENDED || (s->state == SESSION_MOVING && g->directory);
 
@@ -167,7 +167,7 @@ void session_end(struct session *s)
     if (bot_receives_presences(s))
         atomic_fetch_sub(&g->presence_bots, 1);
     link_remove(&s->link);
-    replay_clear(&s->replay);
+    replay_buffer_clear(&s->replay);
     client_presence_free(s->client_presence);
     mem_free(s->sync);
     session_unref_client_name(s);
@@ -238,8 +238,8 @@ void session_set_state(struct session *s, enum session_state state)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* Disconnects a client that is too far behind; the client may resume. Until then unsent events
- * wait in the replay buffer at almost no cost. */
+/* Disconnects a client that is too far behind; the client may resume. Until then unsent events wait
+ * in the replay buffer at almost no cost. */
 static void disconnect_slow_client(struct session *s)
 {
     atomic_fetch_add_explicit(&s->gateway_loop->gateway->count.disconnected_slow, 1,
@@ -250,14 +250,14 @@ static void disconnect_slow_client(struct session *s)
 static void send_event_to_socket(struct session *s, uint64_t seq, struct gateway_event *n,
                                  unsigned form)
 {
-    record_dispatch(s->socket, seq, n, form);
+    record_traffic_dispatch(s->socket, seq, n, form);
     if (event_is_too_long_for_loop(n))
         background_encoding_begin(s->socket, seq, n, form);
     else
         send_dispatch(s->socket, seq, n, form);
 }
 
-void session_send_waiting(struct session *s)
+void session_send_waiting_events(struct session *s)
 {
     struct gateway_socket *p = s->socket;
 
@@ -298,7 +298,7 @@ bool session_has_backlog(const struct session *s)
                          websocket_unsent_bytes(s->socket->ws) > SOCKET_UNSENT_MAX);
 }
 
-/* Sends the newest event of the replay buffer, or lets it wait behind earlier events. */
+/* Sends the newest event of the replay buffer; if earlier events wait, it waits behind them. */
 static void send_or_queue_newest(struct session *s, struct gateway_event *n, unsigned form)
 {
     struct gateway_socket *p = s->socket;
@@ -318,8 +318,8 @@ static void send_or_queue_newest(struct session *s, struct gateway_event *n, uns
         websocket_notify_when_drained(p->ws);
 }
 
-/* Returns the number that the journal records for the event. RESUMED need not be replayed: a
- * client that did not receive it resumes again. */
+/* Returns the number that the journal records for the event. RESUMED need not be replayed: a client
+ * that did not receive it resumes again. */
 static uint64_t journal_number_of_event(const struct gateway_event *n)
 {
     if (n->number)
@@ -337,10 +337,10 @@ void session_deliver_event(struct session *s, struct gateway_event *n, unsigned 
                                 test_fault_is_enabled(TEST_FAULT_EMPTY_JOURNAL)
                                     ? NUMBER_TRANSIENT
                                     : journal_number_of_event(n));
-        replication_mark_session(s);
+        replication_mark_records_unsent(s);
     }
     if (n->type != EVENT_READY)
-        replay_add(&s->replay, n, form, gateway_loop_time_s(s->gateway_loop));
+        replay_buffer_add(&s->replay, n, form, gateway_loop_time_s(s->gateway_loop));
     if (s->socket)
         send_or_queue_newest(s, n, form);
     count_delivered_event(s->gateway_loop);
@@ -354,9 +354,9 @@ void session_deliver_payload(struct session *s, enum event event, struct str pay
     gateway_event_unref(n);
 }
 
-void session_deliver_buf(struct session *s, enum event event, struct buf *payload)
+void session_deliver_payload_buf(struct session *s, enum event event, struct buf *payload)
 {
-    if (buf_full(payload)) {
+    if (buf_is_full(payload)) {
         log_warn("gateway: invalidated a session because its %s event exceeds the size limit",
                  event_name(event));
         session_invalidate_later(s->gateway_loop, s->number);
@@ -371,7 +371,7 @@ void session_replay_after(struct session *s, uint64_t seq)
     s->output.sent = seq;
     s->output.replay_end = s->seq;
     s->behind_bytes = 0;
-    session_send_waiting(s);
+    session_send_waiting_events(s);
     session_deliver_payload(s, EVENT_RESUMED, STR("{\"_trace\":" GATEWAY_TRACE "}"));
 }
 
@@ -396,7 +396,7 @@ struct invalid_post {
 static void on_invalidate_posted(struct loop_message *post)
 {
     struct invalid_post *x = container_of(post, struct invalid_post, post);
-    struct session *s = registry_find_on_loop(x->gateway_loop, x->number);
+    struct session *s = registry_find_session_on_loop(x->gateway_loop, x->number);
 
     if (s && s->socket)
         session_invalidate(s->socket);
@@ -440,10 +440,11 @@ static void session_set_shown_offline(struct session *s, bool was_shown_offline)
 
 void on_session_show_offline(struct deadline *d)
 {
-    session_set_shown_offline(container_of(d, struct session_absence, show_offline)->session, true);
+    session_set_shown_offline(
+        container_of(d, struct session_disconnect_deadlines, show_offline)->session, true);
 }
 
-void session_on_reconnect(struct session *s)
+void session_on_client_reconnected(struct session *s)
 {
     session_absence_free(s);
     if (s->presence.shown_offline)
@@ -452,7 +453,7 @@ void session_on_reconnect(struct session *s)
 
 void on_session_expired(struct deadline *d)
 {
-    session_end(container_of(d, struct session_absence, away)->session);
+    session_end(container_of(d, struct session_disconnect_deadlines, away)->session);
 }
 
 /* --- moving to another loop ----------------------------------------------------------- */
@@ -481,7 +482,7 @@ void session_attach(struct session *s, struct gateway_loop *h)
     session_tasks_attach(s);
     if (s->sync)
         s->sync->round = 0; /* replication rounds are counted per loop */
-    replication_mark_whole_session(s);
+    replication_mark_session_unsent(s);
     if (s->presence.due && s->client_presence)
         deadline_restart(h->timers.windows, &s->client_presence->window);
 }

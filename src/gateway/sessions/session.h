@@ -1,4 +1,4 @@
-/* session.h - a session: the state of a client that receives events; outlives its sockets. */
+/* session.h - a gateway session: the state of a client that receives events. */
 #ifndef GATEWAY_SESSIONS_SESSION_H
 #define GATEWAY_SESSIONS_SESSION_H
 
@@ -13,8 +13,8 @@ struct journal_slot;
 struct gateway_socket;
 
 enum {
-    PRESENCE_MS = 20 * 1000,        /* window of the presence rate limit */
-    SESSION_EXPIRY_MS = 180 * 1000, /* disconnected sessions end after this time */
+    PRESENCE_MS = 20 * 1000,        /* window of the presence rate limit, in ms */
+    SESSION_EXPIRY_MS = 180 * 1000, /* disconnected sessions end after this time, in ms */
     SHOW_OFFLINE_MS = 60 * 1000,    /* disconnected sessions are shown as offline after this time */
     SESSION_ID = 32,
 };
@@ -29,65 +29,65 @@ enum presence_status {
 /* State of a session; resume/resume.h has the diagram. A session can end in any state. */
 enum session_state {
     SESSION_IDENTIFYING,  /* READY was not sent; the session is not visible to others */
-    SESSION_LIVE,         /* has a connection */
-    SESSION_DISCONNECTED, /* connection lost; may be resumed on this node */
-    SESSION_ARRIVING,     /* moving to its client's loop, until all missed events are sent */
+    SESSION_LIVE,         /* the session has a connection */
+    SESSION_DISCONNECTED, /* the connection is lost; the session may be resumed on this node */
+    SESSION_ARRIVING,     /* moves to its client's loop, until all missed events are sent */
     /* Rebuilt from the journal of a crashed node, until all missed events are sent. */
     SESSION_RECOVERED,
-    SESSION_MOVING,    /* being released to another node */
-    SESSION_SUSPENDED, /* stored because this node stops */
+    SESSION_MOVING,    /* is being released to another node */
+    SESSION_SUSPENDED, /* was stored because this node stops */
     SESSION_STATES,
 };
 
-/* Combined status of an account's sessions, and its status per kind of client: enum
- * parse_presence_status. */
-struct statuses {
+/* Combined status of an account's sessions, and the status per kind of client: enum
+ * presence_status. */
+struct account_statuses {
     unsigned char whole, of[CLIENT_KINDS];
 };
 
 /* --- parts that only some sessions have, allocated when needed ------------------------ */
 
 /* Deadlines of a disconnected session. */
-struct session_absence {
+struct session_disconnect_deadlines {
     struct session *session;
     struct deadline away, show_offline;
 };
 
-/* The presence that the client set. Changed with the gateway's lock held, except the rate limit
+/* The presence that the client has set. Changed with the gateway's lock held, except the rate limit
  * window. */
 struct client_presence {
     struct session *session;
-    struct str activities;  /* JSON, on the heap; p == NULL: no activities */
-    struct deadline window; /* deadline of the rate limit window */
+    struct str activities;  /* JSON, on the heap; p is NULL if there are no activities */
+    struct deadline window; /* end of the rate limit window */
     int64_t since_ms;       /* start of the rate limit window */
     unsigned count;         /* number of changes announced in the rate limit window */
 };
 
-/* Tasks of a session (session_tasks.h). */
+/* Running tasks of a session (session_tasks.h). */
 struct session_tasks {
     struct session *session;
     struct link tasks;
-    struct link runnable; /* in the list of its loop */
+    struct link runnable; /* link in the list of its loop */
     unsigned count;
 };
 
-/* State of the session that other nodes have received. */
-struct session_sync {
+/* State of the session that other nodes have received (directory and replica). */
+struct session_cluster_state {
     struct session *session;
-    struct link unpublished; /* in the list of its loop while its presence record is unpublished */
-    /* In the list of struct replication while journal records are unreplicated. */
+    struct link unpublished; /* link in the list of its loop while its presence is unpublished */
+    /* Link in the list of struct journal_replication while journal records are not replicated. */
     struct link unreplicated;
     uint64_t replicated_seq; /* the replica has the session's journal records up to this seq */
     uint32_t round;          /* replication round in which the whole session was sent */
-    bool whole;              /* the whole session has to be sent to the replica */
+    bool whole;              /* the whole session must be sent to the replica */
 };
 
 /* --- parts of every session ----------------------------------------------------------- */
 
 /* Options from IDENTIFY. */
 struct session_options {
-    uint32_t intents;      /* 0 in a user session: all intents */
-    uint32_t capabilities; /* capabilities that the server supports */
+    uint32_t intents;      /* 0 in a user session means all intents */
+    uint32_t capabilities; /* bits of "capabilities" that the server supports */
     uint32_t shard_id, shard_count;
 };
 
@@ -100,70 +100,69 @@ struct session_presence {
     bool due; /* a change was not announced yet */
 };
 
-/* Progress of sending; later dispatches wait in the replay buffer. */
-struct session_output {
+/* Progress of sending to the socket; later dispatches wait in the replay buffer. */
+struct session_send_progress {
     uint64_t sent; /* last seq that was sent */
     /* Last seq to replay after RESUME; replayed events do not count as backlog. */
     uint64_t replay_end;
 };
 
-struct session_resume {
-    uint64_t delivered_elsewhere; /* number of the last event delivered by another loop or node */
-    uint64_t connection_number;   /* number of the connection that resumed the session (struct
-                                     gateway_socket) */
-    struct journal_slot *slot;    /* the session's record in the journal; or NULL */
+struct session_resume_state {
+    uint64_t delivered_elsewhere; /* number of the last event that another loop or node sent */
+    uint64_t connection_number;   /* number of the connection that resumed the session */
+    struct journal_slot *slot;    /* the session's slot in the journal, or NULL */
 };
 
 struct session {
-    /* Members that every event needs are adjacent. */
+    /* Members that every delivered event needs are adjacent. */
     struct gateway_loop *gateway_loop;
-    struct gateway_socket *socket; /* NULL: the client is disconnected */
-    struct replay replay;
+    struct gateway_socket *socket; /* NULL if the client is disconnected */
+    struct replay_buffer replay;
     uint64_t number;    /* first half of the session id */
     uint64_t presences; /* READY included presences up to this event number */
     uint64_t seq;
-    struct session_resume resume;
-    struct session_output output;
+    struct session_resume_state resume;
+    struct session_send_progress output;
     struct session_options options;
     bool bot;
-    _Atomic bool revoked; /* the credential was revoked; the session's loop ends it */
-    bool listed;          /* in the registry; used by its own loop */
+    _Atomic bool revoked; /* the credential was revoked; the session's loop ends the session */
+    bool listed;          /* the session is in the registry; used only on its loop */
     unsigned char state;  /* enum session_state; set by session_set_state, with the lock held */
     struct session_presence presence;
-    bool enters_lists; /* some of the session's member list subscriptions are not set up yet */
+    bool enters_lists; /* some member list subscriptions of the session are not set up yet */
     unsigned char large_threshold;
     uint32_t behind_bytes; /* payload bytes of unsent dispatches */
 
-    struct caller caller; /* from the last IDENTIFY or RESUME; changed with the lock held */
-    /* Value of auth_revocation_count when the credential was read; changed with the lock held. */
+    struct caller caller; /* from the last IDENTIFY or RESUME; changed under the gateway's lock */
+    /* auth_revocation_count when the credential was read; changed with the lock held. */
     uint64_t revocation_count;
-    struct link link;         /* in the list of its loop */
-    struct link of_user;      /* in the list of its account */
+    struct link link;         /* link in the list of its loop */
+    struct link of_user;      /* link in the list of its account */
     unsigned char id_rest[8]; /* second half of the session id */
     struct session_subscriptions subscriptions;
-    struct link lists;               /* items: struct list_subscription */
-    const char *client;              /* interned name (client_names.h); or NULL */
-    struct session_absence *absence; /* this and the next three members are NULL if unused */
+    struct link lists;                            /* items: struct list_subscription */
+    const char *client;                           /* interned name (client_names.h), or NULL */
+    struct session_disconnect_deadlines *absence; /* NULL if unused, like the next three members */
     struct client_presence *client_presence;
     struct session_tasks *tasks;
-    struct session_sync *sync;
+    struct session_cluster_state *sync;
 };
 
-/* Whether READY was sent. */
+/* Returns whether READY was sent. */
 static inline bool session_is_ready(const struct session *s)
 {
     return s->state != SESSION_IDENTIFYING;
 }
 
-/* Returns whether another process continues the session, so that its end here has no visible
- * effects. */
+/* Returns whether another process continues the session, so that its end in this process has no
+ * visible effects. */
 static inline bool session_continues_elsewhere(const struct session *s)
 {
     return s->state == SESSION_MOVING || s->state == SESSION_SUSPENDED;
 }
 
-/* Returns "os|browser|device", for lists of sessions. */
-static inline const char *session_client(const struct session *s)
+/* Returns the client's "os|browser|device". */
+static inline const char *session_client_name(const struct session *s)
 {
     return s->client ? s->client : "";
 }
@@ -183,53 +182,53 @@ static inline unsigned session_task_count(const struct session *s)
     return s->tasks ? s->tasks->count : 0;
 }
 
-/* These functions create the part if the session has none. */
-struct client_presence *session_client_presence(struct session *s);
-struct session_sync *session_sync(struct session *s);
+/* Return this state of the session; create it if the session has none. */
+struct client_presence *session_get_or_create_presence(struct session *s);
+struct session_cluster_state *session_get_or_create_cluster_state(struct session *s);
 /* Sets "os|browser|device". Call it only before the session is in the registry. */
-void session_set_client(struct session *s, const char *client);
+void session_set_client_name(struct session *s, const char *client);
 void session_id_format(const struct session *s, char out[SESSION_ID + 1]);
 bool session_has_id(const struct session *s, struct str id);
 
 struct session *session_new(struct gateway_loop *h, const struct caller *caller);
-/* Creates a session with an existing id, from another process. */
+/* Creates a session with the id that it had in another process. */
 struct session *session_new_with_id(struct gateway_loop *h, const struct caller *caller,
                                     const char *id);
 /* Returns whether the transition between the states is allowed. */
 bool session_can_change_state(enum session_state from, enum session_state to);
-/* Aborts the process if the transition is not allowed. Runs on the session's loop. */
+/* Changes the state on the session's loop. Aborts the process if the transition is not allowed. */
 void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
 void session_invalidate(
     struct gateway_socket *p); /* sends op 9 and ends the session, if there is one */
-/* Sends op 9 from a later post, for callers that are delivering an event: the end of a session
- * frees its subscriptions and their topics. */
+/* Sends op 9 in a later loop message, for callers that are delivering an event: the end of a
+ * session frees its subscriptions and their topics. */
 void session_invalidate_later(struct gateway_loop *h, uint64_t number);
-/* Removes the session from its loop, to move it to another loop, or adds it to a loop. */
+/* session_detach removes the session from its loop, to move it; session_attach adds it to one. */
 void session_detach(struct session *s);
 void session_attach(struct session *s, struct gateway_loop *h);
 /* Gives the event its seq, stores it in the replay buffer and sends it. */
 void session_deliver_event(struct session *s, struct gateway_event *n, unsigned form);
 /* Creates an event with a payload for this session only and sends it. */
 void session_deliver_payload(struct session *s, enum event event, struct str payload);
-/* Creates an event from a buffer, which is cleared. If the buffer overflowed, the session is
- * invalidated. */
-void session_deliver_buf(struct session *s, enum event event, struct buf *payload);
-/* Sends waiting events until the socket is full. */
-void session_send_waiting(struct session *s);
+/* Creates an event from a buffer, clears the buffer, and sends the event. If the buffer overflowed,
+ * the session is invalidated. */
+void session_deliver_payload_buf(struct session *s, enum event event, struct buf *payload);
+/* Sends waiting events until the socket's buffer is full. */
+void session_send_waiting_events(struct session *s);
 /* Returns whether the session's socket has unsent data. */
 bool session_has_backlog(const struct session *s);
-/* Called when the socket was closed. */
+/* Called when the session's socket was closed. */
 void session_on_disconnect(struct session *s);
 void on_session_expired(struct deadline *d);
 void on_session_show_offline(struct deadline *d);
-/* Called when the client is connected again. */
-void session_on_reconnect(struct session *s);
+/* Called when the client has connected again. */
+void session_on_client_reconnected(struct session *s);
 bool session_shard_has_guild(const struct session *s, snowflake guild_id);
 struct gateway_viewer gateway_viewer_from_session(const struct session *s);
 struct gateway_caller gateway_caller_from_session(const struct session *s);
 
-/* Sends the events after seq, which must be in the replay buffer, then RESUMED. */
+/* Sends the events after `seq`, which must be in the replay buffer, then RESUMED. */
 void session_replay_after(struct session *s, uint64_t seq);
 
 #endif

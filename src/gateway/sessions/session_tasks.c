@@ -1,6 +1,6 @@
 /* session_tasks.c - long tasks of a session, run in steps: sending guilds, answering requests.
  *
- * A step is a store read and the events sent from its result. The next step starts when the
+ * A step is a store read and the events created from its result. The next step starts when the
  * socket has accepted these events, so that one session fills neither the loop nor memory. */
 #include "gateway/sessions/session_tasks.h"
 
@@ -12,8 +12,8 @@
 
 enum { STEPS_PER_POST = 8, SESSION_TASKS_MAX = 256, ACCOUNT_TASKS_MAX = 1024 };
 
-/* The account's task count needs the gateway's lock, because the account's sessions may be on
- * several loops. */
+/* Changing the account's task count needs the gateway's lock, because the account's sessions may be
+ * on several loops. */
 static void change_task_counts(struct session *s, unsigned more, unsigned less)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -47,7 +47,7 @@ static struct session_task *first_session_task(const struct session *s)
 {
     const struct session_tasks *line = s->tasks;
 
-    return !line || links_empty(&line->tasks)
+    return !line || links_are_empty(&line->tasks)
                ? NULL
                : container_of(line->tasks.next, struct session_task, of_session);
 }
@@ -69,8 +69,8 @@ static void session_tasks_free(struct session *s)
     s->tasks = NULL;
 }
 
-/* Tasks run one after the other, so a request waits until all guilds were sent. The guild task
- * also runs while the session is disconnected; its events go to the replay buffer. A request
+/* Tasks run one after the other, so a request waits until all guilds were sent. The task that sends
+ * guilds also runs while the session is disconnected; its events go to the replay buffer. A request
  * waits for the next connection, because its response would exceed the replay buffer. */
 static bool session_task_can_continue(const struct session *s)
 {
@@ -81,7 +81,7 @@ static bool session_task_can_continue(const struct session *s)
 
 static void post_session_tasks(struct gateway_loop *h)
 {
-    if (h->session_tasks.posted || links_empty(&h->session_tasks.runnable))
+    if (h->session_tasks.posted || links_are_empty(&h->session_tasks.runnable))
         return;
     h->session_tasks.posted = true;
     loop_post(h->loop, &h->session_tasks.post);
@@ -107,7 +107,7 @@ static void session_task_end(struct session_task *e)
     link_remove(&e->of_session);
     change_task_counts(s, 0, 1);
     e->free(e);
-    if (links_empty(&s->tasks->tasks))
+    if (links_are_empty(&s->tasks->tasks))
         session_tasks_free(s);
     session_tasks_continue(s);
 }
@@ -134,17 +134,17 @@ static void session_task_begin_step(struct gateway_loop *h, struct session_task 
     e->stepping = true;
     e->store_read.owner = e->session->caller.id;
     e->store_read.done = on_task_read_done;
-    store_read_ordered(h, &e->store_read);
+    store_read_begin_ordered(h, &e->store_read);
 }
 
-/* Runs the next step of sessions that can continue. A session whose socket has a backlog again
- * waits for its socket. */
+/* Runs the next step of sessions that can continue. A session whose socket has a backlog waits
+ * until the socket has sent it. */
 void run_session_tasks(struct loop_message *post)
 {
     struct gateway_loop *h = container_of(post, struct gateway_loop, session_tasks.post);
 
     h->session_tasks.posted = false;
-    for (int i = 0; i < STEPS_PER_POST && !links_empty(&h->session_tasks.runnable); i++) {
+    for (int i = 0; i < STEPS_PER_POST && !links_are_empty(&h->session_tasks.runnable); i++) {
         struct session_tasks *line =
             container_of(h->session_tasks.runnable.next, struct session_tasks, runnable);
         struct session *s = line->session;

@@ -1,4 +1,4 @@
-/* session_tasks.h - long tasks of a session, run in steps. */
+/* session_tasks.h - long tasks of a session, which run in steps. */
 #ifndef GATEWAY_SESSIONS_SESSION_TASKS_H
 #define GATEWAY_SESSIONS_SESSION_TASKS_H
 
@@ -6,29 +6,29 @@
 
 struct session;
 
-/* A task runs one step at a time, as fast as the session's socket accepts the events. It is
+/* A task runs one step at a time, as fast as the session's socket accepts the events. The task is
  * freed with the session. */
 struct session_task {
     struct session_store_read store_read; /* store read of the current step */
     struct link of_session;
-    struct session *session; /* NULL: the session ended during a step */
+    struct session *session; /* NULL if the session ended during a step */
     bool stepping;           /* a store read of the task is running */
     bool needs_socket;       /* the task pauses while the session is disconnected */
-    /* Sets load.run for the next step. Returns false if the task is finished. */
+    /* Sets store_read.run for the next step. Returns false if the task is finished. */
     bool (*step)(struct session_task *e);
-    /* Called after the read, if the session still exists. */
+    /* Called after the store read of a step, if the session still exists. */
     void (*stepped)(struct session_task *e, enum err error);
     void (*free)(struct session_task *e);
 };
 
-/* Starts a task. Frees it instead if the session or its account has too many tasks. */
+/* Starts a task. If the session or its account has too many tasks, frees the task instead. */
 void session_task_begin(struct session *s, struct session_task *e);
 void session_tasks_abort(struct session *s);
-/* Tasks move with their session to another loop, between two steps. */
+/* For a session that moves to another loop: its tasks move with it, between two steps. */
 bool session_task_is_running(const struct session *s);
 void session_tasks_detach(struct session *s);
 void session_tasks_attach(struct session *s);
-/* Continues the session's tasks. Called when the socket has sent everything, or is lost. */
+/* Continues the session's tasks. Called when the socket has sent everything, or is closed. */
 void session_tasks_continue(struct session *s);
 void run_session_tasks(struct loop_message *post);
 

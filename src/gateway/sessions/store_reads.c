@@ -14,7 +14,7 @@
 enum {
     ORDERED_READS_AT_ONCE = 8,
     SNAPSHOT_POSITIONS_MAX =
-        4096, /* limit of log positions; above it some events are delivered twice */
+        4096, /* maximum number of log positions; above it some events are delivered twice */
 };
 
 static void on_session_write_committed(struct work_item *w)
@@ -55,7 +55,7 @@ static void on_session_read_done(struct work_item *w, enum err e)
     struct gateway_loop *h = l->gateway_loop;
     struct arena *arena = l->arena;
 
-    loop_begin_part("sessions");
+    loop_begin_measured_part("sessions");
     if (l->blocks_events)
         h->reads.blocking--;
     h->reads.seen = snapshot_positions_new(&l->seen);
@@ -75,7 +75,7 @@ static void session_read_begin(struct gateway_loop *h, struct session_store_read
     l->delivered_position = (int64_t)(h->position >> EVENT_NUMBER_BITS);
     l->seen = (struct list){ 0 };
     if (test_fault_is_enabled(TEST_FAULT_CHECK_VIEWS) && h->gateway->cluster)
-        l->passed = cluster_position(h->gateway->cluster);
+        l->passed = cluster_delivered_position(h->gateway->cluster);
     l->arena = arena_new();
     l->work = (struct work_item){
         .mode = l->own_rows ? STORE_APPEND
@@ -83,7 +83,7 @@ static void session_read_begin(struct gateway_loop *h, struct session_store_read
                             : STORE_READ,
         .in_background = l->in_background,
         .owner = l->owner,
-        .urgent = l->blocks_events, /* the events of all sessions wait for a quiet read */
+        .urgent = l->blocks_events, /* the events of all sessions wait for an ordered read */
         .name = "session",
         .loop = h->loop,
         .run = run_session_read,
@@ -97,12 +97,13 @@ static void session_read_begin(struct gateway_loop *h, struct session_store_read
     store_submit(h->gateway->options.store, &l->work);
 }
 
-void store_read_now(struct gateway_loop *h, struct session_store_read *l)
+void store_read_begin_now(struct gateway_loop *h, struct session_store_read *l)
 {
     session_read_begin(h, l);
 }
 
-void store_read_after_event(struct gateway_loop *h, struct session_store_read *l, uint64_t number)
+void store_read_begin_after_event(struct gateway_loop *h, struct session_store_read *l,
+                                  uint64_t number)
 {
     uint64_t last = event_queue_last_number(h);
 
@@ -112,9 +113,9 @@ void store_read_after_event(struct gateway_loop *h, struct session_store_read *l
     event_queue_process(h);
 }
 
-void store_read_ordered(struct gateway_loop *h, struct session_store_read *l)
+void store_read_begin_ordered(struct gateway_loop *h, struct session_store_read *l)
 {
-    store_read_after_event(h, l, 0);
+    store_read_begin_after_event(h, l, 0);
 }
 
 static struct session_store_read *first_ordered_read(const struct gateway_loop *h)
@@ -124,7 +125,7 @@ static struct session_store_read *first_ordered_read(const struct gateway_loop *
 
 bool ordered_reads_are_due(const struct gateway_loop *h)
 {
-    return !links_empty(&h->reads.waiting) && first_ordered_read(h)->after <= h->position;
+    return !links_are_empty(&h->reads.waiting) && first_ordered_read(h)->after <= h->position;
 }
 
 void begin_ordered_reads(struct gateway_loop *h)
@@ -134,7 +135,7 @@ void begin_ordered_reads(struct gateway_loop *h)
 
         link_remove(&l->link);
         session_read_begin(h, l);
-        if (loop_budget_use(h, BUDGET_TICKS))
+        if (loop_budget_consume_ticks(h, BUDGET_TICKS))
             return;
     }
 }

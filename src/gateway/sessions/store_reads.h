@@ -1,9 +1,9 @@
 /* store_reads.h - store transactions of a loop, ordered with its events.
  *
- * A session is set up from a snapshot of the store and receives every later event. So events
- * wait in the queue while such a "quiet" read runs, and the read begins when the queue is empty.
- * If the queue does not become empty, the read begins after the events that were queued before
- * it; the session then gets some events that its snapshot already includes. */
+ * A session is set up from a snapshot of the store and receives every later event. So events wait
+ * in the queue while such an ordered read runs, and the read begins when the queue is empty. If the
+ * queue does not become empty, the read begins after the events that were queued before it; the
+ * session then gets some events that its snapshot already includes. */
 #ifndef GATEWAY_SESSIONS_STORE_READS_H
 #define GATEWAY_SESSIONS_STORE_READS_H
 
@@ -20,42 +20,44 @@ struct session_store_read {
     struct link link;
     struct gateway_loop *gateway_loop;
     struct arena *arena;
-    bool blocks_events; /* events wait while the transaction runs */
-    bool writes;        /* a write transaction */
-    bool own_rows;      /* a write that no other write depends on: STORE_APPEND */
-    bool in_background; /* a read in the background, which may take long */
-    uint64_t owner;     /* for round-robin scheduling of background reads; 0: none */
-    uint64_t after;     /* begins after the event with this number */
+    bool blocks_events; /* ordered read: events wait while the transaction runs */
+    bool writes;        /* the transaction writes */
+    bool own_rows;      /* STORE_APPEND: no other write depends on the written rows */
+    bool in_background; /* a background read, which may take long */
+    uint64_t owner;     /* for round-robin scheduling of background reads; 0 if none */
+    uint64_t after;     /* begin after the event with this number */
     uint64_t since;     /* number of the last event published before the transaction began */
     int64_t delivered_position; /* log position of the last event delivered before the transaction
-                                   began */
+                                 * began */
     int64_t passed;   /* log position that all events had passed then; for TEST_FAULT_CHECK_VIEWS */
-    struct list seen; /* log positions (int64_t) after `told` that a quiet read saw */
+    struct list seen; /* log positions (int64_t) after delivered_position that the read saw */
     enum err (*run)(struct session_store_read *l, struct tx *tx);
     void (*committed)(
         struct session_store_read *l); /* called after a write, on a store thread; or NULL */
-    void (*done)(struct session_store_read *l, enum err e); /* frees the containing object */
+    void (*done)(struct session_store_read *l, enum err e); /* frees the containing struct */
 };
 
 struct store_reads {
-    struct link waiting; /* items: struct session_store_read; quiet reads that have not begun */
-    unsigned blocking;   /* number of running reads that events wait for */
+    struct link waiting; /* items: struct session_store_read; ordered reads that have not begun */
+    unsigned blocking;   /* number of running reads for which events wait */
     unsigned count;      /* number of all running reads */
     struct snapshot_positions
-        *seen;  /* while done() runs: log positions that the read saw; or NULL */
+        *seen;  /* while done() runs: log positions that the read saw, or NULL */
     bool ahead; /* while done() runs: the read saw commits whose events are still queued */
 };
 
-void store_read_ordered(struct gateway_loop *h,
-                        struct session_store_read *l); /* starts a quiet read */
-/* Starts a quiet read after the event with this number was delivered; every loop gets that
+void store_read_begin_ordered(struct gateway_loop *h,
+                              struct session_store_read *l); /* starts an ordered read */
+/* Starts an ordered read after the event with this number was delivered; every loop gets that
  * event. */
-void store_read_after_event(struct gateway_loop *h, struct session_store_read *l, uint64_t number);
-void store_read_now(struct gateway_loop *h,
-                    struct session_store_read *l); /* starts a read that does not wait for events */
+void store_read_begin_after_event(struct gateway_loop *h, struct session_store_read *l,
+                                  uint64_t number);
+void store_read_begin_now(
+    struct gateway_loop *h,
+    struct session_store_read *l); /* starts a read that does not wait for events */
 
-/* Used by the event queue. ordered_reads_are_due: whether the next quiet read may begin, because
- * all events before it are delivered. begin_ordered_reads starts up to ORDERED_READS_AT_ONCE. */
+/* For the event queue: ordered_reads_are_due returns whether the next ordered read may begin,
+ * because all events before it are delivered; begin_ordered_reads starts some of them. */
 bool ordered_reads_are_due(const struct gateway_loop *h);
 void begin_ordered_reads(struct gateway_loop *h);
 

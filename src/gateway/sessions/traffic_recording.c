@@ -12,8 +12,9 @@ static struct traffic_ring *traffic_ring(const struct gateway_socket *p)
     return p->gateway_loop->gateway->options.traffic;
 }
 
+/* caller: the account of the socket; NULL: that of its session, if it has one. */
 static void add_traffic_record(struct gateway_socket *p, struct traffic_record *r,
-                               struct str texts[TRAFFIC_TEXTS])
+                               const struct caller *caller, struct str texts[TRAFFIC_TEXTS])
 {
     const struct session *s = p->session;
 
@@ -21,9 +22,12 @@ static void add_traffic_record(struct gateway_socket *p, struct traffic_record *
     r->socket = p->connection_number;
     if (s) {
         r->session = s->number;
-        r->user_id = s->caller.id;
-        r->application_id = s->caller.application_id;
-        r->caller = (uint8_t)s->caller.kind;
+        caller = &s->caller;
+    }
+    if (caller) {
+        r->user_id = caller->id;
+        r->application_id = caller->application_id;
+        r->caller = (uint8_t)caller->kind;
     }
     texts[TRAFFIC_ADDRESS] = websocket_remote_address(p->ws);
     traffic_add_record(traffic_ring(p), r, texts);
@@ -36,13 +40,40 @@ static void record_opcode_message(struct gateway_socket *p, enum traffic_kind ki
     struct str texts[TRAFFIC_TEXTS] = { 0 };
 
     texts[kind == TRAFFIC_SENT ? TRAFFIC_REPLY : TRAFFIC_REQUEST] = d;
-    add_traffic_record(p, &r, texts);
+    add_traffic_record(p, &r, NULL, texts);
 }
 
-void record_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d)
+void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d)
 {
     if (traffic_is_recorded(traffic_ring(p)))
         record_opcode_message(p, kind, op, d);
+}
+
+/* Writes which messages a bot does not receive, or only without content, for lack of an intent. */
+static struct str describe_missing_intents(const struct session *s, const struct gateway_event *n,
+                                           unsigned form, struct arena *arena)
+{
+    uint32_t intents = s->options.intents;
+    bool messages = intents & (INTENT(GUILD_MESSAGES) | INTENT(DIRECT_MESSAGES));
+    struct buf names;
+
+    if (form & PAYLOAD_WITHOUT_CONTENT)
+        return STR("content, embeds, attachments, components and poll are withheld, because the "
+                   "session lacks the intent MESSAGE_CONTENT (1 << 15); add it to the intents of "
+                   "the bot, and enable it in the settings of the application");
+    if (n->type != EVENT_READY || !s->bot || (messages && intents & INTENT(MESSAGE_CONTENT)))
+        return STR("");
+    buf_init(&names, 1024);
+    append_intent_names(&names, intents);
+    struct str text =
+        messages ? STR("this session gets messages of others without their content, because its "
+                       "intents lack MESSAGE_CONTENT (1 << 15)")
+                 : str_printf(arena,
+                              "this session gets no messages, because its intents (%.*s) lack "
+                              "GUILD_MESSAGES (1 << 9) and DIRECT_MESSAGES (1 << 12)",
+                              STR_ARGS(buf_str(&names)));
+    buf_clear(&names);
+    return text;
 }
 
 /* A separate function, so that the record is prepared only while recording is on. */
@@ -53,22 +84,29 @@ static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, stru
     struct str texts[TRAFFIC_TEXTS] = { 0 };
 
     /* The payload is recorded as JSON, whatever encoding the socket uses. */
-    texts[TRAFFIC_REPLY] = gateway_event_bytes(n, form & PAYLOAD_WITHOUT_CONTENT,
-                                               p->gateway_loop->packer, p->gateway_loop->arena);
-    add_traffic_record(p, &r, texts);
+    texts[TRAFFIC_REPLY] = gateway_event_payload_in_form(
+        n, form & PAYLOAD_WITHOUT_CONTENT, p->gateway_loop->packer, p->gateway_loop->arena);
+    if (p->session)
+        texts[TRAFFIC_CAUSE] =
+            describe_missing_intents(p->session, n, form, p->gateway_loop->arena);
+    add_traffic_record(p, &r, NULL, texts);
 }
 
-void record_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n, unsigned form)
+void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
+                             unsigned form)
 {
     if (traffic_is_recorded(traffic_ring(p)))
         record_dispatched_event(p, seq, n, form);
 }
 
-void record_close(struct gateway_socket *p, int code, const char *reason)
+void record_traffic_close(struct gateway_socket *p, int code, const char *reason,
+                          const struct caller *caller, struct str cause)
 {
     struct traffic_record r = { .kind = TRAFFIC_CLOSED, .status = code };
-    struct str texts[TRAFFIC_TEXTS] = { [TRAFFIC_PROBLEM] = str_of(reason) };
+    struct str texts[TRAFFIC_TEXTS] = {
+        [TRAFFIC_PROBLEM] = str_of(reason), [TRAFFIC_CAUSE] = cause
+    };
 
     if (traffic_is_recorded(traffic_ring(p)))
-        add_traffic_record(p, &r, texts);
+        add_traffic_record(p, &r, caller, texts);
 }

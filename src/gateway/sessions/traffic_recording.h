@@ -5,13 +5,16 @@
 #include "gateway/wire/gateway_event.h"
 #include "traffic/traffic.h"
 
+struct caller;
 struct gateway_socket;
 
-/* Records a message that is not a dispatch, or a new socket; d is JSON. No effect while
- * recording is off. */
-void record_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d);
-void record_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
-                     unsigned form);
-void record_close(struct gateway_socket *p, int code, const char *reason);
+/* Records a message other than a dispatch, or a new socket; d is JSON. No effect while recording is
+ * off. */
+void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d);
+void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
+                             unsigned form);
+/* caller: the account, if the socket has no session; may be NULL. cause: sentence, or empty. */
+void record_traffic_close(struct gateway_socket *p, int code, const char *reason,
+                          const struct caller *caller, struct str cause);
 
 #endif

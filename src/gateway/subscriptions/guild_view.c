@@ -1,4 +1,4 @@
-/* guild_view.c - a loop's cached roles, channels and overwrites of a guild, to compute permissions.
+/* guild_view.c - a loop's cached roles, channels and overwrites of a guild, for permissions.
  *
  * The data is read from the store when the first session on the loop needs it, then updated by
  * events. */

@@ -1,5 +1,4 @@
-/* guild_view.h - a loop's cached roles, channels and overwrites of a guild, to compute permissions.
- */
+/* guild_view.h - a loop's cached roles, channels and overwrites of a guild, for permissions. */
 #ifndef GATEWAY_SUBSCRIPTIONS_GUILD_VIEW_H
 #define GATEWAY_SUBSCRIPTIONS_GUILD_VIEW_H
 
@@ -23,7 +22,7 @@ struct channel_overwrites {
     uint32_t count;
     /* Cached id of the channel's member list, derived from all overwrites; "" if not computed. */
     char list_id[12];
-    bool list_everybody; /* value of the parameter `everybody` that list_id was computed with */
+    bool list_everybody; /* parameter `everybody` from which list_id was computed */
     struct overwrite overwrites[];
 };
 
@@ -40,10 +39,10 @@ struct guild_view {
     struct role_permissions *roles;
     uint32_t role_count, role_cap;
     struct map channels; /* channel id -> struct channel_overwrites; without threads */
-    /* Log positions that the view's snapshot included; usually NULL. */
+    /* Event log positions that the view's snapshot included; usually NULL. */
     struct snapshot_positions *snapshot_positions;
-    struct guild_view *next; /* next view in the loop's list of unused views */
-    size_t freed;            /* progress of guild_view_free_step */
+    struct guild_view *next; /* next in the loop's list of unused views */
+    size_t freed;            /* number of channels freed by guild_view_free_step */
 };
 
 struct guild_view *guild_view_new(const struct guild *g, const struct list *channels);
@@ -51,8 +50,8 @@ void guild_view_free(struct guild_view *v);
 /* Frees up to `most` channels of the view. Returns true when the whole view is freed. */
 bool guild_view_free_step(struct guild_view *v, unsigned most);
 #if TEST_BUILD
-/* Logs whether the view equals the rows that were read. Call it only while no event is pending
- * whose commit the read saw. */
+/* Compares the view with rows that were read, and logs the result. Call it only while no event is
+ * pending whose commit the read saw. */
 void guild_view_compare_with_rows(const struct guild_view *v, const struct guild *g,
                                   const struct list *channels);
 #else
@@ -63,7 +62,7 @@ static inline void guild_view_compare_with_rows(const struct guild_view *v, cons
 }
 #endif
 uint64_t guild_view_role_permissions(const struct guild_view *v,
-                                     snowflake id); /* 0: unknown role */
+                                     snowflake id); /* 0 if the role is unknown */
 void guild_view_set_role(struct guild_view *v, snowflake id, uint64_t permissions);
 void guild_view_remove_role(struct guild_view *v, snowflake id);
 /* Removes the overwrites of a deleted role. Discord sends no CHANNEL_UPDATE events for them. */
@@ -74,11 +73,11 @@ void guild_view_remove_channel(struct guild_view *v, snowflake id);
 /* Returns the permissions of the subscribed session in a channel, or in the guild if channel_id
  * is 0. An unknown channel gives no permissions. */
 uint64_t subscription_permissions(struct topic_subscription *seat, snowflake channel_id);
-/* Returns the permissions in the channel of an event. The view has no threads, because a guild may
- * have any number of them: the event of a thread carries the thread's parent, type and members. */
+/* Returns the session's permissions in the channel of an event. The view has no threads, because a
+ * guild may have any number of them: the event has the thread's parent, type and members. */
 uint64_t subscription_event_permissions(struct topic_subscription *seat, const struct audience *to);
-/* Whether the session is a recipient of an event sent with audience_of_role_granters: by its
- * account, or by a role together with MANAGE_ROLES. */
+/* Returns whether the session is a recipient of an event sent with audience_of_role_granters: by
+ * its account, or by a role together with MANAGE_ROLES. */
 bool subscription_can_grant_roles(struct topic_subscription *seat, const struct audience *to);
 
 #endif

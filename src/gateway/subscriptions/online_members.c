@@ -5,8 +5,8 @@
 
 struct guild_online_members {
     snowflake guild_id;
-    struct map users;  /* user id -> number of visible sessions, stored in the pointer */
-    unsigned watchers; /* number of loops that maintain member lists of the guild */
+    struct map users;  /* user id -> number of visible sessions, stored as the pointer value */
+    unsigned watchers; /* number of loops that have member lists of the guild */
 };
 
 void online_members_init(struct online_members *all)
@@ -91,7 +91,7 @@ void online_members_remove(struct online_members *all, snowflake guild_id, snowf
     pthread_mutex_unlock(&all->lock);
 }
 
-void member_lists_set_watched(struct online_members *all, snowflake guild_id, bool watch)
+void guild_set_has_member_lists(struct online_members *all, snowflake guild_id, bool watch)
 {
     pthread_mutex_lock(&all->lock);
     struct guild_online_members *c = guild_online_get_or_create(all, guild_id);

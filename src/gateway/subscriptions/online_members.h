@@ -13,8 +13,8 @@
 
 struct online_members {
     pthread_mutex_t lock;
-    struct map guilds;        /* guild id -> struct guild_online_members; removed when empty */
-    _Atomic unsigned watched; /* number of guilds for which some loop maintains member lists */
+    struct map guilds;        /* guild id -> struct guild_online_members; no empty entries */
+    _Atomic unsigned watched; /* number of guilds for which a loop has member lists */
 };
 
 void online_members_init(struct online_members *all);
@@ -28,8 +28,9 @@ size_t online_members_count(struct online_members *all, snowflake guild_id);
 snowflake *online_members_copy_ids(struct online_members *all, snowflake guild_id,
                                    size_t *ret_count);
 
-/* Records that a loop starts or stops maintaining member lists of a guild. */
-void member_lists_set_watched(struct online_members *all, snowflake guild_id, bool watch);
+/* guild_set_has_member_lists records that a loop begins or stops to have member lists of a guild.
+ */
+void guild_set_has_member_lists(struct online_members *all, snowflake guild_id, bool watch);
 bool guild_has_member_lists(struct online_members *all, snowflake guild_id);
 
 #endif

@@ -1,5 +1,4 @@
-/* snapshot_positions.c - log positions that a snapshot of the store included before their events
- * were sent. */
+/* snapshot_positions.c - event log positions that a snapshot of the store included early. */
 #include "gateway/subscriptions/snapshot_positions.h"
 
 #include <stdlib.h>
@@ -61,7 +60,7 @@ bool snapshot_positions_include(const struct snapshot_positions *k,
     return true;
 }
 
-bool snapshot_has_event_slow(struct snapshot_positions **k, uint64_t number)
+bool snapshot_search_event(struct snapshot_positions **k, uint64_t number)
 {
     int64_t position = (int64_t)(number >> EVENT_NUMBER_BITS);
 

@@ -1,9 +1,8 @@
-/* snapshot_positions.h - log positions that a snapshot of the store included before their events
- * were sent.
+/* snapshot_positions.h - event log positions that a snapshot of the store included early.
  *
  * A snapshot shows all commits, including some whose events are still queued on this loop. A
- * session that was set up from the snapshot must not receive those events again. Only a cluster
- * has a log. */
+ * session that was set up from the snapshot must not receive those events again. Only a cluster has
+ * an event log. */
 #ifndef GATEWAY_SUBSCRIPTIONS_SNAPSHOT_POSITIONS_H
 #define GATEWAY_SUBSCRIPTIONS_SNAPSHOT_POSITIONS_H
 
@@ -12,7 +11,7 @@
 
 struct snapshot_positions;
 
-/* positions: int64_t in ascending order. Returns NULL if the list is empty. */
+/* Creates a set of positions (int64_t, ascending). Returns NULL if the list is empty. */
 struct snapshot_positions *snapshot_positions_new(const struct list *positions);
 struct snapshot_positions *snapshot_positions_ref(struct snapshot_positions *k); /* accepts NULL */
 void snapshot_positions_unref(struct snapshot_positions *k);                     /* accepts NULL */
@@ -21,13 +20,13 @@ void snapshot_positions_unref(struct snapshot_positions *k);                    
 bool snapshot_positions_include(const struct snapshot_positions *k,
                                 const struct snapshot_positions *other);
 
-bool snapshot_has_event_slow(struct snapshot_positions **k, uint64_t number);
+bool snapshot_search_event(struct snapshot_positions **k, uint64_t number);
 
 /* Returns whether the snapshot included the event with that number. Frees *k when the number is
  * past the last position. */
 static inline bool snapshot_has_event(struct snapshot_positions **k, uint64_t number)
 {
-    return *k && snapshot_has_event_slow(k, number);
+    return *k && snapshot_search_event(k, number);
 }
 
 #endif

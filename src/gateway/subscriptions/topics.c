@@ -10,7 +10,7 @@
 
 enum { FREE_VIEWS_BUDGET_NS = 2 * 1000 * 1000, CHANNELS_PER_CLOCK_CHECK = 256 };
 
-/* Snowflakes do not use the two highest bits; these bits store the audience kind. */
+/* Stores the audience kind in the two highest bits of the id, which snowflakes do not use. */
 static uint64_t topic_map_key(enum audience_kind kind, snowflake id)
 {
     return hash_u64(id + ((uint64_t)kind << 62));
@@ -64,7 +64,7 @@ static void index_subscription(struct session_subscriptions *own, struct topic_s
     map_put(own->map, topic_map_key(seat->topic->kind, seat->topic->id), seat);
 }
 
-/* Indexes a subscription that was just appended to the session's list. */
+/* Adds a subscription, which was just appended to the session's list, to the map. */
 static void index_new_subscription(struct session_subscriptions *own,
                                    struct topic_subscription *seat)
 {
@@ -180,8 +180,8 @@ static void move_topic_subscription(struct topic *t, uint32_t from, uint32_t to)
     t->subscriptions[to]->index = to;
 }
 
-/* Moves the last subscription into the free slot. Subscriptions that already got the current
- * event stay in front of the others: a free slot among them is filled with the last of them
+/* Removes a subscription by moving the last one into its slot. Subscriptions that already got the
+ * current event stay in front of the others: a free slot among them is filled with the last of them
  * first. If all got the event, that subscription was the last of all and must not be moved back. */
 static void topic_remove_subscription(struct topic *t, uint32_t gap)
 {
@@ -206,7 +206,7 @@ static void free_old_views(struct loop_message *post)
     struct topics *all = container_of(post, struct topics, post);
     int64_t began = clock_monotonic_ns();
 
-    loop_begin_part("old_views");
+    loop_begin_measured_part("old_views");
     all->posted = false;
     while (all->old && clock_monotonic_ns() - began < FREE_VIEWS_BUDGET_NS) {
         struct guild_view *next = all->old->next;
@@ -299,7 +299,7 @@ void topics_init(struct topics *all, struct loop *loop)
     map_init(&all->map);
 }
 
-void topics_close(struct topics *all)
+void topics_prepare_loop_stop(struct topics *all)
 {
     all->closing = true;
 }

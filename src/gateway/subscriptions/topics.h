@@ -1,8 +1,8 @@
 /* topics.h - topics of a loop: audiences of events and the sessions that subscribe to them.
  *
- * Folder views/ has subscriptions and cached permissions. It uses wire/ and model/, and knows a
- * session only by its pointer. A subscription (struct topic_subscription) is in the list of its
- * topic and in the list of its session. guild_view.h has the permissions of a guild. */
+ * Folder subscriptions/ has subscriptions and cached permissions. It uses wire/ and model/, and
+ * knows a session only by its pointer. A subscription (struct topic_subscription) is in the list of
+ * its topic and in the list of its session. guild_view.h has the permissions of a guild. */
 #ifndef GATEWAY_SUBSCRIPTIONS_TOPICS_H
 #define GATEWAY_SUBSCRIPTIONS_TOPICS_H
 
@@ -23,22 +23,22 @@ struct topic_subscription {
     uint32_t index;         /* index in the topic's list */
     uint32_t session_index; /* index in the session's list */
     snowflake user_id;      /* account of the session */
-    /* Log positions that the session's snapshot included; usually NULL. */
+    /* Event log positions that the session's snapshot included; usually NULL. */
     struct snapshot_positions *snapshot_positions;
-    /* Only subscriptions to guilds have the following members; for others
-     * SUBSCRIPTION_BYTES_OUTSIDE_GUILDS bytes are allocated. */
-    /* Version of the guild view that `base` was computed from; 0: not computed. */
+    /* Only subscriptions to guilds have the members below; other subscriptions are allocated with
+     * SUBSCRIPTION_BYTES_OUTSIDE_GUILDS bytes. */
+    /* Version of the guild view from which `base` was computed; 0 if not computed. */
     uint32_t version;
     uint32_t role_count;
     uint64_t base;
     int64_t restrained_until; /* member_restricted_until */
-    int64_t listed_ms;        /* when the session last requested all members of the guild */
+    int64_t listed_ms;        /* when the session last requested all members of the guild, in ms */
     snowflake *roles;
 };
 
 enum { SUBSCRIPTION_BYTES_OUTSIDE_GUILDS = offsetof(struct topic_subscription, version) };
 
-/* Sets the log positions that the session's snapshot included. */
+/* Sets the event log positions that the session's snapshot included. */
 void subscription_set_snapshot(struct topic_subscription *seat, struct snapshot_positions *known);
 
 /* The subscriptions of one session. */
@@ -46,10 +46,10 @@ struct session_subscriptions {
     struct session *session;
     snowflake user_id;
     struct topics *topics;             /* topics of the session's loop */
-    struct topic_subscription **items; /* capacity: a power of two, at least two */
-    struct map *map; /* index by topic, above LINEAR_SEARCH_MAX subscriptions; else NULL */
+    struct topic_subscription **items; /* the capacity is a power of two, at least two */
+    struct map *map; /* index by topic, above LINEAR_SEARCH_MAX subscriptions; otherwise NULL */
     uint32_t count;
-    bool visible; /* the session is visible, so it counts as online in its guilds */
+    bool visible; /* the session is visible, so its user counts as online in its guilds */
 };
 
 struct topic {
@@ -57,9 +57,9 @@ struct topic {
     snowflake id;
     struct topic_subscription **subscriptions;
     struct topic_subscription
-        *one; /* storage for a single subscription: most accounts have one session */
+        *one; /* storage for a single subscription, because most accounts have one session */
     uint32_t count, cap;
-    /* Number of subscriptions, from the first, that already got the current event. */
+    /* Number of subscriptions, from the first, that already got the event in progress. */
     uint32_t delivered_count;
     struct guild_view *view; /* permission data of the guild; NULL for other topics */
 };
@@ -70,8 +70,8 @@ struct topics {
     /* The topic whose event is being delivered; set to NULL if that topic is freed. */
     struct topic **delivering;
     struct loop *loop;
-    struct online_members *online_members; /* online members of all loops; or NULL */
-    /* Called when a session joins or leaves a guild; or NULL. */
+    struct online_members *online_members; /* online members of all loops, or NULL */
+    /* Called when a session joins or leaves a guild. May be NULL. */
     void (*on_guild_change)(struct session *s);
     struct guild_view *old; /* views of guilds without sessions on this loop, freed in steps */
     struct loop_message post;
@@ -79,12 +79,12 @@ struct topics {
 };
 
 void topics_init(struct topics *all, struct loop *loop);
-/* Frees guild views immediately from now on, because the loop is about to stop. */
-void topics_close(struct topics *all);
+/* Makes later calls free guild views at once, because the loop is about to stop. */
+void topics_prepare_loop_stop(struct topics *all);
 void topics_clear(struct topics *all);
 struct topic *topic_find(const struct topics *all, enum audience_kind kind, snowflake id);
 
-/* Creates the subscription or returns the existing one. */
+/* Creates the subscription, or returns the existing one. */
 struct topic_subscription *subscription_add(struct session_subscriptions *own,
                                             enum audience_kind kind, snowflake id);
 struct topic_subscription *session_subscription_find(const struct session_subscriptions *own,

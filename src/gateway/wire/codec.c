@@ -33,7 +33,7 @@ static struct zstd *zstd_new(void)
         abort();
     }
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-    /* Small window and tables: each connection retains its compression state until it closes. */
+    /* Use a small window and tables: each connection retains its compression state. */
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_windowLog, ZSTD_WINDOW);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_hashLog, ZSTD_TABLES);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_chainLog, ZSTD_TABLES);
@@ -144,11 +144,11 @@ bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_eve
 
         encode_dispatch_prefix(&prefix, etf, n->type, seq);
         deflate_append_stored(buf_str(&prefix), out);
-        buf_add_str(out, gateway_event_bytes(n, form, c->packer, c->arena));
+        buf_add_str(out, gateway_event_payload_in_form(n, form, c->packer, c->arena));
         return false;
     }
     encode_dispatch_prefix(out, etf, n->type, seq);
-    buf_add_str(out, gateway_event_bytes(n, form, c->packer, c->arena));
+    buf_add_str(out, gateway_event_payload_in_form(n, form, c->packer, c->arena));
     if (!etf)
         buf_add_char(out, '}');
     if (c->dialect->compression == COMPRESS_NONE && !c->compress)

@@ -8,18 +8,18 @@
 struct compressor;
 struct zstd;
 
-/* Settings and compression state of a connection that message encoding needs. */
+/* Settings and compression state of a connection, for encoding messages. */
 struct message_encoder {
     const struct dialect *dialect;
     bool compress; /* from IDENTIFY "compress": each message is a complete zlib stream */
-    bool begins;   /* the connection has sent no message yet; the first one is HELLO */
+    bool begins;   /* the connection has sent no message yet; the first message is HELLO */
     struct compressor *packer;
     struct arena *arena;
-    struct zstd *zstd; /* zstd stream of the connection; created on first use */
+    struct zstd *zstd; /* zstd stream of the connection, created at its first use */
 };
 
-/* A dispatch begins with a prefix that ends before the payload. DISPATCH_JSON_AFTER_SEQ is the part
- * of the JSON prefix after the sequence number. */
+/* A dispatch begins with a prefix that ends before the payload. DISPATCH_JSON_AFTER_SEQ is the end
+ * of the JSON prefix, after the sequence number. */
 enum { DISPATCH_PREFIX_MAX = 256 };
 #define DISPATCH_JSON_AFTER_SEQ ",\"op\":0,\"d\":"
 void encode_dispatch_prefix(struct buf *out, bool etf, enum event event, uint64_t seq);
@@ -29,7 +29,7 @@ unsigned dialect_payload_form(const struct dialect *d);
 /* Appends a dispatch. Returns true for a WebSocket text frame, false for a binary frame. */
 bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_event *n,
                      unsigned form, struct buf *out);
-/* Writes a message that is not a dispatch to an empty buffer; d is JSON. Returns true for a
+/* Writes a message other than a dispatch to an empty buffer; d is JSON. Returns true for a
  * WebSocket text frame. */
 bool encode_opcode_message(struct message_encoder *c, enum opcode op, struct str d,
                            struct buf *out);

@@ -79,7 +79,7 @@ void deflate_append_stored(struct str bytes, struct buf *out)
 
         buf_add(out, head, sizeof head);
         buf_add(out, bytes.p, n);
-        bytes = str_skip(bytes, n);
+        bytes = str_skip_bytes(bytes, n);
     } while (bytes.n);
 }
 

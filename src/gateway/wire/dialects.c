@@ -73,9 +73,9 @@ static struct dialect *dialect_add(struct dialects *all, const struct dialect *w
     return d;
 }
 
-/* The list of dialects is bounded. Once it is full, a new Host header is treated as empty. A
- * client must never get a Host header that another client sent, because READY contains a URL
- * with that host. */
+/* Returns the dialect of a request. The list of dialects is bounded: once it is full, a new Host
+ * header is treated as empty. A client must never get a Host header that another client sent,
+ * because READY contains a URL with that host. */
 const struct dialect *dialect_for_request(struct dialects *all, struct gateway *g,
                                           const struct http_request *r)
 {

@@ -11,21 +11,21 @@
 struct gateway;
 struct http_request;
 
-enum compression { COMPRESS_NONE, COMPRESS_ZLIB, COMPRESS_ZSTD };
+enum gateway_compression { COMPRESS_NONE, COMPRESS_ZLIB, COMPRESS_ZSTD };
 
-/* Connections with the same parameters share one struct dialect. */
+/* Parameters of a connection. Connections with the same parameters share one struct dialect. */
 struct dialect {
     struct gateway *gateway; /* gateway that accepted the connection */
     struct dialect *next;
     enum close_code fault; /* 0, or the close code for invalid parameters */
     int version;
     bool etf;
-    enum compression compression;
+    enum gateway_compression compression;
     size_t host_n;
     char host[]; /* Host header of the upgrade request */
 };
 
-/* All dialects that clients requested since the process started. */
+/* All combinations of parameters that clients requested since the process started. */
 struct dialects {
     pthread_mutex_t lock;
     struct dialect *first;
@@ -34,7 +34,7 @@ struct dialects {
 
 void dialects_init(struct dialects *all);
 void dialects_clear(struct dialects *all);
-/* Thread-safe. The returned dialect lives as long as the list of dialects. */
+/* Returns the dialect of an upgrade request, which lives as long as `all`. Thread-safe. */
 const struct dialect *dialect_for_request(struct dialects *all, struct gateway *g,
                                           const struct http_request *r);
 

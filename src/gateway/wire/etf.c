@@ -22,7 +22,7 @@ static void append_etf_tag(struct buf *out, enum etf_tag tag)
 /* Overwrites a 32-bit count at an earlier offset, after the items were appended. */
 static void overwrite_be32(struct buf *out, size_t at, uint32_t v)
 {
-    if (buf_full(out))
+    if (buf_is_full(out))
         return;
     for (int i = 0; i < 4; i++)
         out->p[at + (size_t)i] = (char)(v >> (24 - 8 * i));
@@ -110,10 +110,10 @@ static void append_etf_list(struct json_reader *r, struct buf *out)
     append_etf_tag(out, ETF_LIST);
     append_be32(out, 0);
     for (json_enter_container(r); json_next_item(r); count++) {
-        r->values = 0; /* resets the limit JSON_MAX_VALUES, which is for input from clients */
+        r->values = 0; /* resets the count for JSON_MAX_VALUES, a limit for input from clients */
         append_etf_value(r, out);
     }
-    if (buf_full(out))
+    if (buf_is_full(out))
         return;
     if (count == 0)
         out->n = begin;
@@ -176,5 +176,5 @@ bool etf_from_json(struct str json, struct arena *arena, struct buf *out)
 
     json_reader_init(&r, json, arena);
     append_etf_value(&r, out);
-    return json_is_at_end(&r) && json_reader_ok(&r) && !buf_full(out);
+    return json_is_at_end(&r) && json_reader_ok(&r) && !buf_is_full(out);
 }

@@ -21,7 +21,7 @@ bool etf_from_json(struct str json, struct arena *arena, struct buf *out);
  * for atoms as keys, text that is not UTF-8, integers beyond 64 bits, and unsupported tags. */
 bool etf_to_json(struct str bytes, struct buf *out);
 
-/* Functions that append single terms, for the envelope of a message. */
+/* The functions below append single terms, for the envelope of a message. */
 void etf_append_map_head(struct buf *out, uint32_t pairs);
 void etf_append_binary(struct buf *out, struct str s);
 void etf_append_int(struct buf *out, int64_t v);

@@ -55,9 +55,9 @@ static bool etf_read_string(struct etf_reader *t, bool key)
     if (!etf_read_bytes(t, 4, &s) || !utf8_is_valid(s))
         return false;
     if (key)
-        json_escaped_key(&t->out, s);
+        json_write_escaped_key(&t->out, s);
     else
-        json_text(&t->out, s);
+        json_write_text(&t->out, s);
     return true;
 }
 
@@ -68,9 +68,9 @@ static bool etf_read_atom(struct etf_reader *t, unsigned length_bytes)
     if (!etf_read_bytes(t, length_bytes, &s))
         return false;
     if (str_is(s, "true") || str_is(s, "false"))
-        json_bool(&t->out, s.n == 4);
+        json_write_bool(&t->out, s.n == 4);
     else if (str_is(s, "nil") || str_is(s, "null"))
-        json_null(&t->out);
+        json_write_null(&t->out);
     else
         return false;
     return true;
@@ -80,7 +80,7 @@ static bool write_finite_number(struct etf_reader *t, double d)
 {
     if (!isfinite(d))
         return false;
-    json_real(&t->out, d);
+    json_write_real(&t->out, d);
     return true;
 }
 
@@ -120,15 +120,15 @@ static bool etf_read_big_int(struct etf_reader *t)
     if (sign && v > (uint64_t)INT64_MAX + 1)
         return false;
     if (sign)
-        json_int(&t->out, (int64_t)-v);
+        json_write_int(&t->out, (int64_t)-v);
     else if (v <= INT64_MAX)
-        json_int(&t->out, (int64_t)v);
+        json_write_int(&t->out, (int64_t)v);
     else {
         char digits[24];
         struct buf b = { digits, 0, sizeof digits, sizeof digits, false };
 
         buf_add_u64(&b, v);
-        json_raw(&t->out, buf_str(&b));
+        json_write_raw(&t->out, buf_str(&b));
     }
     return true;
 }
@@ -153,7 +153,7 @@ static bool etf_read_byte_list(struct etf_reader *t)
         return false;
     json_begin_array(&t->out);
     for (size_t i = 0; i < s.n; i++)
-        json_int(&t->out, (unsigned char)s.p[i]);
+        json_write_int(&t->out, (unsigned char)s.p[i]);
     json_end_array(&t->out);
     return true;
 }
@@ -181,12 +181,12 @@ static bool etf_read_tagged(struct etf_reader *t, uint64_t tag)
     case ETF_SMALL_INT:
         if (!etf_read_uint(t, 1, &v))
             return false;
-        json_int(&t->out, (int64_t)v);
+        json_write_int(&t->out, (int64_t)v);
         return true;
     case ETF_INT:
         if (!etf_read_uint(t, 4, &v))
             return false;
-        json_int(&t->out, (int32_t)(uint32_t)v);
+        json_write_int(&t->out, (int32_t)(uint32_t)v);
         return true;
     case ETF_SMALL_BIG:
         return etf_read_big_int(t);
@@ -222,7 +222,7 @@ static bool etf_read_term(struct etf_reader *t)
     uint64_t tag;
 
     if (t->depth == JSON_MAX_DEPTH || ++t->values > JSON_MAX_VALUES || !etf_read_uint(t, 1, &tag) ||
-        buf_full(t->out.out))
+        buf_is_full(t->out.out))
         return false;
     t->depth++;
     bool ok = etf_read_tagged(t, tag);
@@ -234,9 +234,9 @@ bool etf_to_json(struct str bytes, struct buf *out)
 {
     struct etf_reader t = { .at = (const unsigned char *)bytes.p,
                             .end = (const unsigned char *)bytes.p + bytes.n,
-                            .out = json_writer_to(out) };
+                            .out = json_writer_to_buf(out) };
     uint64_t version;
 
     return etf_read_uint(&t, 1, &version) && version == ETF_VERSION && etf_read_term(&t) &&
-           t.at == t.end && !buf_full(out);
+           t.at == t.end && !buf_is_full(out);
 }

@@ -7,7 +7,7 @@
 
 enum {
     FRAME_PREFIX_SPACE = WS_MAX_HEAD + FRAME_PREFIX_MAX,
-    /* A buffer above this capacity is freed after its payload was sent. */
+    /* A buffer above this capacity is freed after its frame was sent. */
     FRAME_MAX_IDLE_CAPACITY = 1024 * 1024,
 };
 
@@ -22,7 +22,7 @@ static void shared_frame_build(struct event_frame *f, struct gateway_event *n, u
     buf_reset(&f->bytes);
     if (buf_reserve(&f->bytes, FRAME_PREFIX_SPACE))
         f->bytes.n = FRAME_PREFIX_SPACE;
-    buf_add_str(&f->bytes, gateway_event_bytes(n, form, packer, arena));
+    buf_add_str(&f->bytes, gateway_event_payload_in_form(n, form, packer, arena));
     if (!(form & (PAYLOAD_ETF | PAYLOAD_DEFLATED)))
         buf_add_char(&f->bytes, '}');
 }
@@ -51,12 +51,12 @@ static struct str write_frame_prefix(enum event event, uint64_t seq, unsigned fo
     return buf_str(&front);
 }
 
-void dispatch_frame_parts(uint64_t seq, struct gateway_event *n, unsigned form,
-                          struct compressor *packer, struct arena *arena,
-                          char room[FRAME_PREFIX_MAX], struct str ret[FRAME_PARTS])
+void build_dispatch_frame_parts(uint64_t seq, struct gateway_event *n, unsigned form,
+                                struct compressor *packer, struct arena *arena,
+                                char room[FRAME_PREFIX_MAX], struct str ret[FRAME_PARTS])
 {
     ret[0] = write_frame_prefix(n->type, seq, form, room);
-    ret[1] = gateway_event_bytes(n, form, packer, arena);
+    ret[1] = gateway_event_payload_in_form(n, form, packer, arena);
     ret[2] = form & (PAYLOAD_ETF | PAYLOAD_DEFLATED) ? STR("") : STR("}");
 }
 
@@ -74,8 +74,8 @@ static void shared_frame_write_prefix(struct event_frame *f, uint64_t seq, unsig
     f->digits = form & PAYLOAD_ETF ? 0 : count_digits(seq);
 }
 
-/* Overwrites the sequence number in the frame. Returns false if the new number has another count
- * of digits; then the prefix must be written again. */
+/* Overwrites the sequence number in the frame. Returns false if the new number has another count of
+ * digits; then the prefix must be written again. */
 static bool shared_frame_overwrite_seq(struct event_frame *f, uint64_t seq)
 {
     char *end = f->bytes.p + FRAME_PREFIX_SPACE - (sizeof DISPATCH_JSON_AFTER_SEQ - 1);
@@ -95,11 +95,11 @@ struct str shared_frame_for_seq(struct event_frame frames[PAYLOAD_FORMS], uint64
 
     if (f->event != n)
         shared_frame_build(f, n, form, packer, arena);
-    if (buf_full(&f->bytes))
+    if (buf_is_full(&f->bytes))
         return (struct str){ 0 };
     if (!f->digits || !shared_frame_overwrite_seq(f, seq))
         shared_frame_write_prefix(f, seq, form);
-    return str_skip(buf_str(&f->bytes), f->from);
+    return str_skip_bytes(buf_str(&f->bytes), f->from);
 }
 
 void shared_frames_release(struct event_frame frames[PAYLOAD_FORMS])

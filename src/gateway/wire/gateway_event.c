@@ -7,8 +7,8 @@
 #include "model/permissions/message_content.h"
 #include "model/text/old_api_encoding.h"
 
-/* A payload has at most 64 MiB. As ETF it is less than three times as long (an empty string has
- * five bytes in ETF and two in JSON), and deflate adds almost nothing. */
+/* A payload has at most 64 MiB as JSON. As ETF it is less than three times as long (an empty string
+ * has five bytes in ETF and two in JSON), and deflate adds almost nothing. */
 enum { MAX_PAYLOAD_FORM_BYTES = 4 * 64 * 1024 * 1024 };
 
 static void bytes_fill(struct sized_bytes *b, struct str s)
@@ -31,7 +31,7 @@ static size_t align_to_word(size_t n)
     return (n + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
-/* An event is a single allocation, because events are created on the writer thread. */
+/* Creates an event in a single allocation, because events are created on the writer thread. */
 struct gateway_event *gateway_event_from_announcement(const struct emitted_event *a,
                                                       struct audience to)
 {
@@ -112,12 +112,12 @@ struct str gateway_event_payload(const struct gateway_event *n)
 static void encode_payload_form(struct gateway_event *n, unsigned form, struct compressor *packer,
                                 struct arena *arena, struct buf *out)
 {
-    /* A form is derived from the form without its highest bit. */
+    /* Each form is derived from the form without its highest bit. */
     unsigned step = form & PAYLOAD_DEFLATED          ? PAYLOAD_DEFLATED
                     : form & PAYLOAD_ETF             ? PAYLOAD_ETF
                     : form & PAYLOAD_OLD_PERMISSIONS ? PAYLOAD_OLD_PERMISSIONS
                                                      : form;
-    struct str from = gateway_event_bytes(n, form & ~step, packer, arena);
+    struct str from = gateway_event_payload_in_form(n, form & ~step, packer, arena);
 
     if (step == PAYLOAD_WITHOUT_CONTENT) {
         append_message_without_content(from, arena, out);
@@ -132,8 +132,8 @@ static void encode_payload_form(struct gateway_event *n, unsigned form, struct c
     }
 }
 
-struct str gateway_event_bytes(struct gateway_event *n, unsigned form, struct compressor *packer,
-                               struct arena *arena)
+struct str gateway_event_payload_in_form(struct gateway_event *n, unsigned form,
+                                         struct compressor *packer, struct arena *arena)
 {
     struct sized_bytes *b = atomic_load_explicit(&n->forms[form], memory_order_acquire);
     struct buf out;
@@ -146,6 +146,6 @@ struct str gateway_event_bytes(struct gateway_event *n, unsigned form, struct co
     buf_clear(&out);
     if (atomic_compare_exchange_strong(&n->forms[form], &b, made))
         return bytes_text(made);
-    mem_free(made); /* another loop stored the same form first */
+    mem_free(made); /* another loop has stored the same form first */
     return bytes_text(b);
 }

@@ -13,10 +13,10 @@
 
 struct compressor;
 
-/* Bits that describe an encoding of the payload; 0 is plain JSON. */
+/* Bits that describe an encoding of an event's payload; 0 is plain JSON. */
 enum payload_form {
-    PAYLOAD_WITHOUT_CONTENT = 1, /* message without its content, for bots without the intent */
-    PAYLOAD_OLD_PERMISSIONS = 2, /* permissions spelled as in API versions 6 and 7 */
+    PAYLOAD_WITHOUT_CONTENT = 1, /* message without its content, for bots without that intent */
+    PAYLOAD_OLD_PERMISSIONS = 2, /* permissions written as in API versions 6 and 7 */
     PAYLOAD_ETF = 4,
     PAYLOAD_DEFLATED =
         8, /* compressed by deflate_shared_payload, with the closing brace of the envelope */
@@ -28,9 +28,10 @@ struct sized_bytes {
     char p[];
 };
 
-/* In a cluster the event numbers of a log position begin at position << 26. Events that a node
- * creates itself before the next position (presences) continue the same range. 2^26 numbers are
- * enough when ten thousand accounts reconnect to a hundred guilds each; a million are not. */
+/* In a cluster the event numbers of an event log position begin at position << 26. Events that a
+ * node creates itself before the next position (presences) continue the same range. 2^26 numbers
+ * are enough for ten thousand accounts that reconnect to a hundred guilds each, not for a
+ * million. */
 enum { EVENT_NUMBER_BITS = 26 };
 
 struct gateway_event {
@@ -39,7 +40,7 @@ struct gateway_event {
     struct audience to;
     snowflake guild_id;   /* guild of an event whose audience is a user, or 0 */
     uint64_t except;      /* number of a session that does not receive the event, or 0 */
-    uint64_t number;      /* publishing order, the same on all loops; 0: not published */
+    uint64_t number;      /* publishing order, the same on all loops; 0 if not published */
     bool payload_on_heap; /* forms[0] is a separate allocation */
     _Atomic(struct sized_bytes *) forms[PAYLOAD_FORMS];
     /* Last member: routing items, user ids of the audience and forms[0] follow in the same
@@ -49,11 +50,11 @@ struct gateway_event {
 
 /* Creates an event with one reference and a copy of the payload, without routing fields. */
 struct gateway_event *gateway_event_new(enum event event, struct audience to, struct str payload);
-/* Creates an event that takes over the memory of a buffer prepared by event_payload_begin. For long
- * payloads. */
+/* Creates an event that takes over the memory of a buffer prepared by event_payload_begin, which
+ * avoids a copy of long payloads. */
 struct gateway_event *gateway_event_from_buf(enum event event, struct audience to,
                                              struct buf *payload);
-/* Initialises an empty buffer with space for a header in front of the payload. */
+/* Initializes an empty buffer with space for a header in front of the payload. */
 void event_payload_begin(struct buf *payload, size_t max);
 /* Creates the event of an announcement for one of its audiences. */
 struct gateway_event *gateway_event_from_announcement(const struct emitted_event *a,
@@ -65,7 +66,7 @@ struct str gateway_event_payload(const struct gateway_event *n);
 
 /* Returns the payload in the given form; the bytes live as long as the event. The arena is for
  * temporary data. */
-struct str gateway_event_bytes(struct gateway_event *n, unsigned form, struct compressor *packer,
-                               struct arena *arena);
+struct str gateway_event_payload_in_form(struct gateway_event *n, unsigned form,
+                                         struct compressor *packer, struct arena *arena);
 
 #endif

@@ -15,8 +15,8 @@ struct presence_update {
     struct str activities, game, since, afk; /* unparsed JSON */
 };
 
-/* IDENTIFY (op 2) */
-struct identify {
+/* The message IDENTIFY (op 2). */
+struct identify_message {
     struct str token;
     const struct client_properties *properties;
     struct opt_bool compress;
@@ -25,13 +25,13 @@ struct identify {
     const struct presence_update *presence;
 };
 
-/* RESUME (op 6) */
-struct resume {
+/* The message RESUME (op 6). */
+struct resume_message {
     struct str token, session_id;
     struct str seq; /* unparsed JSON */
 };
 
-/* REQUEST_GUILD_MEMBERS (op 8) */
+/* The message REQUEST_GUILD_MEMBERS (op 8). */
 struct request_members {
     struct str guild_id, user_ids, nonce; /* unparsed JSON: an id or a list of ids */
     struct opt_str query;
@@ -39,7 +39,7 @@ struct request_members {
     struct opt_bool presences;
 };
 
-/* Search for recently active members (op 35) */
+/* The search for recently active members (op 35). */
 struct search_recent_members {
     snowflake guild_id;
     struct opt_str query;
@@ -47,20 +47,20 @@ struct search_recent_members {
     struct str nonce; /* unparsed JSON */
 };
 
-/* REQUEST_SOUNDBOARD_SOUNDS (op 31) */
+/* The message REQUEST_SOUNDBOARD_SOUNDS (op 31). */
 struct request_sounds {
     struct list guild_ids;
 };
 
-/* Request for channel statuses (op 36) or channel info (op 43) */
+/* The request for channel statuses (op 36) or channel info (op 43). */
 struct request_channel_info {
     snowflake guild_id;
-    struct list fields; /* names of fields, struct str; only in op 43; empty: all fields */
+    struct list fields; /* names of fields (struct str), only in op 43; empty means all fields */
 };
 
-/* Member list subscription of a guild: op 14, and each guild of op 37 */
+/* The member list subscription of one guild: op 14, and each guild of op 37. */
 struct guild_subscription {
-    snowflake guild_id;                       /* only in op 14 */
+    snowflake guild_id;                       /* set only in op 14 */
     struct list channels;                     /* items: struct requested_list_channel */
     struct list members, thread_member_lists; /* items: snowflakes */
     struct opt_bool typing, activities, member_updates, threads;
@@ -72,7 +72,7 @@ struct requested_list_channel {
     struct list ranges; /* items: struct list of two int64_t (first and last row) */
 };
 
-/* Member list subscriptions of several guilds (op 37) */
+/* The member list subscriptions of several guilds (op 37). */
 struct guild_subscriptions {
     struct list subscriptions; /* items: struct subscribed_guild */
 };

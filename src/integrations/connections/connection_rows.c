@@ -110,11 +110,11 @@ enum err read_connection(struct tx *tx, snowflake user_id, struct str type, stru
                          struct linked_account *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, ONE, BIND(v_id(user_id), v_text(type), v_text(id)), &row, &found);
+    enum err e = tx_one_or(tx, ONE, BIND(v_id(user_id), v_text(type), v_text(id)),
+                           ERR_UNKNOWN_CONNECTION, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_CONNECTION;
+    if (e)
+        return e;
     *ret = connection_from_row(&row);
     return OK;
 }
@@ -132,7 +132,7 @@ enum err read_connection_of_account(struct tx *tx, struct str type, struct str i
 
 /* --- guilds that a connection allows to join ------------------------------------------ */
 
-/* The cross join stops the query planner from scanning all integrations of the platform. */
+/* The cross join keeps the query planner from scanning all integrations of the platform. */
 static const char READ_JOINABLE_INTEGRATIONS[] =
     "select i.id, i.account_id, i.name, g.id, g.name, g.icon from "
     "(select id from integrations where type = $1 and account_id = $2 union "
@@ -179,7 +179,7 @@ enum err read_connection_integrations(struct tx *tx, struct linked_account *c)
     struct rows rows;
 
     c->integrations.given = GIVEN;
-    if (!c->verified || c->revoked || !platform_is_enabled(platform_find(c->type)))
+    if (!c->verified || c->revoked || !platform_is_enabled(platform_find_by_name(c->type)))
         return OK;
     enum err e =
         tx_query(tx, READ_JOINABLE_INTEGRATIONS, BIND(v_text(c->type), v_text(c->id)), &rows);
@@ -207,7 +207,7 @@ enum err write_connected_accounts_json(struct tx *tx, snowflake user_id, struct 
         e = read_connection_integrations(tx, (struct linked_account *)list.items + i);
     if (e)
         return e;
-    json_name(out, "connected_accounts");
+    json_write_name(out, "connected_accounts");
     schema_encode(out, &type_connections, &list);
     return OK;
 }

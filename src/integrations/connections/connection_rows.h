@@ -5,7 +5,7 @@
 #include "model/integration.h"
 #include "store/store.h"
 
-/* The guild of an integration, with the fields that non-members may see. */
+/* The guild of an integration, with the fields that users outside the guild may see. */
 struct integration_guild {
     snowflake id;
     struct str name;
@@ -30,7 +30,7 @@ struct linked_account {
 
     /* Never sent to clients. */
     bool is_partner;
-    struct str secret; /* encrypted; p == NULL: none */
+    struct str secret; /* encrypted; p is NULL if the provider sent none */
 };
 
 extern const struct type type_connection, type_connections;
@@ -38,11 +38,11 @@ extern const struct type type_integration_guild;
 
 /* Reads the connections of a user, without .integrations (read_connection_integrations). */
 enum err read_connections_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-/* Reads a connection. type: platform name in the database. ERR_UNKNOWN_CONNECTION if there is
- * none. */
+/* Reads a connection. type is the platform's name in the database. ERR_UNKNOWN_CONNECTION if there
+ * is none. */
 enum err read_connection(struct tx *tx, snowflake user_id, struct str type, struct str id,
                          struct linked_account *ret);
-/* Reads the connection of a platform account, whichever user owns it. */
+/* Reads the connection of a platform account, of any user. */
 enum err read_connection_of_account(struct tx *tx, struct str type, struct str id,
                                     struct linked_account *ret, bool *ret_found);
 enum err read_connection_integrations(struct tx *tx, struct linked_account *c);

@@ -1,4 +1,4 @@
-/* connections.c - routes of connections: list, modify, delete, refresh, and the platforms. */
+/* connections.c - routes that list, modify, delete and refresh connections, and list platforms. */
 #include "integrations/internal.h"
 
 #include "model/fields/types.h"
@@ -72,7 +72,7 @@ static enum err read_connection_of_caller(struct call *call, struct linked_accou
                            call_path_text(call, "connection.id"), ret);
 }
 
-/* Checks that the connection exists before errors of the body are reported. */
+/* Checks that the connection exists, before body errors are returned. */
 static enum err require_own_connection(struct call *call)
 {
     struct linked_account c;
@@ -82,7 +82,7 @@ static enum err require_own_connection(struct call *call)
 
 /* --- GET /users/@me/connections ------------------------------------------------------- */
 
-/* Leaves out the guilds that the user could join if an app with a bearer token calls. */
+/* For apps with a bearer token the reply omits the guilds that the user could join. */
 static enum err list_connections(struct call *call)
 {
     bool full = call->caller->kind == CALLER_USER;
@@ -91,7 +91,7 @@ static enum err list_connections(struct call *call)
 
     for (size_t n = 0; n < list.count && !e && full; n++)
         e = read_connection_integrations(call->tx, (struct linked_account *)list.items + n);
-    return e ? e : call_reply(call, &list);
+    return e ? e : call_reply_object(call, &list);
 }
 
 /* --- PATCH and DELETE …/{connection.type}/{connection.id} ----------------------------- */
@@ -113,7 +113,7 @@ static enum err update_connection_settings(struct call *call, const struct linke
     if (!e && !c->friend_sync)
         e = tx_exec(call->tx, DELETE_FRIENDS, BIND(user, type, id), NULL);
     if (!e && !c->friend_sync)
-        e = suggest_connection_friends(call, c->user_id);
+        e = suggestions_search_now(call, c->user_id);
     if (!e && !c->friend_sync)
         e = suggestion_delete_source_everywhere(call, c->user_id, c->type);
     return e;
@@ -144,7 +144,7 @@ static enum err modify_connection(struct call *call)
     if (e)
         return e;
     emit_connections_update(call, c.user_id);
-    return call_reply(call, &c);
+    return call_reply_object(call, &c);
 }
 
 static enum err delete_connection(struct call *call)
@@ -184,7 +184,7 @@ static void on_provider_response(void *arg, const struct provider_response *a)
     r->result = a->result;
     r->is_partner = a->account.is_partner;
     r->name = str_dup(call->arena, a->account.name);
-    call_resume(call, OK);
+    call_resume_after_await(call, OK);
 }
 
 static void request_provider_account(struct call *call)
@@ -273,12 +273,12 @@ static enum err list_connection_kinds(struct call *call)
                                                      sizeof(struct connection_kind_entry)) =
             (struct connection_kind_entry){ integration_displayed_type(platform_stored_name(p)),
                                             { platform_is_enabled(p) } };
-    return call_reply(call, &kinds);
+    return call_reply_object(call, &kinds);
 }
 
 /* --- routes --------------------------------------------------------------------------- */
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "connection.type",
         .field = "connection_type",
@@ -377,7 +377,7 @@ static const struct route routes[] = {
         .reply = &type_connection,
         .fires = (const enum event[]){ LINK_EVENTS, EVENT_NONE },
         .limit = &callback_limit,
-        .prepare = prepare_link_callback,
+        .prepare = prepare_connection_callback,
         .handle = callback_connection,
     },
     { 0 },

@@ -7,19 +7,19 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "integrations/step_chain.h"
+#include "integrations/call_chain.h"
 #include "platform/relationships/suggestions.h"
 
 enum { NODE_LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 
-/* State of the job: one page of one connection. Contains no pointers, because it is copied between
- * calls. */
+/* State of the job: one page of friends of one connection. Has no pointers, because it is copied
+ * between calls. */
 struct friend_sync_state {
-    struct job job;                                /* without data */
-    char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty: none yet */
+    struct job job;                                /* the job, without its data */
+    char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty at first */
     char cursor[513], secret[4 * LONGEST_SECRET + 1];
     int pages;
-    bool found, lost; /* lost: the job was rescheduled meanwhile */
+    bool found, lost; /* lost is set if the job was rescheduled meanwhile */
 };
 
 enum err schedule_friend_sync(struct call *call, snowflake user_id)
@@ -55,7 +55,7 @@ static enum err read_next_connection(struct call *call)
     return OK;
 }
 
-/* A page of friends; the ids follow the struct, each with its NUL. */
+/* A page of friends; the ids follow the struct, each NUL-terminated. */
 struct friend_sync_page {
     struct friend_sync_state step;
     size_t count;
@@ -76,7 +76,6 @@ static enum err store_friends_page(struct call *call)
     struct value user = v_id(s->job.key), type = v_text(str_of(s->type)),
                  id = v_text(str_of(s->id));
     const char *friend = (const char *)(p + 1);
-    struct rows row;
     bool wanted, still_claimed;
 
     enum err e = job_renew_lease(call, &s->job, clock_us() + INT64_C(1000) * NODE_LEASE_MS, STR(""),
@@ -84,7 +83,7 @@ static enum err store_friends_page(struct call *call)
     s->lost = !e && !still_claimed;
     if (e || s->lost)
         return e;
-    e = tx_one(call->tx, STILL_WANTED, BIND(user, type, id), &row, &wanted);
+    e = tx_exists(call->tx, STILL_WANTED, BIND(user, type, id), &wanted);
     if (e || !wanted)
         return e;
     if (s->pages == 1)
@@ -96,13 +95,14 @@ static enum err store_friends_page(struct call *call)
     return e;
 }
 
-/* Suggests the accounts of this server that belong to the friends, now and then once per day. */
+/* Suggests the users of this server whose platform accounts are friends of the user; now, and then
+ * once per day. */
 static enum err finish_friend_sync(struct call *call)
 {
     const struct friend_sync_state *s = call_passed_data(call, "friend_sync_state");
     const struct job *job = &s->job;
     snowflake user_id = job->key;
-    enum err e = suggest_connection_friends(call, user_id);
+    enum err e = suggestions_search_now(call, user_id);
 
     if (!e)
         e = suggestions_schedule_search(call, user_id);
@@ -111,31 +111,31 @@ static enum err finish_friend_sync(struct call *call)
 
 /* --- iteration over pages ------------------------------------------------------------- */
 
-static void request_friends_page(struct step_chain *c);
+static void request_friends_page(struct call_chain *c);
 
 static void on_friends_page_stored(struct call *call, enum err e, void *arg)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     const struct friend_sync_state *s = c->state;
     const struct friend_sync_page *p = call_passed_data(call, "friend_sync_page");
 
     if (p->step.lost)
-        step_chain_free(c);
+        call_chain_free(c);
     else if (e || !s->cursor[0] || s->pages >= MOST_PAGES)
-        step_chain_continue(c);
+        call_chain_continue(c);
     else
         request_friends_page(c);
 }
 
-/* Stores a page of friends. If the provider fails, the friends that were stored before stay. */
+/* Stores a page of friends. If the provider fails, the stored friends do not change. */
 static void on_friends_page_received(void *arg, const struct provider_response *a)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     struct friend_sync_state *s = c->state;
     size_t bytes = 0;
 
     if (a->result || a->next.n >= sizeof s->cursor) {
-        step_chain_continue(c);
+        call_chain_continue(c);
         return;
     }
     for (size_t n = 0; n < a->ids.count; n++)
@@ -152,43 +152,44 @@ static void on_friends_page_received(void *arg, const struct provider_response *
         at += id.n;
         *at++ = '\0';
     }
-    step_chain_run_with_data(c, ROUTE_STORE_WRITE, store_friends_page, on_friends_page_stored,
+    call_chain_run_with_data(c, ROUTE_STORE_WRITE, store_friends_page, on_friends_page_stored,
                              "friend_sync_page", p, sizeof *p + bytes);
     mem_free(p);
 }
 
-static void request_friends_page(struct step_chain *c)
+static void request_friends_page(struct call_chain *c)
 {
     const struct friend_sync_state *s = c->state;
 
-    provider_send_request(c->api, c->loop,
-                          &(struct provider_request){ .kind = ASK_FRIENDS,
-                                                      .platform = platform_find(str_of(s->type)),
-                                                      .account_id = str_of(s->id),
-                                                      .cursor = str_of(s->cursor),
-                                                      .secret = str_of(s->secret),
-                                                      .done = on_friends_page_received,
-                                                      .arg = c });
+    provider_send_request(
+        c->api, c->loop,
+        &(struct provider_request){ .kind = ASK_FRIENDS,
+                                    .platform = platform_find_by_name(str_of(s->type)),
+                                    .account_id = str_of(s->id),
+                                    .cursor = str_of(s->cursor),
+                                    .secret = str_of(s->secret),
+                                    .done = on_friends_page_received,
+                                    .arg = c });
 }
 
 static void on_next_connection_read(struct call *call, enum err e, void *arg)
 {
-    struct step_chain *c = arg;
+    struct call_chain *c = arg;
     const struct friend_sync_state *found = call_passed_data(call, "friend_sync_state");
     struct friend_sync_state *s = c->state;
 
     *s = *found;
     if (e)
-        step_chain_free(c);
+        call_chain_free(c);
     else if (!s->found)
-        step_chain_run(c, ROUTE_STORE_WRITE, finish_friend_sync, step_chain_on_last_step);
+        call_chain_run(c, ROUTE_STORE_WRITE, finish_friend_sync, call_chain_on_last_call);
     else
         request_friends_page(c);
 }
 
-static void start_next_connection(struct step_chain *c)
+static void start_next_connection(struct call_chain *c)
 {
-    step_chain_run(c, ROUTE_STORE_READ, read_next_connection, on_next_connection_read);
+    call_chain_run(c, ROUTE_STORE_READ, read_next_connection, on_next_connection_read);
 }
 
 static void start_friend_sync_job(struct api *api, struct loop *loop, const struct job *job)
@@ -196,7 +197,7 @@ static void start_friend_sync_job(struct api *api, struct loop *loop, const stru
     struct friend_sync_state first = { .job = *job };
 
     first.job.data = (struct str){ 0 };
-    step_chain_continue(step_chain_new(api, loop, start_next_connection, "friend_sync_state",
+    call_chain_continue(call_chain_new(api, loop, start_next_connection, "friend_sync_state",
                                        &first, sizeof first));
 }
 

@@ -1,7 +1,6 @@
-/* link_page.c - HTML page on which a user proves ownership of an account of another platform.
- *
- * The page names the account on this server that gets the link, so that a user notices a link that
- * somebody else has started. */
+/* link_page.c - HTML page on which a user proves ownership of an account of another platform. The
+ * page displays the account on this server that the platform account is linked to, so that a user
+ * notices a link that somebody else has started. */
 #include "integrations/internal.h"
 
 #include "model/fields/types.h"
@@ -97,13 +96,13 @@ static enum err show_link_page(struct call *call)
     return e ? e : reply_link_form(call, q, &user);
 }
 
-/* Limits the guessing of link codes. */
+/* The rate limit makes it impracticable to guess link codes. */
 static const struct rate_limit link_code_limit = {
     .name = "connection-code", .count = 10, .window_s = 60, .strict = true
 };
 
-/* Finds the user of the state. If the state is invalid, the provider is not asked, and the handler
- * reports the error. */
+/* Finds the user of the state. If the state is invalid, the provider gets no request, and the
+ * handler returns the error. */
 static enum err check_link_state(struct call *call)
 {
     struct link_request *l = call_passed_data(call, "link_request");
@@ -133,7 +132,7 @@ static enum err prepare_link_connection(struct call *call)
     if (l->platform == PLATFORM_NONE || !platform_is_enabled(l->platform) || !l->code.n)
         return OK;
     call->read = check_link_state;
-    call->await = request_linked_account;
+    call->await = request_account_from_provider;
     return OK;
 }
 
@@ -141,7 +140,7 @@ static enum err link_connection(struct call *call)
 {
     struct link_request *l = call_passed_data(call, "link_request");
     struct linked_account c;
-    enum err e = complete_link(call, l, &c);
+    enum err e = complete_account_link(call, l, &c);
 
     switch (e) {
     case OK:

@@ -12,7 +12,7 @@ enum { STATE_BYTES = 24, STATE_SECONDS = 600 };
 
 enum platform platform_from_path(const struct call *call)
 {
-    return platform_find(call_path_text(call, "connection.type"));
+    return platform_find_by_name(call_path_text(call, "connection.type"));
 }
 
 void emit_connections_update(struct call *call, snowflake user_id)
@@ -65,20 +65,20 @@ enum err authorize_connection(struct call *call)
                     NULL);
     if (e)
         return e;
-    return call_reply(call, &(struct authorize_url){ provider_authorize_url(call, p, state) });
+    return call_reply_object(call,
+                             &(struct authorize_url){ provider_authorize_url(call, p, state) });
 }
 
 enum err read_link_state_user(struct call *call, const struct link_request *l, snowflake *ret_user)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, FIND_STATE,
-                        BIND(digest_link_state(call, l->state),
-                             v_text(platform_stored_name(l->platform)), v_int(clock_us())),
-                        &row, &found);
+    enum err e = tx_one_or(call->tx, FIND_STATE,
+                           BIND(digest_link_state(call, l->state),
+                                v_text(platform_stored_name(l->platform)), v_int(clock_us())),
+                           ERR_INVALID_OAUTH2_STATE, &row);
 
-    if (e || !found)
-        return e ? e : ERR_INVALID_OAUTH2_STATE;
+    if (e)
+        return e;
     *ret_user = row_id(&row, 0);
     return OK;
 }
@@ -95,10 +95,10 @@ static void on_provider_response(void *arg, const struct provider_response *a)
     l->account.id = str_dup(call->arena, a->account.id);
     l->account.name = str_dup(call->arena, a->account.name);
     l->account.secret = str_dup(call->arena, a->account.secret);
-    call_resume(call, OK);
+    call_resume_after_await(call, OK);
 }
 
-void request_linked_account(struct call *call)
+void request_account_from_provider(struct call *call)
 {
     const struct link_request *l = call_passed_data(call, "link_request");
 
@@ -123,18 +123,17 @@ static const char SAVE[] =
 
 static enum err check_connection_limit(struct call *call, const struct link_request *l)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(
+    int64_t n = 0;
+    enum err e = tx_read_int(
         call->tx, COUNT,
         BIND(v_id(l->user_id), v_text(platform_stored_name(l->platform)), v_text(l->account.id)),
-        &row, &found);
+        &n);
 
-    return e || row_int(&row, 0) < MOST_CONNECTIONS ? e : ERR_MAX_CONNECTIONS;
+    return e || n < MOST_CONNECTIONS ? e : ERR_MAX_CONNECTIONS;
 }
 
-/* Removes the link of another user: a platform account belongs to the last user who has proved
- * ownership. */
+/* Removes the link of another user, because a platform account belongs to the user who proved
+ * ownership last. */
 static enum err unlink_previous_owner(struct call *call, const struct link_request *l)
 {
     struct linked_account old;
@@ -158,7 +157,7 @@ static enum err upsert_connection(struct call *call, const struct link_request *
                    NULL);
 }
 
-/* Restarts the sync of guilds that follow the account. */
+/* Schedules the sync of revoked integrations with this platform account. */
 static enum err schedule_syncs_of_account(struct call *call, struct str type, struct str id)
 {
     struct list all;
@@ -168,12 +167,13 @@ static enum err schedule_syncs_of_account(struct call *call, struct str type, st
         const struct integration_row *i = (const struct integration_row *)all.items + n;
 
         if (i->enabled && i->revoked_at)
-            e = schedule_sync(call, i->id);
+            e = schedule_integration_sync(call, i->id);
     }
     return e;
 }
 
-enum err complete_link(struct call *call, struct link_request *l, struct linked_account *ret)
+enum err complete_account_link(struct call *call, struct link_request *l,
+                               struct linked_account *ret)
 {
     struct str type = platform_stored_name(l->platform);
     enum err e = read_link_state_user(call, l, &l->user_id);
@@ -208,7 +208,7 @@ enum err complete_link(struct call *call, struct link_request *l, struct linked_
 
 /* --- POST /connections/{connection.type}/callback ------------------------------------- */
 
-/* Rejects a state that was issued to another account. */
+/* Refuses a state that was issued to another user. */
 static enum err check_link_state(struct call *call)
 {
     struct link_request *l = call_passed_data(call, "link_request");
@@ -217,7 +217,7 @@ static enum err check_link_state(struct call *call)
     return e || l->user_id == call->caller->id ? e : ERR_INVALID_OAUTH2_STATE;
 }
 
-enum err prepare_link_callback(struct call *call)
+enum err prepare_connection_callback(struct call *call)
 {
     const struct link_callback_body *in = call->body;
     struct link_request *l = call_pass_data(call, "link_request", sizeof *l);
@@ -233,7 +233,7 @@ enum err prepare_link_callback(struct call *call)
     if (!platform_is_enabled(l->platform))
         return ERR_FEATURE_DISABLED;
     call->read = check_link_state;
-    call->await = request_linked_account;
+    call->await = request_account_from_provider;
     return OK;
 }
 
@@ -244,8 +244,8 @@ enum err callback_connection(struct call *call)
     enum err e = check_link_state(call);
 
     if (!e)
-        e = complete_link(call, l, &c);
-    return e ? e : call_reply(call, &c);
+        e = complete_account_link(call, l, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
 /* --- removing a link ------------------------------------------------------------------ */
@@ -260,7 +260,7 @@ static const char JOINED_THROUGH[] =
     "and s.integration_id = i.id where c.user_id = $1 and c.type = $2 "
     "and (c.id = i.account_id or s.subscriber_id is not null)) order by x.guild_id";
 
-/* Finds members who joined only as partners and are partners no longer. */
+/* Tests whether the user joined the guild only as a partner and is no longer a partner. */
 static const char JOINED_AS_PARTNER[] =
     "select 1 from members m join guilds g on g.id = m.guild_id where m.guild_id = $2 "
     "and m.user_id = $1 and m.join_source = $3 and g.owner_id <> $1 and not exists "
@@ -284,7 +284,7 @@ static enum err revoke_integrations_of_account(struct call *call, const struct l
     return e;
 }
 
-/* Removes the user from guilds that were joined through the connection. */
+/* Removes the user from guilds that he joined through the connection. */
 static enum err leave_joined_guilds(struct call *call, const struct linked_account *c)
 {
     struct list guilds = { 0 };
@@ -294,7 +294,7 @@ static enum err leave_joined_guilds(struct call *call, const struct linked_accou
     if (e)
         return e;
     while (rows_next(&rows))
-        ids_add(call->arena, &guilds, row_id(&rows, 0));
+        id_list_add(call->arena, &guilds, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t n = 0; n < guilds.count && !e; n++)
         e = member_leave(call, ((const snowflake *)guilds.items)[n], c->user_id);
@@ -304,15 +304,14 @@ static enum err leave_joined_guilds(struct call *call, const struct linked_accou
 static enum err leave_partners_guild(struct call *call, const struct linked_account *c)
 {
     snowflake guild = partners_guild_id();
-    struct rows row;
     bool found;
 
     if (!c->is_partner || !guild || !str_eq(c->type, platform_stored_name(PLATFORM_A)))
         return OK;
-    enum err e =
-        tx_one(call->tx, JOINED_AS_PARTNER,
-               BIND(v_id(c->user_id), v_id(guild), v_int(JOIN_SOURCE_INTEGRATION), v_text(c->type)),
-               &row, &found);
+    enum err e = tx_exists(
+        call->tx, JOINED_AS_PARTNER,
+        BIND(v_id(c->user_id), v_id(guild), v_int(JOIN_SOURCE_INTEGRATION), v_text(c->type)),
+        &found);
     return e || !found ? e : member_leave(call, guild, c->user_id);
 }
 
@@ -330,7 +329,7 @@ enum err delete_connection_and_effects(struct call *call, const struct linked_ac
     if (!e)
         e = apply_subscriber_roles_of_user(call, c->user_id, c->type);
     if (!e)
-        e = suggest_connection_friends(call, c->user_id);
+        e = suggestions_search_now(call, c->user_id);
     if (!e)
         e = suggestion_delete_source_everywhere(call, c->user_id, c->type);
     if (!e)

@@ -31,7 +31,7 @@ static enum err get_role_connections_metadata(struct call *call)
     struct list list;
     enum err e = read_role_metadata(call, &list);
 
-    return e ? e : call_reply(call, &list);
+    return e ? e : call_reply_object(call, &list);
 }
 
 /* Rejects duplicate keys. */
@@ -63,7 +63,7 @@ static enum err put_role_connections_metadata(struct call *call)
             BIND(v_id(call->target.application->id),
                  v_text(json_column_encode(call->arena, &type_role_connections_metadata, in))),
             NULL);
-    return e ? e : call_reply(call, in);
+    return e ? e : call_reply_object(call, in);
 }
 
 /* --- values for a user ---------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static enum err get_role_connection(struct call *call)
         c = (struct role_connection){ row_optional_text(&row, 0), row_optional_text(&row, 1),
                                       json_column_decode_list(call->arena, &type_values,
                                                               row_text(&row, 2)) };
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
 static bool metadata_value_fits_type(const struct role_connection_metadata *m, struct str value)
@@ -130,7 +130,7 @@ static bool metadata_value_fits_type(const struct role_connection_metadata *m, s
     return str_is(value, "0") || str_is(value, "1");
 }
 
-/* Checks the values: an app may set only keys that its own metadata declares. */
+/* Checks the values: an app may set only keys that its metadata declares. */
 static enum err check_metadata_values(struct call *call, const struct list *values)
 {
     const struct string_pair *all = values->items;
@@ -179,7 +179,7 @@ static enum err delete_role_connection(struct call *call)
                    BIND(v_id(call->caller->id), v_id(call->target.application->id)), NULL);
 }
 
-/* Allows a user to delete the values of any app, but a bearer token only those of its own app. */
+/* A user may delete the values of any app; a bearer token only those of its own app. */
 static enum err check_can_delete_role_connection(struct call *call)
 {
     return call->caller->kind == CALLER_USER ? OK : require_token_of_application(call);

@@ -15,7 +15,7 @@ void provider_send_request(struct api *api, struct loop *loop, const struct prov
         provider_send_local_request(api, loop, q);
 }
 
-/* Both URLs lead to our page, which shows the account that gets the link. States contain only
+/* Both URLs lead to our page, which displays the user who gets the link. States have only
  * characters that need no escaping. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state)
 {

@@ -1,9 +1,7 @@
-/* provider.h - asynchronous requests to other platforms about their accounts.
- *
- * A request is sent and completed on a loop, never in a transaction, and blocks no thread. A
- * platform is local (its accounts are in our database, docs/integrations.md) or provided by an HTTP
- * server that the operator configures. Whatever that server does, the answer has one of four
- * results. */
+/* provider.h - asynchronous requests to other platforms about their accounts. A request is sent and
+ * completed on a loop, never in a transaction, and blocks no thread. The accounts of a local
+ * platform are in our database (docs/integrations.md); those of other platforms are at an HTTP
+ * server that the operator configures. Every response is mapped to one of four results. */
 #ifndef INTEGRATIONS_PROVIDER_H
 #define INTEGRATIONS_PROVIDER_H
 
@@ -18,14 +16,14 @@ enum provider_result {
 };
 
 enum provider_request_kind {
-    ASK_EXCHANGE,      /* code → account */
-    ASK_ACCOUNT,       /* account_id */
-    ASK_SUBSCRIBERS,   /* account_id, cursor: a page of subscribers */
-    ASK_IS_SUBSCRIBER, /* account_id, subscriber_id: OK or NOT_FOUND */
-    ASK_FRIENDS,       /* account_id, cursor: a page of friends */
+    ASK_EXCHANGE,      /* exchanges a code for an account */
+    ASK_ACCOUNT,       /* account_id; reads an account */
+    ASK_SUBSCRIBERS,   /* account_id, cursor; reads a page of subscribers */
+    ASK_IS_SUBSCRIBER, /* account_id, subscriber_id; OK or NOT_FOUND */
+    ASK_FRIENDS,       /* account_id, cursor; reads a page of friends */
 };
 
-/* The LONGEST_ limits are in characters; a character may need four bytes. */
+/* The LONGEST_ limits are in characters; a character has up to four bytes. */
 enum {
     PROVIDER_PAGE = 500,
     PROVIDER_MAX_PAGES = 1000,
@@ -34,32 +32,32 @@ enum {
 };
 
 struct provider_account {
-    struct str id, name, secret; /* secret: ASK_EXCHANGE only; may be empty */
+    struct str id, name, secret; /* secret is set only for ASK_EXCHANGE; may be empty */
     bool has_programme, is_partner;
 };
 
-/* The response of a provider; valid during the callback done. */
+/* The response of a provider; valid only during the callback `done`. */
 struct provider_response {
     enum provider_result result;
     struct provider_account account;
     struct list ids; /* struct str, at most PROVIDER_PAGE */
-    struct str next; /* cursor of the next page; empty: last page */
+    struct str next; /* cursor of the next page; empty on the last page */
 };
 
 struct provider_request {
     enum provider_request_kind kind;
     enum platform platform;
     struct str account_id, subscriber_id, code, cursor;
-    struct str secret; /* secret of the account from ASK_EXCHANGE, or empty */
+    struct str secret; /* secret that ASK_EXCHANGE returned, or empty */
     void (*done)(void *arg, const struct provider_response *a);
     void *arg;
 };
 
-/* Asks the provider of a platform; copies the arguments. Call on that loop's thread. done may run
- * before it returns. */
+/* Sends a request to the provider of a platform; copies the arguments. Call on the loop's thread.
+ * `done` may run before this function returns. */
 void provider_send_request(struct api *api, struct loop *loop, const struct provider_request *q);
 
-/* Returns the URL on which a user proves ownership of an account. */
+/* Returns the URL where a user proves ownership of a platform account. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state);
 
 /* --- implementations ------------------------------------------------------------------ */

@@ -1,7 +1,6 @@
-/* provider_http.c - asks the HTTP server of a platform.
- *
- * docs/integrations.md describes the protocol. The server is not trusted: a timeout and an answer
- * that is too large, invalid or unexpected are logged and become PROVIDER_TEMPORARY. */
+/* provider_http.c - sends requests to the HTTP server of a platform (protocol:
+ * docs/integrations.md). The server is not trusted: a timeout and a response that is too large,
+ * invalid or unexpected are logged and become PROVIDER_TEMPORARY. */
 #include "integrations/providers/provider.h"
 
 #include <string.h>
@@ -13,7 +12,7 @@
 
 enum { TIMEOUT_MS = 5000, TRIES = 3, MAX_ANSWER = 1024 * 1024 };
 
-/* A pending request, with copies of its texts in its own arena. */
+/* A pending request, with copies of its strings in an arena. */
 struct http_provider_request {
     struct api *api;
     struct loop *loop;
@@ -84,7 +83,7 @@ static bool parse_account_response(struct http_provider_request *k, struct str b
     if (!account)
         return false;
     a->account = *account;
-    /* Reject a response about another account. */
+    /* A response about another account is refused. */
     return k->question.kind == ASK_EXCHANGE || str_eq(account->id, k->question.account_id);
 }
 
@@ -153,8 +152,8 @@ static enum provider_result provider_result_of_status(enum fetch_result result, 
     return status >= 200 && status < 300 ? PROVIDER_OK : PROVIDER_TEMPORARY;
 }
 
-/* Returns true if the request is sent again: not an exchange, because a code may work only once,
- * and not after permanent errors. */
+/* Returns whether the request is sent again. An exchange is not, because a code may work only once;
+ * permanent errors are not retried. */
 static bool should_retry(const struct http_provider_request *k, enum fetch_result result)
 {
     return k->question.kind != ASK_EXCHANGE && k->tries < TRIES && result != FETCH_TOO_LARGE &&
@@ -191,16 +190,16 @@ static void send_http_request(struct http_provider_request *k)
     };
 
     k->tries++;
-    fetcher_start(api_fetcher_of_loop(k->api, k->loop),
-                  &(struct fetch_request){ .method = k->body.n ? "POST" : "GET",
-                                           .url = str_dup_cstring(k->arena, k->url),
-                                           .headers = headers,
-                                           .header_count = k->body.n ? 4 : 3,
-                                           .body = k->body,
-                                           .timeout_ms = TIMEOUT_MS,
-                                           .max_response = MAX_ANSWER,
-                                           .done = on_http_response,
-                                           .arg = k });
+    fetcher_start_request(api_fetcher_of_loop(k->api, k->loop),
+                          &(struct fetch_request){ .method = k->body.n ? "POST" : "GET",
+                                                   .url = str_dup_cstring(k->arena, k->url),
+                                                   .headers = headers,
+                                                   .header_count = k->body.n ? 4 : 3,
+                                                   .body = k->body,
+                                                   .timeout_ms = TIMEOUT_MS,
+                                                   .max_response = MAX_ANSWER,
+                                                   .done = on_http_response,
+                                                   .arg = k });
 }
 
 /* --- URLs ----------------------------------------------------------------------------- */
@@ -216,12 +215,12 @@ static struct str build_page_url(struct http_provider_request *k, struct str acc
 static struct str encode_code_body(struct arena *arena, struct str code)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 64 * 1024);
     json_begin_object(&j);
-    json_name(&j, "code");
-    json_text(&j, code);
+    json_write_name(&j, "code");
+    json_write_text(&j, code);
     json_end_object(&j);
     return buf_move_to_arena(&out, arena);
 }

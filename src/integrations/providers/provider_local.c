@@ -1,4 +1,4 @@
-/* provider_local.c - local platforms: their accounts are in our database. */
+/* provider_local.c - provider of local platforms, whose accounts are in our database. */
 #include "integrations/internal.h"
 
 #include <sodium.h>
@@ -26,7 +26,7 @@ static struct value v_opt_bool_or_null(struct opt_bool b)
     return b.given == GIVEN ? v_int(b.value) : v_null();
 }
 
-enum err upsert_local_account(struct tx *tx, const struct local_account *a)
+enum err upsert_local_account(struct tx *tx, const struct local_platform_account *a)
 {
     return tx_exec(tx, SAVE_ACCOUNT,
                    BIND(v_text(platform_stored_name(a->platform)), v_text(a->id), v_text(a->name),
@@ -36,10 +36,9 @@ enum err upsert_local_account(struct tx *tx, const struct local_account *a)
 
 static enum err require_local_account(struct tx *tx, enum platform p, struct str id)
 {
-    struct rows row;
     bool found;
     enum err e =
-        tx_one(tx, FIND_ACCOUNT, BIND(v_text(platform_stored_name(p)), v_text(id)), &row, &found);
+        tx_exists(tx, FIND_ACCOUNT, BIND(v_text(platform_stored_name(p)), v_text(id)), &found);
 
     return e || found ? e : ERR_NOT_FOUND;
 }
@@ -53,7 +52,7 @@ static const char END_SUBSCRIPTION[] =
     "delete from platform_subscription where type = $1 and account_id = $2 "
     "and subscriber_id = $3";
 
-enum err upsert_local_subscription(struct tx *tx, const struct local_subscription *s)
+enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s)
 {
     enum err e = require_local_account(tx, s->platform, s->account_id);
 
@@ -80,16 +79,21 @@ static const char SAVE_FRIEND[] =
     "insert into platform_friend (type, account_id, friend_id) values ($1, $2, $3) "
     "on conflict do nothing";
 
-enum err insert_local_friends(struct tx *tx, enum platform p, struct str one, struct str other)
+enum err insert_local_friend(struct tx *tx, enum platform p, struct str of, struct str friend)
 {
-    struct value type = v_text(platform_stored_name(p));
+    return tx_exec(tx, SAVE_FRIEND,
+                   BIND(v_text(platform_stored_name(p)), v_text(of), v_text(friend)), NULL);
+}
+
+enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one, struct str other)
+{
     enum err e = require_local_account(tx, p, one);
 
     if (!e)
         e = require_local_account(tx, p, other);
     if (!e)
-        e = tx_exec(tx, SAVE_FRIEND, BIND(type, v_text(one), v_text(other)), NULL);
-    return e ? e : tx_exec(tx, SAVE_FRIEND, BIND(type, v_text(other), v_text(one)), NULL);
+        e = insert_local_friend(tx, p, one, other);
+    return e ? e : insert_local_friend(tx, p, other, one);
 }
 
 static const char SAVE_CODE[] = "update platform_account set link_code_digest = $3, "
@@ -117,7 +121,7 @@ enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum pla
 
 /* --- questions ------------------------------------------------------------------------ */
 
-/* A pending request in an internal call; its texts are in an arena. */
+/* A pending request, which runs as an internal call; its strings are in an arena. */
 struct local_provider_request {
     struct provider_request question;
     struct provider_response answer;
@@ -148,7 +152,7 @@ static enum err read_local_account(struct tx *tx, const struct provider_request 
     return OK;
 }
 
-/* Finds the account of a link code, and deletes the code. */
+/* Finds the platform account of a link code, and deletes the code. */
 static enum err consume_link_code(struct call *call, const struct provider_request *q,
                                   struct provider_response *a)
 {
@@ -179,7 +183,7 @@ static const char IS_SUBSCRIBER[] =
     "select 1 from platform_subscription where type = $1 and account_id = $2 "
     "and subscriber_id = $3 and (until is null or until > $4)";
 
-/* Reads a page of subscribers or friends; the cursor is the last id of the previous page. */
+/* Reads a page of subscribers or friends. The cursor is the last id of the previous page. */
 static enum err read_local_page(struct tx *tx, const struct provider_request *q,
                                 struct provider_response *a)
 {
@@ -208,12 +212,11 @@ static enum err read_local_page(struct tx *tx, const struct provider_request *q,
 static enum err read_is_subscriber(struct tx *tx, const struct provider_request *q,
                                    struct provider_response *a)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(tx, IS_SUBSCRIBER,
-                        BIND(v_text(platform_stored_name(q->platform)), v_text(q->account_id),
-                             v_text(q->subscriber_id), v_int(clock_us())),
-                        &row, &found);
+    enum err e = tx_exists(tx, IS_SUBSCRIBER,
+                           BIND(v_text(platform_stored_name(q->platform)), v_text(q->account_id),
+                                v_text(q->subscriber_id), v_int(clock_us())),
+                           &found);
 
     a->result = !e && found ? PROVIDER_OK : PROVIDER_NOT_FOUND;
     return e;

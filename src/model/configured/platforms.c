@@ -3,7 +3,7 @@
 
 enum { INTEGRATION_TYPES = 4, MAX_NAME_LENGTH = 32, MAX_TEXT_LENGTH = 512 };
 
-/* Types of integrations in the store; platforms come first. */
+/* Types of integrations as stored; external platforms come first. */
 static const char *const integration_type_names[INTEGRATION_TYPES] = { "platform_a", "platform_b",
                                                                        "service",
                                                                        "guild_subscription" };
@@ -16,8 +16,6 @@ static struct {
     snowflake partners_guild;
     char house_id[MAX_TEXT_LENGTH + 1], house_name[MAX_TEXT_LENGTH + 1];
 } settings;
-
-/* --- reading the options -------------------------------------------------------------- */
 
 static int type_index(struct str type)
 {
@@ -69,7 +67,7 @@ static const char *set_displayed_types(struct str list)
 static const char *set_platform_provider(enum platform p, const char *at, const char *key)
 {
     struct str where = str_of(at ? at : "local");
-    bool url = str_starts(where, STR("http://")) || str_starts(where, STR("https://"));
+    bool url = str_starts_with(where, STR("http://")) || str_starts_with(where, STR("https://"));
 
     settings.on[p] = !str_is(where, "off");
     if (!url && !str_is(where, "local") && !str_is(where, "off"))
@@ -112,8 +110,6 @@ bool platforms_configure(const struct platform_options *o, const char **ret_prob
     return !problem;
 }
 
-/* --- reading the configuration -------------------------------------------------------- */
-
 struct str platform_stored_name(enum platform p)
 {
     return str_of(integration_type_names[p]);
@@ -126,7 +122,7 @@ struct str integration_displayed_type(struct str type)
     return i >= 0 && settings.words[i][0] ? str_of(settings.words[i]) : type;
 }
 
-enum platform platform_find(struct str word)
+enum platform platform_find_by_name(struct str word)
 {
     for (int i = 0; i < PLATFORM_COUNT; i++)
         if (str_is(word, integration_type_names[i]) ||
@@ -167,7 +163,7 @@ struct str partners_account_name(void)
 
 static bool is_platform_name(struct str word)
 {
-    return platform_find(word) != PLATFORM_NONE;
+    return platform_find_by_name(word) != PLATFORM_NONE;
 }
 
 static const struct string_rule platform_rule = {

@@ -1,6 +1,6 @@
 /* platforms.h - external platforms that the operator configures, for integrations and connections.
  *
- * Set once at the start, and only read afterwards. */
+ * The configuration is set once at the start and does not change afterwards. */
 #ifndef MODEL_PLATFORMS_H
 #define MODEL_PLATFORMS_H
 
@@ -8,35 +8,37 @@
 
 enum platform { PLATFORM_A, PLATFORM_B, PLATFORM_COUNT, PLATFORM_NONE = PLATFORM_COUNT };
 
-/* Options of the configuration; NULL: not set. */
+/* Configuration options; NULL if not set. */
 struct platform_options {
-    const char *at[PLATFORM_COUNT];  /* "local", "off", or the base URL of the provider */
-    const char *key[PLATFORM_COUNT]; /* API key for the provider */
-    const char *words;               /* "platform_a:NAME,service:NAME" */
+    const char *at[PLATFORM_COUNT]; /* "local", "off", or the base URL of the platform's provider */
+    const char *key[PLATFORM_COUNT]; /* API key of the platform's provider */
+    const char *words;               /* names that clients get: "platform_a:NAME,service:NAME" */
     const char *partners_guild;      /* id of the guild that partners of platform A may join */
     const char *partners_account;    /* "ID:NAME" of the account that invites partners */
 };
-/* Applies the options. False if one is wrong; *ret_problem names the option and the reason. */
+/* Applies the options. Returns false if one is invalid; *ret_problem names option and reason. */
 bool platforms_configure(const struct platform_options *o, const char **ret_problem);
 
-/* Returns the name of a platform in the store: "platform_a". */
+/* Returns the name of a platform as stored in the database: "platform_a". */
 struct str platform_stored_name(enum platform p);
-/* Finds a platform by its name in the store or by the operator's name. */
-enum platform platform_find(struct str word);
-/* The type of an integration that clients get: the operator's name if set, else the stored type. */
+/* Finds a platform by its stored name or by the operator's name. */
+enum platform platform_find_by_name(struct str word);
+/* Returns the type of an integration that clients get: the operator's name if set, otherwise the
+ * stored type. */
 struct str integration_displayed_type(struct str type);
 
 bool platform_is_enabled(enum platform p);
-/* Returns the base URL of the provider, without a trailing slash; p == NULL: local platform. */
+/* Returns the provider's base URL, without a trailing slash; NULL pointer for a local platform. */
 struct str platform_provider_url(enum platform p);
 struct str platform_provider_key(enum platform p);
 
-/* Returns 0 if partners are not invited. */
+/* Returns the guild that partners may join, or 0 if partners are not invited. */
 snowflake partners_guild_id(void);
 struct str partners_account_id(void), partners_account_name(void);
 #define PARTNERS_INTEGRATION_ID "platform_a-partners"
 
-/* Accepts both names of a platform; the error code is BASE_TYPE_CHOICES. */
+/* Type of a platform in JSON: accepts its stored name and the operator's name; the error code is
+ * BASE_TYPE_CHOICES. */
 extern const struct type type_platform;
 
 #endif

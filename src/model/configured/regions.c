@@ -10,7 +10,7 @@ enum { MAX_REGIONS = 32, MAX_TEXT = 64, MAX_CLIENT_NETWORKS = 256 };
 
 /* A client network and the best region for it. */
 struct client_network {
-    struct network network;
+    struct ip_network network;
     size_t region;
 };
 
@@ -115,8 +115,6 @@ bool voice_region_is_usable(struct str id, bool vip)
     return false;
 }
 
-/* --- client networks ------------------------------------------------------------------ */
-
 static const char *parse_client_network(struct str text)
 {
     struct str id = str_trim(text), net = str_trim(str_cut(&id, '='));
@@ -145,10 +143,10 @@ bool voice_regions_configure_networks(struct str list, const char **ret_problem)
     return !*ret_problem;
 }
 
-/* The region of the most specific network that contains the address, otherwise the first region. */
+/* Returns the region of the most specific network with the address, otherwise the first region. */
 static size_t find_nearest_region(struct str address, bool vip)
 {
-    struct address a;
+    struct ip_address a;
     size_t best = 0;
     int width = -1;
 
@@ -182,7 +180,7 @@ struct list voice_regions_for_client(struct arena *arena, struct str address, bo
     return list;
 }
 
-struct str voice_region_optimal(struct str address, bool vip)
+struct str voice_region_find_optimal(struct str address, bool vip)
 {
     return regions.list[find_nearest_region(address, vip)].id;
 }
@@ -197,7 +195,8 @@ const char *voice_regions_endpoint_pattern(void)
     return regions.endpoint;
 }
 
-struct str voice_region_fill_pattern(struct arena *arena, struct str pattern, struct str id)
+struct str voice_region_fill_endpoint_pattern(struct arena *arena, struct str pattern,
+                                              struct str id)
 {
     static const char mark[] = "{region}";
     const size_t n = sizeof mark - 1;
@@ -205,12 +204,13 @@ struct str voice_region_fill_pattern(struct arena *arena, struct str pattern, st
     for (size_t at = 0; at + n <= pattern.n; at++)
         if (memcmp(pattern.p + at, mark, n) == 0)
             return str_printf(arena, "%.*s%.*s%.*s", (int)at, pattern.p, STR_ARGS(id),
-                              STR_ARGS(str_skip(pattern, at + n)));
+                              STR_ARGS(str_skip_bytes(pattern, at + n)));
     return pattern;
 }
 
 struct str voice_region_endpoint(struct arena *arena, struct str id)
 {
-    return regions.endpoint ? voice_region_fill_pattern(arena, str_of(regions.endpoint), id)
-                            : (struct str){ 0 };
+    return regions.endpoint
+               ? voice_region_fill_endpoint_pattern(arena, str_of(regions.endpoint), id)
+               : (struct str){ 0 };
 }

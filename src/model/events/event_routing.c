@@ -10,7 +10,7 @@
 #include "model/thread.h"
 #include "model/voice_state.h"
 
-/* --- one function per kind: fills the struct, returns the items -------------------------- */
+/* --- extracting: one function per kind fills the struct and returns the items -------------- */
 
 static const struct list *extract_guild(const void *object, struct event_routing *f)
 {
@@ -23,7 +23,7 @@ static const struct list *extract_guild(const void *object, struct event_routing
 
 static const struct list *extract_guild_ref(const void *object, struct event_routing *f)
 {
-    f->guild.id = ((const struct guild_ref *)object)->id;
+    f->guild.id = ((const struct guild_delete_event *)object)->id;
     return NULL;
 }
 
@@ -101,7 +101,7 @@ static const struct event_routing_row {
 } rows[EVENT_COUNT] = {
     [EVENT_GUILD_CREATE] = { ROUTING_GUILD, &gateway_guild_schema, extract_guild },
     [EVENT_GUILD_UPDATE] = { ROUTING_GUILD, &guild_schema, extract_guild },
-    [EVENT_GUILD_DELETE] = { ROUTING_GUILD, &guild_ref_schema, extract_guild_ref },
+    [EVENT_GUILD_DELETE] = { ROUTING_GUILD, &guild_delete_event_schema, extract_guild_ref },
     [EVENT_GUILD_ROLE_CREATE] = { ROUTING_ROLE, &guild_role_event_schema, extract_role },
     [EVENT_GUILD_ROLE_UPDATE] = { ROUTING_ROLE, &guild_role_event_schema, extract_role },
     [EVENT_GUILD_ROLE_DELETE] = { ROUTING_ROLE, &guild_role_delete_event_schema,
@@ -136,11 +136,11 @@ size_t event_routing_size(const struct event_routing *f)
     return sizeof *f + f->count * routing_item_size(f);
 }
 
-/* Copies the first member of each list element, which is the item. */
+/* Copies the first member of each list element, for example the id of a mentioned user. */
 static void copy_routing_items(struct event_routing *f, const struct list *list)
 {
     size_t size = routing_item_size(f),
-           step = f->kind == ROUTING_MESSAGE ? sizeof(struct mention) : size;
+           step = f->kind == ROUTING_MESSAGE ? sizeof(struct mentioned_user) : size;
     const char *from = list->items;
     char *to = (char *)(f + 1);
 

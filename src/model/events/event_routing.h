@@ -1,9 +1,9 @@
 /* event_routing.h - routing fields: fields of an event that the gateway needs for routing and for
  * its state.
  *
- * They are extracted from the struct that the payload is encoded from, so that the payload is not
- * parsed again. They contain no pointers: the items follow the struct, so event_routing_size bytes
- * can be sent to another process unchanged. */
+ * Routing fields are extracted from the struct that the payload is encoded from, so that the
+ * payload need not be parsed. They contain no pointers: the items (such as role ids) follow the
+ * struct, so event_routing_size bytes can be sent to another process unchanged. */
 #ifndef MODEL_EVENT_ROUTING_H
 #define MODEL_EVENT_ROUTING_H
 
@@ -14,18 +14,18 @@ enum event_routing_kind {
     ROUTING_NONE,
     ROUTING_GUILD,
     ROUTING_ROLE,
-    ROUTING_CHANNEL, /* items: struct overwrite */
-    ROUTING_MEMBER,  /* also a presence or voice state; items: role ids */
-    ROUTING_MESSAGE, /* items: ids of mentioned users */
-    ROUTING_USERS,   /* items: ids of affected users */
+    ROUTING_CHANNEL, /* the items are struct overwrite */
+    ROUTING_MEMBER,  /* also for presences and voice states; the items are role ids */
+    ROUTING_MESSAGE, /* the items are ids of mentioned users */
+    ROUTING_USERS,   /* the items are ids of affected users */
 };
 
 struct event_routing {
     uint32_t kind;
-    uint32_t count; /* number of items */
+    uint32_t count; /* number of items after the struct */
     union {
         struct {
-            snowflake id, owner_id; /* owner_id 0: unknown */
+            snowflake id, owner_id; /* owner_id is 0 if unknown */
         } guild;
         struct {
             snowflake id;
@@ -37,23 +37,23 @@ struct event_routing {
         } channel;
         struct {
             snowflake user_id;
-            int64_t restrained_until; /* member_restricted_until */
+            int64_t restrained_until; /* microseconds, see member_restricted_until */
         } member;
         struct {
-            snowflake author_id, application_id; /* 0: unknown or none */
+            snowflake author_id, application_id; /* each is 0 if unknown or absent */
         } message;
     };
 };
 
-/* Extracts the routing fields into the arena; NULL: none. schema: the event's.
- *  */
+/* Extracts the routing fields into the arena; returns NULL if the event has none. schema must be
+ * the schema of the event. */
 const struct event_routing *event_routing_extract(enum event event, const struct schema *schema,
                                                   const void *object, struct arena *arena);
 
 /* Returns ROUTING_NONE if the event has no routing fields. */
 enum event_routing_kind event_routing_kind(enum event event);
 
-size_t event_routing_size(const struct event_routing *f); /* size with the items */
+size_t event_routing_size(const struct event_routing *f); /* size in bytes, with the items */
 
 /* Return the items; the kind determines their type. */
 static inline const snowflake *event_routing_ids(const struct event_routing *f)

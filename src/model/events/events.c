@@ -28,7 +28,22 @@ enum event event_find_by_name(struct str name)
     return EVENT_NONE;
 }
 
-const char *event_doc(enum event e)
+const char *event_description(enum event e)
 {
     return infos[e].doc;
+}
+
+void append_intent_names(struct buf *out, unsigned intents)
+{
+    const char *comma = "";
+
+    if (!intents)
+        buf_add_lit(out, "none");
+#define INTENT_ROW(bit, name)                  \
+    if (intents >> (bit)&1) {                  \
+        buf_printf(out, "%s%s", comma, #name); \
+        comma = ", ";                          \
+    }
+#include "model/events/intents.def"
+#undef INTENT_ROW
 }

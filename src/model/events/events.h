@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/snowflake.h"
 #include "base/str.h"
 #include "json/schema.h"
@@ -20,31 +21,9 @@ enum event {
 /* Intents that a session declares in IDENTIFY, with the same bits as Discord's. Bots must declare
  * them; user sessions without intents receive all events. */
 enum intent_bit {
-    INTENT_BIT_GUILDS,
-    INTENT_BIT_GUILD_MEMBERS,
-    INTENT_BIT_GUILD_MODERATION,
-    INTENT_BIT_GUILD_EXPRESSIONS,
-    INTENT_BIT_GUILD_INTEGRATIONS,
-    INTENT_BIT_GUILD_WEBHOOKS,
-    INTENT_BIT_GUILD_INVITES,
-    INTENT_BIT_GUILD_VOICE_STATES,
-    INTENT_BIT_GUILD_PRESENCES,
-    INTENT_BIT_GUILD_MESSAGES,
-    INTENT_BIT_GUILD_MESSAGE_REACTIONS,
-    INTENT_BIT_GUILD_MESSAGE_TYPING,
-    INTENT_BIT_DIRECT_MESSAGES,
-    INTENT_BIT_DIRECT_MESSAGE_REACTIONS,
-    INTENT_BIT_DIRECT_MESSAGE_TYPING,
-    INTENT_BIT_MESSAGE_CONTENT,
-    INTENT_BIT_GUILD_SCHEDULED_EVENTS,
-    INTENT_BIT_PRIVATE_CHANNELS = 18,
-    INTENT_BIT_CALLS,
-    INTENT_BIT_AUTO_MODERATION_CONFIGURATION,
-    INTENT_BIT_AUTO_MODERATION_EXECUTION,
-    INTENT_BIT_USER_RELATIONSHIPS = 22,
-    INTENT_BIT_USER_PRESENCE,
-    INTENT_BIT_GUILD_MESSAGE_POLLS,
-    INTENT_BIT_DIRECT_MESSAGE_POLLS,
+#define INTENT_ROW(bit, name) INTENT_BIT_##name = bit,
+#include "model/events/intents.def"
+#undef INTENT_ROW
     INTENT_BITS = 29, /* number of intent bits that exist */
 };
 #define INTENT(name) (1u << INTENT_BIT_##name)
@@ -62,27 +41,31 @@ enum event_flags {
     EVENT_TO_ALL = 0,
     EVENT_TO_USERS = 1,   /* event is not sent to bots */
     EVENT_STRUCTURE = 2,  /* guild structure: bots also receive it for channels they cannot view */
-    EVENT_CONTENT = 4,    /* message: the content is only for recipients with MESSAGE_CONTENT */
+    EVENT_CONTENT = 4,    /* only recipients with MESSAGE_CONTENT get the content of the message */
     EVENT_OWN = 8,        /* recipients need no intent for events about themselves */
     EVENT_BY_INTENT = 16, /* users need the permissions of the audience, bots only the intent */
-    /* Needs the intent GUILD_MEMBERS; affected users receive their own part without it. */
+    /* All recipients need the intent GUILD_MEMBERS, except that affected users receive the part of
+     * the event that is about them. */
     EVENT_CONCERNED = 32,
     EVENT_TO_BOTS = 64, /* event is not sent to users */
     EVENT_BOTS_CONTENT = EVENT_TO_BOTS | EVENT_CONTENT,
-    /* Ephemeral event: not logged for nodes that are disconnected. */
+    /* Transient event: not written to the event log, so a disconnected node of the cluster misses
+     * it. */
     EVENT_FLEETING = 128,
 };
 
 struct event_info {
     const char *name, *doc;
-    unsigned intents; /* one of these intents is needed; 0: none */
+    unsigned intents; /* recipients need one of these intents; 0 means that they need none */
     unsigned flags;
 };
 
 const struct event_info *event_info(enum event e);
 const char *event_name(enum event e);
-enum event event_find_by_name(struct str name); /* EVENT_NONE: the name is unknown */
-const char *event_doc(enum event e);
+enum event event_find_by_name(struct str name); /* EVENT_NONE if the name is unknown */
+const char *event_description(enum event e);
+/* Appends names such as "GUILDS, GUILD_MESSAGES"; "none" for an empty set. */
+void append_intent_names(struct buf *out, unsigned intents);
 
 /* The audience of an event: the sessions of a user, all members of a guild, the members of a
  * private channel, or one session. Within a guild the audience can be limited to members who can
@@ -92,18 +75,19 @@ enum audience_kind { AUDIENCE_USER, AUDIENCE_GUILD, AUDIENCE_CHANNEL, AUDIENCE_S
 struct audience {
     enum audience_kind kind;
     snowflake id;
-    snowflake channel_id; /* AUDIENCE_GUILD: only its viewers, 0: all; else see
-                             audience_of_channel_member */
-    /* If channel_id is a thread, these members decide who can view it. starter_id: creator of a new
-     * private thread, who is about to become a member; otherwise 0. */
+    snowflake channel_id; /* AUDIENCE_GUILD: channel that recipients can view, or 0; AUDIENCE_USER:
+                             see audience_of_channel_member */
+    /* If channel_id is a thread, parent_id, starter_id and the following members decide who can
+     * view it. starter_id is the creator of a new private thread, who is about to become a member;
+     * otherwise 0. */
     snowflake parent_id, starter_id;
     int64_t thread_type;
-    bool private_thread; /* whether the thread is private */
-    /* Sorted ids: members of a private thread; otherwise see audience_of_role_granters. */
+    bool private_thread;
+    /* Sorted ids: members of a private thread, or the ids of audience_of_role_granters. */
     const snowflake *user_ids;
     size_t user_count;
-    uint64_t any_of;     /* AUDIENCE_GUILD: only members with one of these permissions; 0: all */
-    snowflake hidden_id; /* AUDIENCE_GUILD: only members who cannot view this channel; 0: all */
+    uint64_t any_of;     /* AUDIENCE_GUILD: only members with one of these permissions, or 0 */
+    snowflake hidden_id; /* AUDIENCE_GUILD: only members who cannot view this channel, or 0 */
 };
 
 static inline struct audience audience_of_user(snowflake id)
@@ -121,7 +105,7 @@ static inline struct audience audience_of_channel_viewers(snowflake guild_id, sn
     return (struct audience){ .kind = AUDIENCE_GUILD, .id = guild_id, .channel_id = channel_id };
 }
 
-/* Audience: members who can view the first channel, but not the second. */
+/* Returns the audience of members who can view the first channel, but not the second. */
 static inline struct audience audience_of_viewers_except(snowflake guild_id, snowflake channel_id,
                                                          snowflake hidden_id)
 {
@@ -130,7 +114,8 @@ static inline struct audience audience_of_viewers_except(snowflake guild_id, sno
     };
 }
 
-/* Audience: members with one of these permissions in the channel; 0: in the guild. */
+/* Returns the audience of members with one of these permissions in the channel, or in the guild if
+ * channel_id is 0. */
 static inline struct audience audience_with_permission(snowflake guild_id, snowflake channel_id,
                                                        uint64_t any_of)
 {
@@ -139,8 +124,8 @@ static inline struct audience audience_with_permission(snowflake guild_id, snowf
     };
 }
 
-/* Limits the audience to these accounts and to members who have MANAGE_ROLES and one of these
- * roles. ids: sorted accounts and roles; at most the number of roles of the guild plus two. */
+/* Limits the audience to the accounts in `ids`, and to members who have MANAGE_ROLES and one of the
+ * roles in `ids`. ids is sorted and has at most the number of roles of the guild plus two. */
 static inline struct audience audience_of_role_granters(struct audience to, struct list ids)
 {
     to.user_ids = ids.items;
@@ -153,13 +138,14 @@ static inline struct audience audience_of_private_channel(snowflake id)
     return (struct audience){ .kind = AUDIENCE_CHANNEL, .id = id };
 }
 
-/* Audience: one member of a private channel; the event counts as one of that channel. */
+/* Returns the audience of one member of a private channel; the event counts as an event of that
+ * channel. */
 static inline struct audience audience_of_channel_member(snowflake channel_id, snowflake user_id)
 {
     return (struct audience){ .kind = AUDIENCE_USER, .id = user_id, .channel_id = channel_id };
 }
 
-/* Audience: one session, by its number in the gateway. */
+/* Returns the audience of one gateway session, by its number. */
 static inline struct audience audience_of_session(uint64_t number)
 {
     return (struct audience){ .kind = AUDIENCE_SESSION, .id = number };
@@ -171,11 +157,11 @@ struct event_routing;
 struct emitted_event {
     enum event event;
     struct audience to;
-    struct str payload;                  /* JSON of the field "d" */
-    const struct event_routing *routing; /* routing fields; NULL: the event has none */
+    struct str payload;                  /* JSON of the field "d" of the gateway payload */
+    const struct event_routing *routing; /* routing fields, or NULL if the event has none */
     struct emitted_event *next;
     struct list member_ids; /* AUDIENCE_CHANNEL: ids of the members when it was emitted */
-    snowflake guild_id;     /* event to a user about a guild: delivered on its shard; or 0 */
+    snowflake guild_id;     /* for events to a user: guild whose shard receives the event, or 0 */
 };
 
 #endif

@@ -6,7 +6,7 @@ enum { MAX_COLUMN_BYTES = 4 * 1024 * 1024 };
 struct str json_column_encode(struct arena *arena, const struct type *type, const void *value)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_COLUMN_BYTES);
     schema_encode(&j, type, value);
@@ -23,7 +23,7 @@ const void *json_column_decode(struct arena *arena, const struct type *type, str
 
 struct list json_column_decode_list(struct arena *arena, const struct type *type, struct str text)
 {
-    /* Most lists are empty, so they need no decoding. */
+    /* Most lists are empty ("[]"), so they need no decoding. */
     const struct list *list = text.n > 2 ? json_column_decode(arena, type, text) : NULL;
 
     return list ? *list : (struct list){ 0 };

@@ -11,7 +11,7 @@ bool id_list_contains(const struct list *ids, snowflake id)
     return false;
 }
 
-void ids_add(struct arena *arena, struct list *ids, snowflake id)
+void id_list_add(struct arena *arena, struct list *ids, snowflake id)
 {
     *(snowflake *)list_append(arena, ids, sizeof id) = id;
 }
@@ -26,6 +26,6 @@ enum err tx_read_ids_sql(struct tx *tx, struct sql sql, const struct value *valu
     if (e)
         return e;
     while (rows_next(&rows))
-        ids_add(tx_arena(tx), ret, row_id(&rows, 0));
+        id_list_add(tx_arena(tx), ret, row_id(&rows, 0));
     return rows_end(&rows);
 }

@@ -5,10 +5,10 @@
 #include "json/schema.h"
 #include "store/store.h"
 
-/* Linear search, for short lists. */
+/* Searches linearly, for short lists. */
 bool id_list_contains(const struct list *ids, snowflake id);
-void ids_add(struct arena *arena, struct list *ids, snowflake id);
-/* Reads the first column of all rows into a new list, in the transaction's arena. */
+void id_list_add(struct arena *arena, struct list *ids, snowflake id);
+/* Reads the first column of all rows into a new list of ids, in the transaction's arena. */
 #define tx_read_ids(tx, sql, ...) tx_read_ids_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_read_ids_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                          struct list *ret);

@@ -1,4 +1,5 @@
-/* rows.h - converts between columns of rows and optional struct members; lists and JSON columns. */
+/* rows.h - converts between database columns and optional struct members; reads lists and JSON
+ * columns. */
 #ifndef MODEL_ROWS_H
 #define MODEL_ROWS_H
 
@@ -45,8 +46,9 @@ enum err tx_read_first_sql(struct tx *tx, struct sql sql, const struct value *va
                            void (*read)(const struct rows *r, void *ret), void *ret,
                            enum err missing);
 
-/* Encode and decode a column that contains JSON, at most 4 MiB: a longer text marks the arena as
- * incomplete (arena_mark_incomplete). Decoding returns NULL if the text is invalid. */
+/* Encode and decode a database column that contains JSON, at most 4 MiB. If the text is longer,
+ * encoding marks the arena as incomplete (arena_mark_incomplete). If the text is invalid, decoding
+ * returns NULL. */
 struct str json_column_encode(struct arena *arena, const struct type *type, const void *value);
 const void *json_column_decode(struct arena *arena, const struct type *type, struct str text);
 /* Decodes a column that contains a JSON array; returns an empty list if the text is invalid. */

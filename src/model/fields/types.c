@@ -5,7 +5,9 @@
 
 static bool is_http_url(struct str s)
 {
-    size_t scheme = str_starts(s, STR("https://")) ? 8 : str_starts(s, STR("http://")) ? 7 : 0;
+    size_t scheme = str_starts_with(s, STR("https://"))  ? 8
+                    : str_starts_with(s, STR("http://")) ? 7
+                                                         : 0;
 
     for (size_t i = 0; i < s.n; i++)
         if ((unsigned char)s.p[i] <= ' ')
@@ -54,8 +56,9 @@ static const struct choice locales[] = {
     { 0 },
 };
 
-/* True for characters that break the line, change its direction or are invisible; names appear in
- * texts of other users. The joiners 200C and 200D are allowed: emoji and some scripts need them. */
+/* Returns true for characters that break the line, change its direction or are invisible; names
+ * appear in texts of other users. The joiners U+200C and U+200D are allowed, because emoji and some
+ * scripts need them. */
 static bool is_invisible_character(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x200b ||
@@ -67,7 +70,7 @@ static bool is_visible_name(struct str s)
 {
     uint32_t c;
 
-    for (size_t n; s.n; s = str_skip(s, n)) {
+    for (size_t n; s.n; s = str_skip_bytes(s, n)) {
         n = utf8_decode(s, &c);
         if (n == 0 || is_invisible_character(c))
             return false;

@@ -17,7 +17,7 @@
 
 extern const struct type type_id, type_bool, type_text, type_count, type_int, type_time, type_raw;
 extern const struct type type_ids, type_texts, type_permissions, type_color, type_locale;
-/* Returns the supported spelling of a language tag; p == NULL: the language is not supported. */
+/* Returns the supported spelling of a language tag; NULL pointer if it is not supported. */
 struct str locale_find_supported(struct str tag);
 extern const struct type type_asset_hash; /* hash of a stored image */
 extern const struct type
@@ -28,31 +28,31 @@ extern const struct string_rule rule_visible_name; /* rule for names: no invisib
 extern const struct type type_url;                 /* http or https URL of at most 512 characters */
 extern const struct type type_long_url; /* http or https URL of at most 2048 characters */
 
-/* Maximum length of a JSON body with images: base64, in which some encoders escape slashes, and one
- * megabyte for all other fields. */
+/* Maximum length of a JSON body with images. Images are base64, in which some encoders escape
+ * slashes; one more megabyte is for all other fields. */
 #define IMAGE_MAX_BYTES             (10 * 1024 * 1024)
 #define IMAGE_BASE64_MAX_BYTES      ((IMAGE_MAX_BYTES + 2) / 3 * 4 / 64 * 65)
 #define BODY_MAX_WITH_IMAGES(count) ((count)*IMAGE_BASE64_MAX_BYTES + 1024 * 1024)
 
-/* Constructors of optional members. */
+/* Constructors of optional members; a NULL pointer becomes null. */
 static inline struct opt_str opt_str_or_null(struct str s)
 {
     return (struct opt_str){ s.p ? GIVEN : GIVEN_NULL, s };
 }
-static inline struct opt_int opt_int_of(int64_t v)
+static inline struct opt_int opt_int_given(int64_t v)
 {
     return (struct opt_int){ GIVEN, v };
 }
-static inline struct opt_bool opt_bool_of(bool v)
+static inline struct opt_bool opt_bool_given(bool v)
 {
     return (struct opt_bool){ GIVEN, v };
 }
-/* Makes an optional id; 0 becomes null. */
+/* Returns an optional id; 0 becomes null. */
 static inline struct opt_id opt_id_or_null(snowflake id)
 {
     return (struct opt_id){ id ? GIVEN : GIVEN_NULL, id };
 }
-/* Makes an optional boolean; false becomes absent. */
+/* Returns an optional boolean; false becomes absent. */
 static inline struct opt_bool opt_true_or_absent(bool v)
 {
     return (struct opt_bool){ v ? GIVEN : ABSENT, v };

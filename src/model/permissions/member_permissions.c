@@ -34,13 +34,40 @@ static bool has_all_permissions(const struct permission_input *input)
     return input->owner || input->base & PERMISSION(ADMINISTRATOR);
 }
 
-static uint64_t restrict_permissions(const struct permission_input *input, uint64_t permissions)
+/* The functions below with a trace are inlined into their callers: without a trace they cost
+ * nothing more. */
+#define TRACED static inline __attribute__((always_inline))
+
+void permission_trace_add(struct permission_trace *trace, const struct permission_step *step)
 {
-    if (input->timed_out || input->pending || input->unverified)
-        permissions &= PERMISSIONS_WHEN_RESTRICTED;
-    if (input->quarantined)
-        permissions &= PERMISSIONS_WHEN_RESTRICTED | PERMISSION(CHANGE_NICKNAME);
-    return permissions;
+    if (trace && trace->count < PERMISSION_TRACE_MAX)
+        trace->steps[trace->count++] = *step;
+}
+
+/* Keeps the permissions in `remaining` and records the step if it applies. */
+TRACED uint64_t limit_permissions(uint64_t permissions, bool applies, uint64_t remaining,
+                                  enum permission_step_kind kind, struct permission_trace *trace)
+{
+    if (!applies)
+        return permissions;
+    if (trace)
+        permission_trace_add(
+            trace, &(struct permission_step){ kind, 0, 0, ~remaining, permissions & remaining });
+    return permissions & remaining;
+}
+
+TRACED uint64_t restrict_permissions(const struct permission_input *input, uint64_t permissions,
+                                     struct permission_trace *trace)
+{
+    const uint64_t remaining = PERMISSIONS_WHEN_RESTRICTED;
+
+    permissions =
+        limit_permissions(permissions, input->timed_out, remaining, STEP_TIMED_OUT, trace);
+    permissions = limit_permissions(permissions, input->pending, remaining, STEP_PENDING, trace);
+    permissions =
+        limit_permissions(permissions, input->unverified != OK, remaining, STEP_UNVERIFIED, trace);
+    return limit_permissions(permissions, input->quarantined,
+                             remaining | PERMISSION(CHANGE_NICKNAME), STEP_QUARANTINED, trace);
 }
 
 bool member_is_restricted(const struct permission_input *input)
@@ -57,9 +84,32 @@ enum err check_member_may_write(const struct permission_input *input)
                                                                     : input->unverified;
 }
 
+TRACED uint64_t grant_all_permissions(const struct permission_input *input,
+                                      struct permission_trace *trace)
+{
+    if (trace)
+        permission_trace_add(
+            trace, &(struct permission_step){ input->owner ? STEP_OWNER : STEP_ADMINISTRATOR, 0,
+                                              PERMISSIONS_ALL, 0, PERMISSIONS_ALL });
+    return PERMISSIONS_ALL;
+}
+
+TRACED uint64_t compute_in_guild(const struct permission_input *input,
+                                 struct permission_trace *trace)
+{
+    return has_all_permissions(input) ? grant_all_permissions(input, trace)
+                                      : restrict_permissions(input, input->base, trace);
+}
+
 uint64_t permissions_in_guild(const struct permission_input *input)
 {
-    return has_all_permissions(input) ? PERMISSIONS_ALL : restrict_permissions(input, input->base);
+    return compute_in_guild(input, NULL);
+}
+
+uint64_t permissions_in_guild_traced(const struct permission_input *input,
+                                     struct permission_trace *trace)
+{
+    return compute_in_guild(input, trace);
 }
 
 static bool input_has_role(const struct permission_input *input, snowflake role)
@@ -70,9 +120,43 @@ static bool input_has_role(const struct permission_input *input, snowflake role)
     return false;
 }
 
+static bool is_overwrite_of_role(const struct permission_input *input, const struct overwrite *o)
+{
+    return o->type == OVERWRITE_ROLE && o->id != input->guild_id && input_has_role(input, o->id);
+}
+
+TRACED uint64_t apply_overwrite(uint64_t permissions, const struct overwrite *o,
+                                enum permission_step_kind kind, struct permission_trace *trace)
+{
+    uint64_t after = (permissions & ~o->deny) | o->allow;
+
+    if (trace && (o->allow || o->deny))
+        permission_trace_add(trace,
+                             &(struct permission_step){ kind, o->id, o->allow, o->deny, after });
+    return after;
+}
+
+/* Records each overwrite of a role; `roles` is their union. */
+static void trace_role_overwrites(const struct permission_input *input,
+                                  const struct overwrite *overwrites, size_t count,
+                                  uint64_t permissions, const struct overwrite *roles,
+                                  struct permission_trace *trace)
+{
+    uint64_t after = (permissions & ~roles->deny) | roles->allow;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct overwrite *o = &overwrites[i];
+
+        if (is_overwrite_of_role(input, o))
+            permission_trace_add(trace, &(struct permission_step){ STEP_OVERWRITE_ROLE, o->id,
+                                                                   o->allow, o->deny, after });
+    }
+}
+
 /* Applies overwrites in the order of Discord: @everyone, all roles together, the member. */
-static uint64_t apply_overwrites(const struct permission_input *input,
-                                 const struct overwrite *overwrites, size_t count)
+TRACED uint64_t apply_overwrites(const struct permission_input *input,
+                                 const struct overwrite *overwrites, size_t count,
+                                 struct permission_trace *trace)
 {
     struct overwrite everyone = { 0 }, roles = { 0 }, member = { 0 };
 
@@ -81,47 +165,72 @@ static uint64_t apply_overwrites(const struct permission_input *input,
 
         if (o->type == OVERWRITE_ROLE && o->id == input->guild_id) {
             everyone = *o;
-        } else if (o->type == OVERWRITE_ROLE && input_has_role(input, o->id)) {
+        } else if (is_overwrite_of_role(input, o)) {
             roles.allow |= o->allow;
             roles.deny |= o->deny;
         } else if (o->type == OVERWRITE_MEMBER && o->id == input->user_id) {
             member = *o;
         }
     }
-    uint64_t permissions = (input->base & ~everyone.deny) | everyone.allow;
-    permissions = (permissions & ~roles.deny) | roles.allow;
-    return (permissions & ~member.deny) | member.allow;
+    uint64_t permissions = apply_overwrite(input->base, &everyone, STEP_OVERWRITE_EVERYONE, trace);
+    if (trace)
+        trace_role_overwrites(input, overwrites, count, permissions, &roles, trace);
+    permissions = apply_overwrite(permissions, &roles, STEP_OVERWRITE_ROLE, NULL);
+    return apply_overwrite(permissions, &member, STEP_OVERWRITE_MEMBER, trace);
 }
 
 /* Removes permissions that have no effect without VIEW_CHANNEL, CONNECT or SEND_MESSAGES. */
-static uint64_t remove_dependent_permissions(uint64_t permissions, int64_t type)
+TRACED uint64_t remove_dependent_permissions(uint64_t permissions, int64_t type,
+                                             struct permission_trace *trace)
 {
     if (!(permissions & PERMISSION(VIEW_CHANNEL)))
-        return permissions & PERMISSIONS_OF_GUILD;
-    if (channel_is_voice(type)) {
-        if (!(permissions & PERMISSION(CONNECT)))
-            permissions &= ~PERMISSIONS_NEEDING_CONNECT;
-    } else if (!(permissions & PERMISSION(SEND_MESSAGES))) {
-        permissions &= ~PERMISSIONS_NEEDING_SEND_MESSAGES;
-    }
+        return limit_permissions(permissions, true, PERMISSIONS_OF_GUILD, STEP_NEEDS_VIEW, trace);
+    if (channel_is_voice(type))
+        return limit_permissions(permissions, !(permissions & PERMISSION(CONNECT)),
+                                 ~PERMISSIONS_NEEDING_CONNECT, STEP_NEEDS_CONNECT, trace);
+    return limit_permissions(permissions, !(permissions & PERMISSION(SEND_MESSAGES)),
+                             ~PERMISSIONS_NEEDING_SEND_MESSAGES, STEP_NEEDS_SEND, trace);
+}
+
+/* In threads SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES. */
+TRACED uint64_t replace_send_permission(uint64_t permissions, struct permission_trace *trace)
+{
+    permissions &= ~PERMISSION(SEND_MESSAGES);
+    if (permissions & PERMISSION(SEND_MESSAGES_IN_THREADS))
+        permissions |= PERMISSION(SEND_MESSAGES);
+    if (trace)
+        permission_trace_add(
+            trace, &(struct permission_step){ .kind = STEP_THREAD, .after = permissions });
     return permissions;
+}
+
+TRACED uint64_t compute_in_channel(const struct permission_input *input, int64_t channel_type,
+                                   const struct overwrite *overwrites, size_t count, bool thread,
+                                   struct permission_trace *trace)
+{
+    if (has_all_permissions(input))
+        return grant_all_permissions(input, trace);
+
+    /* ADMINISTRATOR in an overwrite has no effect. */
+    uint64_t permissions =
+        apply_overwrites(input, overwrites, count, trace) & ~PERMISSION(ADMINISTRATOR);
+    permissions = restrict_permissions(input, permissions, trace);
+    if (thread)
+        permissions = replace_send_permission(permissions, trace);
+    return remove_dependent_permissions(permissions, channel_type, trace);
 }
 
 uint64_t permissions_in_channel(const struct permission_input *input, int64_t channel_type,
                                 const struct overwrite *overwrites, size_t count, bool thread)
 {
-    if (has_all_permissions(input))
-        return PERMISSIONS_ALL;
+    return compute_in_channel(input, channel_type, overwrites, count, thread, NULL);
+}
 
-    /* ADMINISTRATOR in an overwrite has no effect. */
-    uint64_t permissions = apply_overwrites(input, overwrites, count) & ~PERMISSION(ADMINISTRATOR);
-    permissions = restrict_permissions(input, permissions);
-    if (thread) {
-        permissions &= ~PERMISSION(SEND_MESSAGES);
-        if (permissions & PERMISSION(SEND_MESSAGES_IN_THREADS))
-            permissions |= PERMISSION(SEND_MESSAGES);
-    }
-    return remove_dependent_permissions(permissions, channel_type);
+uint64_t permissions_in_channel_traced(const struct permission_input *input, int64_t channel_type,
+                                       const struct overwrite *overwrites, size_t count,
+                                       bool thread, struct permission_trace *trace)
+{
+    return compute_in_channel(input, channel_type, overwrites, count, thread, trace);
 }
 
 uint64_t limit_permissions_to_thread(int64_t type, bool member, uint64_t permissions)
@@ -135,14 +244,24 @@ uint64_t limit_permissions_to_thread(int64_t type, bool member, uint64_t permiss
 uint64_t permissions_in_thread(const struct permission_input *input, const struct channel *thread,
                                const struct channel *parent)
 {
-    const struct list *overwrites = &parent->permission_overwrites.value;
-    uint64_t permissions =
-        permissions_in_channel(input, parent->type, overwrites->items, overwrites->count, true);
-
-    return limit_permissions_to_thread(thread->type, thread->member, permissions);
+    return permissions_in_thread_traced(input, thread, parent, NULL);
 }
 
-/* --- access of a member in a guild ----------------------------------------------------- */
+uint64_t permissions_in_thread_traced(const struct permission_input *input,
+                                      const struct channel *thread, const struct channel *parent,
+                                      struct permission_trace *trace)
+{
+    const struct list *overwrites = &parent->permission_overwrites.value;
+    uint64_t permissions = permissions_in_channel_traced(input, parent->type, overwrites->items,
+                                                         overwrites->count, true, trace);
+    uint64_t limited = limit_permissions_to_thread(thread->type, thread->member, permissions);
+
+    if (limited != permissions)
+        permission_trace_add(trace, &(struct permission_step){ .kind = STEP_PRIVATE_THREAD,
+                                                               .deny = permissions,
+                                                               .after = limited });
+    return limited;
+}
 
 struct permission_input permission_input_of_member(const struct guild *g, const struct member *m)
 {

@@ -13,55 +13,99 @@ struct permission_input {
     bool timed_out; /* whether a timeout has not ended yet */
     bool quarantined;
     bool pending;           /* whether the member has not passed membership screening */
-    enum err unverified;    /* unmet requirement of the verification level; OK: none */
+    enum err unverified;    /* unmet requirement of the verification level, or OK */
     uint64_t base;          /* union of the permissions of @everyone and all roles */
     const snowflake *roles; /* role ids, without @everyone */
     size_t role_count;
 };
 
-uint64_t permissions_in_guild(const struct permission_input *input);
+/* The steps of a computation, for explanations. A step that does not apply is not recorded. */
+enum permission_step_kind {
+    STEP_ROLE,               /* a role grants `allow`; @everyone first */
+    STEP_OWNER,              /* the owner has all permissions */
+    STEP_ADMINISTRATOR,      /* so does a member with ADMINISTRATOR */
+    STEP_OVERWRITE_EVERYONE, /* overwrites of the channel, in this order */
+    STEP_OVERWRITE_ROLE,     /* all role overwrites count together: an allow wins */
+    STEP_OVERWRITE_MEMBER,
+    STEP_TIMED_OUT,
+    STEP_PENDING,
+    STEP_UNVERIFIED,
+    STEP_QUARANTINED,
+    STEP_THREAD,           /* SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES */
+    STEP_NEEDS_VIEW,       /* VIEW_CHANNEL is missing, and with it nearly all others */
+    STEP_NEEDS_CONNECT,    /* CONNECT is missing */
+    STEP_NEEDS_SEND,       /* SEND_MESSAGES is missing */
+    STEP_PRIVATE_THREAD,   /* the user is not in the private thread */
+    STEP_NO_SECOND_FACTOR, /* the guild requires a second factor for these permissions */
+};
+struct permission_step {
+    enum permission_step_kind kind;
+    snowflake id; /* id of the role or member */
+    uint64_t allow, deny;
+    uint64_t after; /* the permissions after this step */
+};
+enum { PERMISSION_TRACE_MAX = 512 }; /* a member has at most 250 roles */
+struct permission_trace {
+    size_t count;
+    struct permission_step steps[PERMISSION_TRACE_MAX];
+};
+/* Records a step; no effect if the trace is NULL. */
+void permission_trace_add(struct permission_trace *trace, const struct permission_step *step);
 
-/* True if a timeout, screening, quarantine or the verification level restricts the member. */
+uint64_t permissions_in_guild(const struct permission_input *input);
+uint64_t permissions_in_guild_traced(const struct permission_input *input,
+                                     struct permission_trace *trace);
+
+/* Returns true if a timeout, screening, quarantine or verification level restricts the member. */
 bool member_is_restricted(const struct permission_input *input);
 /* Returns OK if the member may write, otherwise ERR_MISSING_PERMISSIONS or the unmet verification
  * requirement. */
 enum err check_member_may_write(const struct permission_input *input);
 
-/* Returns the permissions in a channel with these overwrites. For a thread, pass type and
- * overwrites of its parent, and thread = true: SEND_MESSAGES_IN_THREADS then replaces
- * SEND_MESSAGES, also for permissions that depend on it. */
+/* Returns the permissions in a channel with these overwrites. For a thread, pass the parent's type
+ * and overwrites, and thread = true: SEND_MESSAGES_IN_THREADS then replaces SEND_MESSAGES, also for
+ * permissions that depend on it. */
 uint64_t permissions_in_channel(const struct permission_input *input, int64_t channel_type,
                                 const struct overwrite *overwrites, size_t count, bool thread);
+
+/* The same computation, which also records its steps unless trace is NULL. */
+uint64_t permissions_in_channel_traced(const struct permission_input *input, int64_t channel_type,
+                                       const struct overwrite *overwrites, size_t count,
+                                       bool thread, struct permission_trace *trace);
 
 /* Reduces the permissions in the parent to those in a thread of this type. In a private thread,
  * only its members and users with MANAGE_THREADS have any. The creator is a member until leaving or
  * removal. */
 uint64_t limit_permissions_to_thread(int64_t type, bool member, uint64_t permissions);
-/* Permissions in a thread; thread->member is set if it is private and the user is a member. */
+/* Returns the permissions in a thread. If the thread is private and the user is a member of it,
+ * thread->member must be set. */
 uint64_t permissions_in_thread(const struct permission_input *input, const struct channel *thread,
                                const struct channel *parent);
+uint64_t permissions_in_thread_traced(const struct permission_input *input,
+                                      const struct channel *thread, const struct channel *parent,
+                                      struct permission_trace *trace);
 
 /* --- access of a member in a guild ----------------------------------------------------- */
 
-/* Collects the input of these functions from a guild with its roles and a member. */
+/* Collects the input for the functions above from a guild with its roles and a member. */
 struct permission_input permission_input_of_member(const struct guild *g, const struct member *m);
 
 struct member_access {
     snowflake guild_id, owner_id, user_id;
-    snowflake automod_version; /* version of the auto moderation rules; 0: none */
-    struct member *member;     /* member without .user */
+    snowflake automod_version; /* version of the auto moderation rules; 0 if there are none */
+    struct member *member;     /* the member, without .user */
     struct permission_input input;
-    uint64_t permissions; /* permissions in the guild as a whole */
-    uint64_t withheld;    /* PERMISSIONS_REQUIRING_MFA that lack a second factor; not in `rights` */
-    uint64_t withheld_here; /* permissions withheld in the channel or guild of the request path */
+    uint64_t permissions;   /* permissions in the guild as a whole */
+    uint64_t withheld;      /* removed from `permissions`, because they require a second factor */
+    uint64_t withheld_here; /* same, for the channel or guild of the request path */
     int64_t top_position;
-    snowflake top_role; /* id of the highest role; the guild's id: @everyone */
+    snowflake top_role; /* id of the highest role; the guild's id if it is @everyone */
 };
 
-/* Returns the error for a member who has none of these permissions: ERR_GUILD_MFA_REQUIRED if one
- * is only withheld, otherwise ERR_MISSING_PERMISSIONS. */
+/* Returns the error for a member who has none of the permissions `any`: ERR_GUILD_MFA_REQUIRED if
+ * one of them is only withheld for lack of a second factor, otherwise ERR_MISSING_PERMISSIONS. */
 enum err missing_permission_error(uint64_t withheld, uint64_t any);
-/* Like missing_permission_error, for the permissions in the guild as a whole. */
+/* Like missing_permission_error, but for permissions in the guild as a whole. */
 enum err member_missing_permission_error(const struct member_access *s, uint64_t any);
 
 /* The owner outranks all members and roles; other members need a strictly higher top role. */

@@ -7,15 +7,15 @@
 #include "json/write.h"
 #include "model/fields/ids.h"
 
-static bool is_message_of_reader(const struct content_reader *reader,
+static bool is_message_of_reader(const struct message_content_reader *reader,
                                  const struct message_origin *from)
 {
     return from->author_id == reader->id ||
            (reader->application_id && from->application_id == reader->application_id);
 }
 
-bool content_is_hidden(const struct content_reader *reader, bool in_guild,
-                       const struct message_origin *from)
+bool message_content_is_hidden(const struct message_content_reader *reader, bool in_guild,
+                               const struct message_origin *from)
 {
     if (!reader->bot || reader->granted || !in_guild || is_message_of_reader(reader, from))
         return false;
@@ -25,9 +25,7 @@ bool content_is_hidden(const struct content_reader *reader, bool in_guild,
     return true;
 }
 
-/* --- removing the content ------------------------------------------------------------- */
-
-/* Returns the empty value of a field with content; p == NULL: the field has no content. */
+/* Returns the empty value of a field with message content; NULL pointer for other fields. */
 static struct str empty_content_value(struct str key)
 {
     if (str_is(key, "content") || str_is(key, "matched_content"))
@@ -56,7 +54,7 @@ static struct str snapshots_without_content(struct str snapshots, struct arena *
     struct json_reader r;
     struct str key, message;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_MESSAGE_BYTES);
     json_reader_init(&r, snapshots, arena);
@@ -66,9 +64,9 @@ static struct str snapshots_without_content(struct str snapshots, struct arena *
         json_enter_container(&r);
         json_begin_object(&j);
         while (json_next_member(&r, &key) && json_skip_value(&r, &message)) {
-            json_escaped_key(&j, key);
-            json_raw(&j,
-                     str_is(key, "message") ? message_without_content(message, arena) : message);
+            json_write_escaped_key(&j, key);
+            json_write_raw(&j, str_is(key, "message") ? message_without_content(message, arena)
+                                                      : message);
         }
         json_end_object(&j);
     }
@@ -79,7 +77,7 @@ static struct str snapshots_without_content(struct str snapshots, struct arena *
 void append_message_without_content(struct str message, struct arena *arena, struct buf *out)
 {
     struct json_reader r;
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
     struct str key, raw;
 
     json_reader_init(&r, message, arena);
@@ -92,17 +90,15 @@ void append_message_without_content(struct str message, struct arena *arena, str
             break;
         if (str_is(key, "poll"))
             continue;
-        json_escaped_key(&j, key);
+        json_write_escaped_key(&j, key);
         if (str_is(key, "message_snapshots"))
             raw = snapshots_without_content(raw, arena);
         else if (str_is(key, "referenced_message"))
             raw = message_without_content(raw, arena);
-        json_raw(&j, empty.p ? empty : raw);
+        json_write_raw(&j, empty.p ? empty : raw);
     }
     json_end_object(&j);
 }
-
-/* --- a message for one recipient ------------------------------------------------------ */
 
 static snowflake read_id_value(struct json_reader *r)
 {
@@ -138,7 +134,7 @@ static snowflake read_user_object_id(struct json_reader *r, bool *ret_bot)
     return id;
 }
 
-/* Reads the author and the mentions of a message. ret_bot: the author is a bot or a webhook. */
+/* Reads the author and the mentions of a message. *ret_bot: the author is a bot or a webhook. */
 static struct message_origin read_message_origin(struct str message, struct arena *arena,
                                                  bool *ret_bot)
 {
@@ -159,7 +155,7 @@ static struct message_origin read_message_origin(struct str message, struct aren
         } else if (str_is(key, "mentions") && json_peek_kind(&r) == JSON_ARRAY) {
             json_enter_container(&r);
             while (json_next_item(&r))
-                ids_add(arena, &mentioned, read_user_object_id(&r, &other));
+                id_list_add(arena, &mentioned, read_user_object_id(&r, &other));
         } else if (!json_skip_value(&r, &raw)) {
             break;
         }
@@ -169,18 +165,18 @@ static struct message_origin read_message_origin(struct str message, struct aren
     return from;
 }
 
-struct str message_for_reader(struct str message, bool in_guild,
-                              const struct content_reader *reader, struct arena *arena)
+struct str message_json_for_reader(struct str message, bool in_guild,
+                                   const struct message_content_reader *reader, struct arena *arena)
 {
     bool by_bot;
     struct message_origin from = read_message_origin(message, arena, &by_bot);
 
-    return content_is_hidden(reader, in_guild, &from)
+    return message_content_is_hidden(reader, in_guild, &from)
                ? message_without_content(message, arena)
-               : visible_message_for_reader(message, in_guild, reader, arena);
+               : visible_message_json_for_reader(message, in_guild, reader, arena);
 }
 
-/* Quotation marks inside strings are escaped, so this search matches no string value. */
+/* Quotation marks inside JSON strings are escaped, so this search cannot match in a string. */
 static bool contains_referenced_message(struct str message)
 {
     static const char QUOTED_REPLY[] = "\"referenced_message\":{";
@@ -188,13 +184,14 @@ static bool contains_referenced_message(struct str message)
     return memmem(message.p, message.n, QUOTED_REPLY, sizeof QUOTED_REPLY - 1);
 }
 
-struct str visible_message_for_reader(struct str message, bool in_guild,
-                                      const struct content_reader *reader, struct arena *arena)
+struct str visible_message_json_for_reader(struct str message, bool in_guild,
+                                           const struct message_content_reader *reader,
+                                           struct arena *arena)
 {
     bool by_bot;
     struct json_reader r;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     struct str key, raw;
 
     if (!reader->bot || reader->granted || !contains_referenced_message(message))
@@ -207,10 +204,10 @@ struct str visible_message_for_reader(struct str message, bool in_guild,
     json_enter_container(&r);
     json_begin_object(&j);
     while (json_next_member(&r, &key) && json_skip_value(&r, &raw)) {
-        json_escaped_key(&j, key);
+        json_write_escaped_key(&j, key);
         if (str_is(key, "referenced_message") && !str_is(raw, "null"))
-            raw = message_for_reader(raw, in_guild, reader, arena);
-        json_raw(&j, raw);
+            raw = message_json_for_reader(raw, in_guild, reader, arena);
+        json_write_raw(&j, raw);
     }
     json_end_object(&j);
     return buf_move_to_arena(&out, arena);

@@ -12,7 +12,7 @@ enum permission_bit {
 #undef PERMISSION
 };
 
-/* PERMISSION(MANAGE_GUILD) is the bit set with that one permission. */
+/* PERMISSION(MANAGE_GUILD) is a bit set with only that permission. */
 #define PERMISSION(name) (UINT64_C(1) << PERMISSION_BIT_##name)
 
 /* Members with one of these permissions see the uploader of emoji, stickers and sounds. */
@@ -29,7 +29,7 @@ extern const uint64_t PERMISSIONS_ALL;
 /* Permissions of @everyone in a new guild. */
 extern const uint64_t PERMISSIONS_DEFAULT;
 
-/* Returns the name of a bit, such as "MANAGE_GUILD"; NULL: unknown bit. */
+/* Returns the name of a bit, such as "MANAGE_GUILD", or NULL if the bit is unknown. */
 const char *permission_name(unsigned bit);
 
 /* Appends names such as "MANAGE_GUILD, MANAGE_ROLES", for the documentation. */

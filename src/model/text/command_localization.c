@@ -4,9 +4,7 @@
 #include "model/application.h"
 #include "model/command.h"
 
-enum { CHOICE_MAX_BYTES = 400 }; /* 100 characters in UTF-8 */
-
-/* --- contexts ------------------------------------------------------------------------- */
+enum { CHOICE_MAX_BYTES = 400 }; /* 100 characters of UTF-8 */
 
 static unsigned bits_from_numbers(const struct list *numbers)
 {
@@ -48,13 +46,11 @@ unsigned command_integration_type_bits(const struct command *k)
     return bits_from_numbers(&k->integration_types.value);
 }
 
-/* --- locales -------------------------------------------------------------------------- */
-
 #define LETTER_PAIR_INDEX(a, b) (((a) - 'a') * 26 + ((b) - 'a'))
 
-/* Index by two letters: the position, from 1, of the first locale in type_locale that begins with
- * them; ALONE if the two letters are a whole locale. Fast, because locales are looked up for every
- * dictionary of every command. */
+/* Indexed by two letters: the position, from 1, of the first locale in type_locale that begins with
+ * them; WHOLE_LOCALE is set if the two letters are a whole locale. Fast, because locales are
+ * searched for every map of localizations of every command. */
 enum { WHOLE_LOCALE = 0x80 };
 static const unsigned char first_locale_by_letters[LETTER_PAIR_INDEX('z', 'z') + 1] = {
     [LETTER_PAIR_INDEX('a', 'r')] = WHOLE_LOCALE | 1,
@@ -112,7 +108,7 @@ const uint32_t supported_locale_letters[26] = {
     ['v' - 'a'] = SECOND_LETTER_BIT('i'),
 };
 
-/* Compares the text after the first two letters, which are equal; most locales have only these. */
+/* Compares the text after the first two letters, which are equal; most locales have no more. */
 static inline bool locale_matches_rest(struct str locale, const char *text)
 {
     size_t i = 2;
@@ -139,7 +135,7 @@ uint64_t locale_bit(struct str locale)
     return 0;
 }
 
-/* Returns the fallback locale, as in Discord; empty: none. */
+/* Returns the fallback locale, as in Discord; empty if there is none. */
 static struct str fallback_locale(struct str locale)
 {
     if (str_is(locale, "en-US"))
@@ -208,9 +204,7 @@ uint64_t command_locale_bits(const struct command *k)
            dictionary_locales(&k->description_localizations) | options_locales(&k->options.value);
 }
 
-/* --- localizing ----------------------------------------------------------------------- */
-
-/* Applies a translation. A translation equal to the original is ignored. */
+/* Applies a translation, unless it is equal to the original. */
 static void localize_text(struct str *words, struct opt_list *dictionary, struct opt_str *localized,
                           struct opt_str *original, struct str locale,
                           enum command_localization_form form)
@@ -269,17 +263,15 @@ void command_localize(struct command *k, struct str locale, enum command_localiz
     options_localize(&k->options.value, locale, form);
 }
 
-/* --- choices -------------------------------------------------------------------------- */
-
 bool command_choice_equals_text(const struct command_choice *c, struct str text)
 {
     struct buf b;
-    struct json_writer j = json_writer_to(&b);
+    struct json_writer j = json_writer_to_buf(&b);
 
     if (text.n > CHOICE_MAX_BYTES)
         return false;
     buf_init(&b, 8 * CHOICE_MAX_BYTES);
-    json_text(&j, text);
+    json_write_text(&j, text);
     bool same = str_eq(c->value, buf_str(&b));
     buf_clear(&b);
     return same;

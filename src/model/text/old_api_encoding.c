@@ -9,15 +9,15 @@ bool parse_api_version(struct str segment, int *ret)
 {
     uint64_t number;
 
-    if (segment.n < 2 || segment.p[0] != 'v' || !str_to_u64(str_skip(segment, 1), &number) ||
+    if (segment.n < 2 || segment.p[0] != 'v' || !str_to_u64(str_skip_bytes(segment, 1), &number) ||
         number < VERSION_OLDEST || number > VERSION_NEWEST)
         return false;
     *ret = (int)number;
     return true;
 }
 
-/* State of the copy. at: read position; from: start of the text that is not copied yet; overwrites:
- * whether the array or object at each depth is part of permission_overwrites. */
+/* State of the copy. at is the read position; from is the start of the text that is not copied yet;
+ * overwrites says for each depth whether the array or object is part of permission_overwrites. */
 struct old_encoding {
     const char *at, *end, *from;
     struct buf *out;
@@ -46,7 +46,8 @@ static void copy_unchanged_text(struct old_encoding *r)
     r->from = r->at;
 }
 
-/* Encodes a permission set: "8" becomes 8, and "8" is repeated under the key with "_new". */
+/* Encodes a permission set: "8" becomes the number 8, and the string is repeated under the key with
+ * "_new". */
 static void encode_permission_set(struct old_encoding *r, struct str key)
 {
     struct str text =

@@ -5,15 +5,15 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Oldest supported API version, last one with the old encoding, default, and newest. */
+/* Oldest supported API version, last version with the old encoding, default, newest version. */
 enum { VERSION_OLDEST = 6, VERSION_OLD_ENCODING = 7, VERSION_DEFAULT = 9, VERSION_NEWEST = 10 };
 
 /* Parses "v6" to "v10"; returns false for other texts. */
 bool parse_api_version(struct str segment, int *ret);
 
-/* Copies JSON of this server in the encoding of API versions 6 and 7, in one pass: permission sets
- * are numbers (their lowest 31 bits), with the whole set as a string under "…_new"; overwrite types
- * are "role" and "member". */
+/* Copies JSON of the current API version in the encoding of versions 6 and 7, in one pass.
+ * Permission sets become numbers (their lowest 31 bits), with the whole set as a string under
+ * "…_new"; overwrite types become "role" and "member". */
 void encode_for_old_api(struct str json, struct buf *out);
 
 #endif

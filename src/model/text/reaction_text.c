@@ -6,21 +6,19 @@
 
 enum {
     ID_DIGITS = 16,
-    HEAD_BYTES = ID_DIGITS + 1, /* length of the first line */
+    HEAD_BYTES = ID_DIGITS + 1, /* length of the first line, in bytes */
     MIN_LINE_BYTES = ID_DIGITS + sizeof "00,0,,\t\n" - 1,
     MAX_STORED_USERS = 4, /* maximum number of stored user ids per emoji */
 };
 
-/* --- lines ---------------------------------------------------------------------------- */
-
-/* Fields of a line, as text. */
+/* Fields of a line of the reaction text, not converted yet. */
 struct reaction_line_parts {
     struct str id, normal, burst, users, key, emoji;
     unsigned reader_bits;
 };
 
-/* Parses the text before the next mark, checking every `step` bytes; returns false if there is no
- * mark. Faster than memchr, because the text is only a few bytes. */
+/* Parses the text before the next byte `mark`, checking every `step` bytes; returns false if there
+ * is none. Faster than memchr, because the text has only a few bytes. */
 static inline bool parse_line_part(const char **at, const char *end, char mark, size_t step,
                                    struct str *ret)
 {
@@ -91,14 +89,14 @@ bool reaction_line_parse_next(struct str *text, struct reaction_line *ret)
     return true;
 }
 
-void reaction_text_append_head(struct buf *out)
+void reaction_text_append_first_line(struct buf *out)
 {
     buf_add_lit(out, "0000000000000000\n");
 }
 
-struct str reaction_text_skip_head(struct str text)
+struct str reaction_text_skip_first_line(struct str text)
 {
-    return str_skip(text, HEAD_BYTES);
+    return str_skip_bytes(text, HEAD_BYTES);
 }
 
 void reaction_line_append(struct buf *out, const struct reaction_line *line)
@@ -120,8 +118,6 @@ void reaction_line_append(struct buf *out, const struct reaction_line *line)
     buf_add_char(out, '\n');
 }
 
-/* --- named users ---------------------------------------------------------------------- */
-
 static inline ptrdiff_t find_user_offset(struct str users, const char id[ID_DIGITS])
 {
     for (size_t i = 0; i + ID_DIGITS <= users.n; i += ID_DIGITS)
@@ -138,12 +134,12 @@ bool reaction_line_contains_user(const struct reaction_line *line, snowflake use
     return find_user_offset(line->users, id) >= 0;
 }
 
-bool reaction_users_next(struct str *users, snowflake *ret)
+bool reaction_user_ids_next(struct str *users, snowflake *ret)
 {
     if (users->n < ID_DIGITS)
         return false;
     *ret = parse_hex_id(str_slice(users->p, ID_DIGITS));
-    *users = str_skip(*users, ID_DIGITS);
+    *users = str_skip_bytes(*users, ID_DIGITS);
     return true;
 }
 
@@ -171,13 +167,13 @@ void reaction_line_remove_user(struct arena *arena, struct reaction_line *line, 
     ptrdiff_t at = find_user_offset(line->users, id);
     if (at >= 0)
         line->users = STR_CONCAT(arena, str_slice(line->users.p, (size_t)at),
-                                 str_skip(line->users, (size_t)at + ID_DIGITS));
+                                 str_skip_bytes(line->users, (size_t)at + ID_DIGITS));
     line->normal--;
 }
 
-int64_t reaction_text_state(struct str text)
+int64_t reaction_text_get_state(struct str text)
 {
-    struct str lines = reaction_text_skip_head(text);
+    struct str lines = reaction_text_skip_first_line(text);
     struct reaction_line line;
 
     while (reaction_line_parse_next(&lines, &line))
@@ -185,8 +181,6 @@ int64_t reaction_text_state(struct str text)
             return MAY_HAVE_REACTIONS;
     return HAS_REACTIONS_WITH_ALL_USERS;
 }
-
-/* --- emoji ---------------------------------------------------------------------------- */
 
 struct str reaction_emoji_encode(struct arena *arena, const struct reaction_emoji *emoji)
 {
@@ -203,8 +197,6 @@ const struct reaction_emoji *reaction_emoji_decode(struct arena *arena,
     return emoji ? emoji : &unreadable;
 }
 
-/* --- encoding for a reader ------------------------------------------------------------ */
-
 void reaction_text_set_reader(struct str text, snowflake reader)
 {
     if (text.n >= HEAD_BYTES)
@@ -213,7 +205,7 @@ void reaction_text_set_reader(struct str text, snowflake reader)
 
 void reaction_text_mark_reader(struct str text, snowflake id, enum reader_reaction_bits reader_bits)
 {
-    struct str lines = reaction_text_skip_head(text);
+    struct str lines = reaction_text_skip_first_line(text);
     struct reaction_line_parts parts;
     char wanted[ID_DIGITS];
 
@@ -242,8 +234,8 @@ static char *put_count(char *at, struct str s)
     return at + 1;
 }
 
-/* JSON after the counts, by which reactions the reader has used. The size is constant, so that the
- * copy is inlined. */
+/* JSON that follows the counts, indexed by the reader's reactions. The size is constant, so that
+ * the copy is inlined. */
 enum { MAX_TAIL_BYTES = 48 };
 #define TAIL_TEXT(me, burst)                                                         \
     {                                                                                \
@@ -266,7 +258,7 @@ static char *put_tail(char *at, unsigned reader_bits)
     return at + tails[reader_bits].n;
 }
 
-/* Returns the total count. Burst reactions are rare; without them it is the text of `normal`. */
+/* Returns the total count. Without burst reactions it is the text of `normal`. */
 static struct str total_count_text(const struct reaction_line_parts *parts, char digits[20])
 {
     int64_t normal, burst;
@@ -281,7 +273,7 @@ static struct str total_count_text(const struct reaction_line_parts *parts, char
 static void write_reaction_json(struct buf *out, bool first, const char reader[ID_DIGITS],
                                 const struct reaction_line_parts *parts)
 {
-    enum { LITERALS = 128 }; /* more than the length of the JSON around the fields */
+    enum { LITERALS = 128 }; /* upper limit of the JSON around the fields, in bytes */
     char digits[20];
     struct str count = total_count_text(parts, digits);
     char *begin =
@@ -329,7 +321,7 @@ bool write_next_reaction_json(struct json_writer *j, struct str *lines,
 
 void write_reactions_json(struct json_writer *j, struct str text)
 {
-    struct str lines = reaction_text_skip_head(text);
+    struct str lines = reaction_text_skip_first_line(text);
     struct reaction_line_parts parts;
 
     json_begin_array(j);

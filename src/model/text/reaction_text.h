@@ -1,21 +1,22 @@
 /* reaction_text.h - reactions of a message as one text column of its row.
  *
- * A page of messages has up to 2,000 emoji. As separate rows they would cost ten times as much as
- * the messages, so each message has a text with one line per emoji, oldest first:
+ * A page of messages has up to 2,000 emoji. Reading them as separate rows would take ten times as
+ * long as reading the messages, so each message has a text with one line per emoji, oldest first:
  *
  * reader NEWLINE id, own (1 digit), normal "," burst "," users "," key TAB emoji (JSON) NEWLINE …
  *
- * Ids are 16 hex digits. The text is encoded as JSON without being decoded into structs: before
- * that, the id of the reader is written to the first line of a copy. `users` are the first few
- * users of an emoji, so that most readers need no query; reactions of other readers are marked in
- * `own`. In the store `reader` and `own` are 0. */
+ * Ids are 16 hex digits. The text is encoded as JSON without being decoded into structs. Before
+ * that, the id of the user who reads the message is written to the first line of a copy (reader).
+ * `users` are the first few users who reacted with an emoji; if the reader is among them, no query
+ * is needed. Other reactions of the reader are marked in `own`. In the store, reader and own are 0.
+ */
 #ifndef MODEL_REACTION_TEXT_H
 #define MODEL_REACTION_TEXT_H
 
 #include "model/message.h"
 #include "model/reaction.h"
 
-enum { MAX_REACTION_TEXT_BYTES = 1 << 20 }; /* maximum size in bytes */
+enum { MAX_REACTION_TEXT_BYTES = 1 << 20 }; /* maximum length */
 
 enum reader_reaction_bits { READER_REACTED_NORMAL = 1, READER_REACTED_BURST = 2 };
 
@@ -23,28 +24,28 @@ struct reaction_line {
     snowflake id;
     unsigned reader_bits; /* enum reader_reaction_bits */
     int64_t normal, burst;
-    struct str users; /* ids of the first users who added a normal reaction */
-    struct str key;   /* key that identifies the emoji */
+    struct str users; /* ids of the first few users who added a normal reaction */
+    struct str key;   /* text that identifies the emoji */
     struct str emoji; /* JSON of a struct reaction_emoji */
 };
 
 /* Writes the first line, with reader 0. */
-void reaction_text_append_head(struct buf *out);
+void reaction_text_append_first_line(struct buf *out);
 /* Returns the text after the first line. */
-struct str reaction_text_skip_head(struct str text);
-/* Parses the next line and removes it from *text. False at the end, and if it is invalid. */
+struct str reaction_text_skip_first_line(struct str text);
+/* Parses the next line and removes it from *text. Returns false at the end or on an error. */
 bool reaction_line_parse_next(struct str *text, struct reaction_line *ret);
 /* Appends a line, with own = 0. */
 void reaction_line_append(struct buf *out, const struct reaction_line *line);
 
 bool reaction_line_contains_user(const struct reaction_line *line, snowflake user_id);
-/* Adds a normal reaction. Stores the user's id if those of all other users are stored. */
+/* Adds a normal reaction. Stores the user's id only if the ids of all other users are stored. */
 void reaction_line_add_user(struct arena *arena, struct reaction_line *line, snowflake user_id);
 void reaction_line_remove_user(struct arena *arena, struct reaction_line *line, snowflake user_id);
-/* Returns the value of messages.reacted for this text without rows in reaction_lanes:
- * HAS_REACTIONS_WITH_ALL_USERS if the text contains all users who have reacted, otherwise REACTED.
- */
-int64_t reaction_text_state(struct str text);
+/* Returns the value of messages.reacted for a text without rows in table reaction_lanes:
+ * HAS_REACTIONS_WITH_ALL_USERS if the text contains the ids of all users who have reacted,
+ * otherwise MAY_HAVE_REACTIONS. */
+int64_t reaction_text_get_state(struct str text);
 
 struct str reaction_emoji_encode(struct arena *arena, const struct reaction_emoji *emoji);
 /* Decodes the emoji of a line; never returns NULL. */
@@ -52,22 +53,23 @@ const struct reaction_emoji *reaction_emoji_decode(struct arena *arena,
                                                    const struct reaction_line *line);
 
 void reaction_text_set_reader(struct str text, snowflake reader);
-/* Marks, in a copy of the text, that the reader has used an emoji, unless it was removed. */
+/* Marks in a copy of the text that the reader has reacted with an emoji; does nothing if the text
+ * no longer contains the emoji. */
 void reaction_text_mark_reader(struct str text, snowflake id,
                                enum reader_reaction_bits reader_bits);
 void write_reactions_json(struct json_writer *j, struct str text);
 
-/* JSON of a reaction for readers who have not used it, with offsets to patch it for others. */
+/* Offsets in the JSON of a reaction, to change it for readers who have used the reaction. */
 struct reaction_json_offsets {
     snowflake id;
     struct str users;
-    size_t me, me_burst; /* offsets of both "false" values in the output */
+    size_t me, me_burst; /* offsets of the two "false" values in the output */
 };
 /* Removes the first line and writes it as an array element with me = false. Returns false at the
- * end, and if the line is invalid. */
+ * end, or if the line is invalid. */
 bool write_next_reaction_json(struct json_writer *j, struct str *lines,
                               struct reaction_json_offsets *ret);
-/* Removes the first id from `users`; returns false at the end. */
-bool reaction_users_next(struct str *users, snowflake *ret);
+/* Removes the first id from `users`; returns false if there is none. */
+bool reaction_user_ids_next(struct str *users, snowflake *ret);
 
 #endif

@@ -21,8 +21,6 @@ static struct str map_with_utf8proc(struct arena *a, struct str text, utf8proc_o
     return copy;
 }
 
-/* --- white space ---------------------------------------------------------------------- */
-
 static bool is_unicode_space(uint32_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r') || c == 0x85 || c == 0xa0 || c == 0x1680 ||
@@ -38,7 +36,7 @@ static struct str collapse_spaces(struct arena *a, struct str text)
     bool gap = false;
     uint32_t c;
 
-    for (; text.n && (size = utf8_decode(text, &c)); text = str_skip(text, size)) {
+    for (; text.n && (size = utf8_decode(text, &c)); text = str_skip_bytes(text, size)) {
         if (is_unicode_space(c)) {
             gap = n > 0;
             continue;
@@ -52,7 +50,7 @@ static struct str collapse_spaces(struct arena *a, struct str text)
     return str_slice(out, n);
 }
 
-struct str text_normalize(struct arena *a, struct str text)
+struct str normalize_search_text(struct arena *a, struct str text)
 {
     text = utf8_is_ascii(text)
                ? str_lower(a, text)
@@ -60,16 +58,14 @@ struct str text_normalize(struct arena *a, struct str text)
     return collapse_spaces(a, text);
 }
 
-struct str first_character(struct str text)
+struct str utf8_first_character(struct str text)
 {
     uint32_t c;
 
     return str_slice(text.p, utf8_decode(text, &c));
 }
 
-/* --- accents -------------------------------------------------------------------------- */
-
-/* True for combining marks of Latin, Greek and Cyrillic; other marks are part of the letter. */
+/* Returns true for accents of Latin, Greek and Cyrillic; other marks are part of the letter. */
 static bool is_accent(uint32_t c)
 {
     return (c >= 0x300 && c <= 0x36f) || (c >= 0x1ab0 && c <= 0x1aff) ||
@@ -87,7 +83,7 @@ static struct str remove_accents(struct arena *a, struct str text)
         return text;
     text = map_with_utf8proc(a, text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
     out = arena_alloc_raw(a, text.n + 1);
-    for (; text.n && (size = utf8_decode(text, &c)); text = str_skip(text, size)) {
+    for (; text.n && (size = utf8_decode(text, &c)); text = str_skip_bytes(text, size)) {
         if (is_accent(c))
             continue;
         memcpy(out + n, text.p, size);
@@ -95,8 +91,6 @@ static struct str remove_accents(struct arena *a, struct str text)
     }
     return map_with_utf8proc(a, str_slice(out, n), UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
 }
-
-/* --- words ---------------------------------------------------------------------------- */
 
 struct letter_range {
     uint32_t first, last;
@@ -148,23 +142,23 @@ static void add_word(struct arena *a, struct list *words, const char *p, size_t 
         *(struct str *)list_append(a, words, sizeof(struct str)) = str_slice(p, n);
 }
 
-/* Adds pairs of adjacent characters of a script without spaces. The last character is also indexed
- * alone, so that each character begins a word; a query uses it only if it is the only one. */
+/* Adds pairs of adjacent characters of a script without spaces. The last character is also added
+ * alone, so that each character begins a word; a query adds it only if it is the only one. */
 static void add_character_pairs(struct arena *a, struct list *words, struct str run, bool query)
 {
     size_t before = words->count;
     uint32_t c;
 
     while (run.n) {
-        size_t first = utf8_decode(run, &c), second = utf8_decode(str_skip(run, first), &c);
+        size_t first = utf8_decode(run, &c), second = utf8_decode(str_skip_bytes(run, first), &c);
 
         if (second || !query || words->count == before)
             add_word(a, words, run.p, first + second);
-        run = str_skip(run, first);
+        run = str_skip_bytes(run, first);
     }
 }
 
-struct list split_into_words(struct arena *a, struct str normal, bool query)
+struct list split_into_search_words(struct arena *a, struct str normal, bool query)
 {
     struct str rest = remove_accents(a, normal);
     struct list words = { 0 };
@@ -176,12 +170,12 @@ struct list split_into_words(struct arena *a, struct str normal, bool query)
         bool dense = is_script_without_spaces(c);
 
         if (!is_word_char(c)) {
-            rest = str_skip(rest, size);
+            rest = str_skip_bytes(rest, size);
             continue;
         }
         while (rest.n && (size = utf8_decode(rest, &c)) && is_word_char(c) &&
                is_script_without_spaces(c) == dense)
-            rest = str_skip(rest, size);
+            rest = str_skip_bytes(rest, size);
         if (dense)
             add_character_pairs(a, &words, str_slice(began, (size_t)(rest.p - began)), query);
         else

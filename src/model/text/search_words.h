@@ -5,14 +5,14 @@
 #include "json/schema.h"
 
 /* Returns the text trimmed, with single spaces, in NFKC and case-folded. */
-struct str text_normalize(struct arena *a, struct str text);
+struct str normalize_search_text(struct arena *a, struct str text);
 
-/* Splits normalised text into words without accents: a list of struct str. Scripts without spaces
- * are split into pairs of characters; in a query, the single last character of a run is omitted
- * unless it is the only one. Words contain letters, digits and non-ASCII characters, but no quote
- * or underscore. */
-struct list split_into_words(struct arena *a, struct str normal, bool query);
+/* Splits normalised text into words without accents: a list of struct str. Text in scripts without
+ * spaces (Thai, Han) is split into pairs of characters; in a query, the single last character of
+ * such a text is omitted unless it is the only one. Words contain letters, digits and non-ASCII
+ * characters, but no quote or underscore. */
+struct list split_into_search_words(struct arena *a, struct str normal, bool query);
 
-struct str first_character(struct str text);
+struct str utf8_first_character(struct str text);
 
 #endif

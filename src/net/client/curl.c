@@ -31,16 +31,14 @@ bool load_curl(void)
     return curl_is_loaded;
 }
 
-/* --- CA certificates ------------------------------------------------------------------ */
-
 const char *find_ca_bundle(void)
 {
 #ifdef GUILDHALL_STATIC
     static const char *const paths[] = {
-        "/etc/ssl/certs/ca-certificates.crt", /* Debian, Arch, Alpine */
-        "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora */
-        "/etc/ssl/ca-bundle.pem",             /* openSUSE */
-        "/etc/ssl/cert.pem",                  /* Void */
+        "/etc/ssl/certs/ca-certificates.crt", /* path on Debian, Arch, Alpine */
+        "/etc/pki/tls/certs/ca-bundle.crt",   /* path on Fedora */
+        "/etc/ssl/ca-bundle.pem",             /* path on openSUSE */
+        "/etc/ssl/cert.pem",                  /* path on Void */
     };
 
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)

@@ -33,7 +33,7 @@
     F(url_cleanup)         \
     F(free)
 
-/* With type checks disabled, libcurl's header defines these functions as macros: remove them. */
+/* Without type checks, libcurl's header defines these functions as macros, so undefine them. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt

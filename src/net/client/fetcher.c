@@ -12,10 +12,8 @@
 #include "net/address.h"
 #include "net/client/curl.h"
 
-/* --- structures ----------------------------------------------------------------------- */
-
-/* Time limit per loop iteration for data from other servers. libcurl may deliver more than 1 MiB in
- * one call, so each write callback checks the time, and a request that exceeds the limit is paused
+/* Time limit per loop iteration for receiving responses. libcurl may deliver more than 1 MiB in one
+ * call, so each write callback checks the time, and a request that exceeds the limit is paused
  * until a later iteration. */
 enum { MAX_FETCH_NS = 4 * 1000 * 1000 };
 
@@ -24,20 +22,20 @@ struct fetcher {
     bool allow_private;
     char *ca_file;
     CURLM *multi;      /* created with the first request */
-    uv_timer_t *timer; /* the timer that libcurl requests */
+    uv_timer_t *timer; /* the timer that libcurl asked for */
     uv_timer_t *again; /* runs in the next loop iteration and resumes paused requests */
     struct link paused;
-    bool is_due;    /* libcurl's timer has expired */
-    bool has_ended; /* finished requests still have to be reported */
-    struct iteration_end iteration_end;
-    int64_t until; /* end of the time limit in this iteration; 0: not started */
+    bool is_due;    /* whether libcurl's timer has expired */
+    bool has_ended; /* whether finished requests still have to be reported */
+    struct loop_iteration_callback iteration_end;
+    int64_t until; /* end of the time limit in this iteration, in ns; 0 if not started */
     struct link jobs;
 };
 
 struct fetch_job {
     struct link link;
     struct link paused;       /* link in fetcher->paused, or in no list */
-    struct loop_message post; /* reports a request that could not be started */
+    struct loop_message post; /* message that reports a request that could not be started */
     struct fetcher *fetcher;  /* may be freed before a request that could not be started */
     struct loop *loop;
     bool public_only;
@@ -45,7 +43,7 @@ struct fetch_job {
     struct curl_slist *headers;
     struct buf body;
     bool forbidden, too_large;
-    enum fetch_result result; /* for a request that could not be started */
+    enum fetch_result result; /* result of a request that could not be started */
     void (*done)(void *, enum fetch_result, int, struct str, struct buf *);
     void *arg;
 };
@@ -73,8 +71,6 @@ static void pause_until_next_iteration(struct fetch_job *j)
     if (!j->paused.next)
         links_append(&j->fetcher->paused, &j->paused);
 }
-
-/* --- the end of a request ------------------------------------------------------------- */
 
 static void fetch_job_free(struct fetch_job *j)
 {
@@ -156,7 +152,7 @@ static void on_fetch_not_started(struct loop_message *p)
 /* Unpauses requests, which delivers data that libcurl has buffered; they may be paused again. */
 static void resume_paused_fetches(struct fetcher *f)
 {
-    while (!links_empty(&f->paused) && !iteration_time_is_used_up(f)) {
+    while (!links_are_empty(&f->paused) && !iteration_time_is_used_up(f)) {
         struct fetch_job *j = container_of(f->paused.next, struct fetch_job, paused);
 
         link_remove(&j->paused);
@@ -170,7 +166,7 @@ static void continue_fetches(struct fetcher *f)
 {
     int running;
 
-    loop_begin_part("fetching");
+    loop_begin_measured_part("fetching");
     resume_paused_fetches(f);
     if (f->is_due && !iteration_time_is_used_up(f)) {
         f->is_due = false;
@@ -186,12 +182,12 @@ static void on_continue_timer(uv_timer_t *timer)
 
 /* Starts the timer at the end of the iteration, because a zero timer started inside a timer
  * callback may run in the same iteration. */
-static void on_fetcher_iteration_end(struct iteration_end *t)
+static void on_fetcher_iteration_end(struct loop_iteration_callback *t)
 {
     struct fetcher *f = container_of(t, struct fetcher, iteration_end);
 
     f->until = 0;
-    if (f->is_due || f->has_ended || !links_empty(&f->paused))
+    if (f->is_due || f->has_ended || !links_are_empty(&f->paused))
         uv_timer_start(f->again, on_continue_timer, 0, 0);
 }
 
@@ -202,7 +198,7 @@ static void on_socket_ready(uv_poll_t *poll, int status, int events)
     int flags = status < 0 ? CURL_CSELECT_ERR : 0;
     int running;
 
-    loop_begin_part("fetching");
+    loop_begin_measured_part("fetching");
     /* The socket stays readable or writable, so the next iteration reports this event again. */
     if (status == 0 && iteration_time_is_used_up(f))
         return;
@@ -237,7 +233,7 @@ static int on_curl_socket_change(CURL *easy, curl_socket_t fd, int what, void *a
         w = mem_new(sizeof *w);
         w->fetcher = f;
         w->fd = fd;
-        if (uv_poll_init(loop_uv(f->loop), &w->poll, fd) != 0) {
+        if (uv_poll_init(loop_get_uv_loop(f->loop), &w->poll, fd) != 0) {
             mem_free(w);
             return -1;
         }
@@ -267,8 +263,6 @@ static int set_curl_timer(CURLM *multi, long ms, void *arg)
     return 0;
 }
 
-/* --- a request ------------------------------------------------------------------------ */
-
 /* Reserves the announced Content-Length, to avoid copies while the buffer grows. A length beyond
  * the limit marks the buffer as full, so that the request fails at once. */
 static void reserve_response_body(struct fetch_job *j)
@@ -291,7 +285,7 @@ static size_t on_response_bytes(char *p, size_t size, size_t n, void *arg)
     if (!j->body.n)
         reserve_response_body(j);
     buf_add(&j->body, p, size * n);
-    j->too_large = buf_full(&j->body);
+    j->too_large = buf_is_full(&j->body);
     return j->too_large ? 0 : size * n;
 }
 
@@ -361,11 +355,11 @@ static bool add_request_headers(struct fetch_job *j, const struct fetch_request 
         buf_add_str(&line, h->value.n ? STR(": ") : STR(";"));
         buf_add_str(&line, h->value);
         buf_add_char(&line, 0);
-        if (buf_full(&line))
+        if (buf_is_full(&line))
             break;
         j->headers = curl.slist_append(j->headers, line.p);
     }
-    bool whole = !buf_full(&line);
+    bool whole = !buf_is_full(&line);
     buf_clear(&line);
     return whole && j->headers;
 }
@@ -392,7 +386,7 @@ static void set_request_options(struct fetch_job *j, const struct fetch_request 
     curl.easy_setopt(e, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
     curl.easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
     curl.easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignore proxy settings of the environment */
+    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignores proxy settings of the environment */
     curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     /* On a timeout, do not block the loop waiting for the resolver thread. */
     curl.easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
@@ -413,7 +407,7 @@ static uv_timer_t *fetcher_timer_new(struct fetcher *f)
 {
     uv_timer_t *timer = mem_new(sizeof *timer);
 
-    uv_timer_init(loop_uv(f->loop), timer);
+    uv_timer_init(loop_get_uv_loop(f->loop), timer);
     timer->data = f;
     return timer;
 }
@@ -430,7 +424,7 @@ static bool fetcher_init_curl(struct fetcher *f)
     f->timer = fetcher_timer_new(f);
     f->again = fetcher_timer_new(f);
     f->iteration_end.run = on_fetcher_iteration_end;
-    loop_add_iteration_end(f->loop, &f->iteration_end);
+    loop_add_iteration_callback(f->loop, &f->iteration_end);
     curl.multi_setopt(f->multi, CURLMOPT_SOCKETFUNCTION, on_curl_socket_change);
     curl.multi_setopt(f->multi, CURLMOPT_SOCKETDATA, f);
     curl.multi_setopt(f->multi, CURLMOPT_TIMERFUNCTION, set_curl_timer);
@@ -452,7 +446,7 @@ static enum fetch_result start_fetch(struct fetch_job *j, const struct fetch_req
                                                                          : FETCH_UNREACHABLE;
 }
 
-void fetcher_start(struct fetcher *f, const struct fetch_request *request)
+void fetcher_start_request(struct fetcher *f, const struct fetch_request *request)
 {
     struct fetch_job *j = mem_new(sizeof *j);
 
@@ -473,8 +467,6 @@ void fetcher_start(struct fetcher *f, const struct fetch_request *request)
     loop_post(f->loop, &j->post);
 }
 
-/* --- creating and freeing a fetcher --------------------------------------------------- */
-
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
 {
     const char *ca_file = options->ca_file ? options->ca_file : find_ca_bundle();
@@ -482,7 +474,7 @@ struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
 
     f->loop = l;
     f->allow_private = options->allow_private;
-    f->ca_file = ca_file ? mem_dupz(ca_file) : NULL;
+    f->ca_file = ca_file ? mem_dup_cstring(ca_file) : NULL;
     links_init(&f->jobs);
     links_init(&f->paused);
     return f;
@@ -508,10 +500,10 @@ void fetcher_free(struct fetcher *f)
 {
     if (!f)
         return;
-    while (!links_empty(&f->jobs))
+    while (!links_are_empty(&f->jobs))
         abort_fetch_job(container_of(f->jobs.next, struct fetch_job, link));
     if (f->multi) {
-        loop_remove_iteration_end(&f->iteration_end);
+        loop_remove_iteration_callback(&f->iteration_end);
         curl.multi_cleanup(f->multi);
         uv_close((uv_handle_t *)f->timer, on_timer_closed);
         uv_close((uv_handle_t *)f->again, on_timer_closed);

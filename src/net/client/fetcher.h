@@ -25,12 +25,12 @@ enum fetch_result {
 
 struct fetch_options {
     bool allow_private;  /* allow loopback, private and link-local addresses */
-    const char *ca_file; /* NULL: the system's CA certificates */
+    const char *ca_file; /* CA certificates (PEM file); NULL means those of the system */
 };
 
 struct fetcher; /* one per loop; use only on that loop's thread */
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options);
-/* Ends running requests with FETCH_UNREACHABLE. Call on the loop, not from a done callback. */
+/* Ends running requests with FETCH_UNREACHABLE. Call on the loop, but not from a done callback. */
 void fetcher_free(struct fetcher *f);
 
 struct fetch_header {
@@ -38,7 +38,7 @@ struct fetch_header {
 };
 
 struct fetch_request {
-    const char *method; /* "GET", "POST" … */
+    const char *method; /* "GET", "POST" and so on */
     const char *url;
     const struct fetch_header *headers;
     size_t header_count;
@@ -46,14 +46,14 @@ struct fetch_request {
     int64_t timeout_ms;
     size_t max_response;
     bool public_only; /* refuse private addresses even if the fetcher allows them */
-    /* Called on the loop's thread. The body is valid during the call; to retain a long body, move
-     * the buffer and leave an empty one, because a copy would block the loop. */
+    /* Called on the loop's thread. The body is valid only during the call. To retain a long body,
+     * move the contents of the buffer, because a copy would block the loop. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
                  struct buf *body);
     void *arg;
 };
 
-/* Starts a request, which is copied. The done callback runs after fetcher_start has returned. */
-void fetcher_start(struct fetcher *f, const struct fetch_request *request);
+/* Starts a request. Copies *request. Calls done after fetcher_start_request has returned. */
+void fetcher_start_request(struct fetcher *f, const struct fetch_request *request);
 
 #endif

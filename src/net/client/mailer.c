@@ -25,11 +25,9 @@ struct mailer {
     struct mail *first, **end;
     unsigned waiting;
     _Atomic bool stopping;
-    int fd;     /* socket of the SMTP connection; -1: none */
+    int fd;     /* socket of the SMTP connection; -1 if there is none */
     CURL *easy; /* used by the mailer thread only; reuses the connection */
 };
-
-/* --- one mail ------------------------------------------------------------------------- */
 
 static size_t on_mail_read(char *p, size_t size, size_t n, void *arg)
 {
@@ -37,7 +35,7 @@ static size_t on_mail_read(char *p, size_t size, size_t n, void *arg)
     size_t taken = size * n < left->n ? size * n : left->n;
 
     memcpy(p, left->p, taken);
-    *left = str_skip(*left, taken);
+    *left = str_skip_bytes(*left, taken);
     return taken;
 }
 
@@ -79,7 +77,7 @@ static void mail_set_options(struct mailer *m, struct str *text, struct curl_sli
     curl.easy_setopt(e, CURLOPT_URL, m->url);
     curl.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     curl.easy_setopt(e, CURLOPT_USE_SSL, (long)(m->is_local ? CURLUSESSL_NONE : CURLUSESSL_ALL));
-    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignore proxy settings of the environment */
+    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignores proxy settings of the environment */
     curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     if (find_ca_bundle())
         curl.easy_setopt(e, CURLOPT_CAINFO, find_ca_bundle());
@@ -144,8 +142,6 @@ static enum mail_result send_mail(struct mailer *m, const struct mail *mail)
     return result;
 }
 
-/* --- the queue ------------------------------------------------------------------------ */
-
 static struct mail *wait_for_mail(struct mailer *m)
 {
     struct mail *mail;
@@ -195,8 +191,6 @@ bool mailer_send(struct mailer *m, struct mail *mail)
     return taken;
 }
 
-/* --- options -------------------------------------------------------------------------- */
-
 bool mail_address_is_sendable(struct str address)
 {
     for (size_t i = 0; i < address.n; i++) {
@@ -210,11 +204,11 @@ bool mail_address_is_sendable(struct str address)
 
 static struct str smtp_url_host(struct str url)
 {
-    struct str rest = str_skip(url, str_starts(url, STR("smtps://")) ? 8 : 7);
+    struct str rest = str_skip_bytes(url, str_starts_with(url, STR("smtps://")) ? 8 : 7);
     struct str host = str_cut(&rest, '/');
 
     for (const char *at; (at = memchr(host.p, '@', host.n));)
-        host = str_skip(host, (size_t)(at - host.p) + 1);
+        host = str_skip_bytes(host, (size_t)(at - host.p) + 1);
     if (host.n && *host.p == '[')
         return str_cut(&host, ']');
     return str_cut(&host, ':');
@@ -222,7 +216,7 @@ static struct str smtp_url_host(struct str url)
 
 static bool smtp_host_is_local(struct str host)
 {
-    return str_starts(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "[::1");
+    return str_starts_with(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "[::1");
 }
 
 static struct str envelope_address(struct str from)
@@ -246,7 +240,7 @@ static const char *find_mailer_option_error(const struct mailer_options *o)
 {
     struct str url = str_of(o->url), from = str_of(o->from);
 
-    if (!str_starts(url, STR("smtp://")) && !str_starts(url, STR("smtps://")))
+    if (!str_starts_with(url, STR("smtp://")) && !str_starts_with(url, STR("smtps://")))
         return "smtp-url must start with smtp:// or smtps://";
     if (!smtp_url_host(url).n)
         return "smtp-url contains no host name of a mail server";
@@ -263,11 +257,11 @@ struct mailer *mailer_new(const struct mailer_options *options, const char **ret
     struct mailer *m = mem_new(sizeof *m);
     struct str sender = envelope_address(str_of(options->from));
 
-    m->url = mem_dupz(options->url);
-    m->from = mem_dupz(options->from);
+    m->url = mem_dup_cstring(options->url);
+    m->from = mem_dup_cstring(options->from);
     m->envelope_from = mem_new(sender.n + 1);
     memcpy(m->envelope_from, sender.p, sender.n);
-    m->is_local = str_starts(str_of(m->url), STR("smtp://")) &&
+    m->is_local = str_starts_with(str_of(m->url), STR("smtp://")) &&
                   smtp_host_is_local(smtp_url_host(str_of(m->url)));
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->changed, NULL);

@@ -19,7 +19,7 @@ enum mail_result {
 
 struct mailer_options {
     const char *url;  /* "smtps://user:password@mail.example", "smtp://127.0.0.1:25" */
-    const char *from; /* "a@b", or "Name <a@b>" */
+    const char *from; /* sender: "a@b" or "Name <a@b>" */
 };
 
 struct mailer;
@@ -30,19 +30,19 @@ struct mailer *mailer_new(const struct mailer_options *options, const char **ret
 void mailer_stop(struct mailer *m);
 void mailer_free(struct mailer *m);
 
-/* Return the value of the "From:" header and the domain of the sender address. */
+/* Return the value of the "From:" header, and the domain of the sender's address. */
 struct str mailer_from_header(const struct mailer *m);
 struct str mailer_sender_domain(const struct mailer *m);
 
 /* Returns true if SMTP can carry the address: printable ASCII without quoting characters. */
 bool mail_address_is_sendable(struct str address);
 
-/* A mail to send. The caller embeds it and must not free it before `posted` runs. */
+/* A mail to send. The caller embeds it in a struct and must not free it before `posted` runs. */
 struct mail {
     const char *to;
     struct str text;            /* headers and body; lines end with CRLF */
     struct loop *loop;          /* loop on which `posted` runs */
-    struct loop_message posted; /* message that is posted after the mail was sent or failed */
+    struct loop_message posted; /* message that is posted after the mail was sent or has failed */
     enum mail_result result;
 
     struct mail *next;

@@ -50,7 +50,7 @@ struct ipv6_network {
     int bits;
 };
 
-/* Special-purpose networks inside 2000::/3, the only block that is allocated. */
+/* Special-purpose networks inside 2000::/3. All public IPv6 addresses are in that block. */
 static const struct ipv6_network special_ipv6_networks[] = {
     { { 0x20, 0x01, 0x00, 0x00 }, 23 }, /* protocol assignments, Teredo, ORCHID */
     { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */
@@ -99,12 +99,10 @@ bool address_is_public(const void *sockaddr)
     return false;
 }
 
-/* --- hosts of URLs -------------------------------------------------------------------- */
-
-/* The host of a URL without scheme, user, port and trailing dot. Browsers treat '\' as '/'. */
+/* Returns a URL's host without scheme, user, port and trailing dot. Browsers treat '\' as '/'. */
 static struct str url_host(struct str url)
 {
-    struct str host = str_skip(url, str_starts(url, STR("https://")) ? 8 : 7);
+    struct str host = str_skip_bytes(url, str_starts_with(url, STR("https://")) ? 8 : 7);
     size_t end = 0;
 
     while (end < host.n && !strchr("/\\?#", host.p[end]))
@@ -112,7 +110,7 @@ static struct str url_host(struct str url)
     host = str_slice(host.p, end);
     for (size_t i = host.n; i > 0; i--)
         if (host.p[i - 1] == '@') {
-            host = str_skip(host, i);
+            host = str_skip_bytes(host, i);
             break;
         }
     if (host.n && host.p[0] == '[')
@@ -126,7 +124,7 @@ static bool host_is_below(struct str host, const char *name)
     struct str end = str_of(name);
     bool longer = host.n > end.n;
 
-    return host.n >= end.n && str_eq_nocase(str_skip(host, host.n - end.n), end) &&
+    return host.n >= end.n && str_eq_nocase(str_skip_bytes(host, host.n - end.n), end) &&
            (!longer || host.p[host.n - end.n - 1] == '.');
 }
 
@@ -142,10 +140,10 @@ static bool host_is_numeric(struct str host)
 
 static bool numeric_host_is_public(struct str host)
 {
-    struct address a;
+    struct ip_address a;
 
     if (host.p[0] == '[') {
-        host = str_skip(host, 1);
+        host = str_skip_bytes(host, 1);
         host = str_cut(&host, ']');
     }
     return address_parse(host, &a) && ipv6_is_public(a.bytes);
@@ -165,7 +163,7 @@ bool url_is_public(struct str url)
     for (size_t i = 0; i < host.n; i++)
         if (host.p[i] == '%' || (unsigned char)host.p[i] >= 0x80)
             return false;
-    if (!memchr(host.p, '.', host.n)) /* a single label, such as "nas" or "router" */
+    if (!memchr(host.p, '.', host.n)) /* a name without a dot, such as "nas" or "router" */
         return false;
     for (size_t i = 0; i < COUNT_OF(nearby); i++)
         if (host_is_below(host, nearby[i]))

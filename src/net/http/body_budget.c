@@ -16,7 +16,7 @@ struct body_budget {
     pthread_mutex_t lock;
     unsigned refs;
     size_t total, used, anonymous;
-    struct map reserved; /* reserved bytes by owner key, stored as pointers */
+    struct map reserved; /* reserved bytes by owner key; the numbers are stored as pointers */
 };
 
 struct body_budget *body_budget_new(size_t total)
@@ -64,8 +64,6 @@ size_t body_budget_used(struct body_budget *b)
     pthread_mutex_unlock(&b->lock);
     return used;
 }
-
-/* --- limits per owner ----------------------------------------------------------------- */
 
 /* Returns a map key for an account id, salted so that it does not collide with address keys. */
 static uint64_t account_map_key(uint64_t account)

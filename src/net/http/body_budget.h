@@ -12,16 +12,16 @@
 
 struct body_budget;
 
-/* Returns one reference. total 0: no limit. */
+/* Returns a budget with one reference. If total is 0, there is no limit. */
 struct body_budget *body_budget_new(size_t total);
 struct body_budget *body_budget_ref(struct body_budget *b);
 void body_budget_unref(struct body_budget *b);
 
-/* Returns the maximum for one address or one account; a longer body never fits. */
+/* Returns the maximum for one address or one account; a longer body is always refused. */
 size_t body_budget_limit_per_owner(const struct body_budget *b);
 size_t body_budget_used(struct body_budget *b);
 
-/* Client whose body is stored: key of the address, and account id (0: unauthenticated). */
+/* Client whose body is stored: key of its address, and its account id (0 if unauthenticated). */
 struct body_budget_owner {
     uint64_t address, account;
 };

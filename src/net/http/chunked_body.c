@@ -20,15 +20,15 @@ enum chunk_state {
     DONE,
 };
 
-static int set_chunk_state(struct http_chunks *c, enum chunk_state next)
+static int set_chunk_state(struct http_chunk_decoder *c, enum chunk_state next)
 {
     c->state = next;
     return 0;
 }
 
-static int parse_chunk_size_byte(struct http_chunks *c, char byte)
+static int parse_chunk_size_byte(struct http_chunk_decoder *c, char byte)
 {
-    int digit = hex_octet_value(byte);
+    int digit = hex_digit_to_int(byte);
 
     if (digit >= 0) {
         if (c->left > UINT64_MAX >> 4)
@@ -43,7 +43,7 @@ static int parse_chunk_size_byte(struct http_chunks *c, char byte)
                           : -400;
 }
 
-static int parse_chunk_line_byte(struct http_chunks *c, char byte)
+static int parse_chunk_line_byte(struct http_chunk_decoder *c, char byte)
 {
     if (c->state == SIZE_LF) {
         if (byte != '\n')
@@ -55,14 +55,14 @@ static int parse_chunk_line_byte(struct http_chunks *c, char byte)
         return -400;
     if (c->state != EXTENSION)
         return parse_chunk_size_byte(c, byte);
-    return byte == '\r'                        ? set_chunk_state(c, SIZE_LF)
-           : octet_in_class(byte, OCTET_VALUE) ? 0
-                                               : -400;
+    return byte == '\r'                           ? set_chunk_state(c, SIZE_LF)
+           : octet_is_in_class(byte, OCTET_VALUE) ? 0
+                                                  : -400;
 }
 
 /* Validates and drops trailers. No trailer is needed, and merging them into the headers enables
  * request smuggling. */
-static int parse_trailer_byte(struct http_chunks *c, char byte)
+static int parse_trailer_byte(struct http_chunk_decoder *c, char byte)
 {
     if (++c->trailers > HTTP_MAX_TRAILERS)
         return -431;
@@ -70,15 +70,15 @@ static int parse_trailer_byte(struct http_chunks *c, char byte)
     case TRAILER_FIRST:
         if (byte == '\r')
             return set_chunk_state(c, LAST_LF);
-        return octet_in_class(byte, OCTET_TOKEN) ? set_chunk_state(c, TRAILER_NAME) : -400;
+        return octet_is_in_class(byte, OCTET_TOKEN) ? set_chunk_state(c, TRAILER_NAME) : -400;
     case TRAILER_NAME:
         if (byte == ':')
             return set_chunk_state(c, TRAILER_VALUE);
-        return octet_in_class(byte, OCTET_TOKEN) ? 0 : -400;
+        return octet_is_in_class(byte, OCTET_TOKEN) ? 0 : -400;
     case TRAILER_VALUE:
         if (byte == '\r')
             return set_chunk_state(c, TRAILER_LF);
-        return octet_in_class(byte, OCTET_VALUE) ? 0 : -400;
+        return octet_is_in_class(byte, OCTET_VALUE) ? 0 : -400;
     case TRAILER_LF:
         return byte == '\n' ? set_chunk_state(c, TRAILER_FIRST) : -400;
     default: /* LAST_LF */
@@ -86,7 +86,7 @@ static int parse_trailer_byte(struct http_chunks *c, char byte)
     }
 }
 
-static int parse_chunk_byte(struct http_chunks *c, char byte)
+static int parse_chunk_byte(struct http_chunk_decoder *c, char byte)
 {
     if (c->state < DATA)
         return parse_chunk_line_byte(c, byte);
@@ -97,7 +97,8 @@ static int parse_chunk_byte(struct http_chunks *c, char byte)
     return byte == '\n' ? set_chunk_state(c, SIZE_FIRST) : -400;
 }
 
-long http_decode_chunks(struct http_chunks *c, struct str bytes, struct buf *out, bool *ret_done)
+long http_decode_chunks(struct http_chunk_decoder *c, struct str bytes, struct buf *out,
+                        bool *ret_done)
 {
     size_t at = 0;
 
@@ -110,7 +111,7 @@ long http_decode_chunks(struct http_chunks *c, struct str bytes, struct buf *out
         }
         size_t n = bytes.n - at < c->left ? bytes.n - at : (size_t)c->left;
         buf_add(out, bytes.p + at, n);
-        if (buf_full(out))
+        if (buf_is_full(out))
             return -413;
         at += n;
         c->left -= n;

@@ -1,4 +1,4 @@
-/* framing.c - interprets the headers that determine the length of a request and whether its
+/* framing.c - interprets the headers that determine the length of a request's body and whether its
  * connection stays open. */
 #include "net/http/framing.h"
 
@@ -33,7 +33,7 @@ static bool equals_lowercase_word(struct str s, const char *lower, size_t n)
 }
 #define EQUALS_WORD(s, literal) equals_lowercase_word((s), (literal), sizeof(literal) - 1)
 
-/* Stores a header that may occur only once, because with two it is unclear which one applies. */
+/* Stores a header that may occur only once, because with two it is unclear which one is meant. */
 static long set_single_header(struct str *field, struct str value)
 {
     if (field->p)
@@ -42,29 +42,29 @@ static long set_single_header(struct str *field, struct str value)
     return 1;
 }
 
-static long apply_host(struct head_parser *h, struct str value)
+static long apply_host(struct request_head_parser *h, struct str value)
 {
     return all_octets_in_class(value, OCTET_HOST) ? set_single_header(&h->r->host, value) : -400;
 }
 
-static long apply_authorization(struct head_parser *h, struct str value)
+static long apply_authorization(struct request_head_parser *h, struct str value)
 {
     return set_single_header(&h->r->authorization, value);
 }
 
-static long apply_content_type(struct head_parser *h, struct str value)
+static long apply_content_type(struct request_head_parser *h, struct str value)
 {
     return set_single_header(&h->r->content_type, value);
 }
 
-static long apply_accept_encoding(struct head_parser *h, struct str value)
+static long apply_accept_encoding(struct request_head_parser *h, struct str value)
 {
     if (!h->r->accept_encoding.p)
         h->r->accept_encoding = value;
     return 1;
 }
 
-static long apply_content_length(struct head_parser *h, struct str value)
+static long apply_content_length(struct request_head_parser *h, struct str value)
 {
     struct http_request *r = h->r;
 
@@ -93,7 +93,7 @@ static long refuse_transfer_coding(struct str list)
     return -501;
 }
 
-static long apply_transfer_encoding(struct head_parser *h, struct str value)
+static long apply_transfer_encoding(struct request_head_parser *h, struct str value)
 {
     struct http_request *r = h->r;
 
@@ -105,7 +105,7 @@ static long apply_transfer_encoding(struct head_parser *h, struct str value)
     return 1;
 }
 
-static long apply_connection(struct head_parser *h, struct str value)
+static long apply_connection(struct request_head_parser *h, struct str value)
 {
     while (value.n) {
         struct str option = str_trim(str_cut(&value, ','));
@@ -117,14 +117,14 @@ static long apply_connection(struct head_parser *h, struct str value)
     return 1;
 }
 
-static long apply_upgrade(struct head_parser *h, struct str value)
+static long apply_upgrade(struct request_head_parser *h, struct str value)
 {
     while (value.n)
         h->websocket |= EQUALS_WORD(str_trim(str_cut(&value, ',')), "websocket");
     return 1;
 }
 
-static long apply_expect(struct head_parser *h, struct str value)
+static long apply_expect(struct request_head_parser *h, struct str value)
 {
     if (!EQUALS_WORD(value, "100-continue"))
         return -417;
@@ -134,10 +134,10 @@ static long apply_expect(struct head_parser *h, struct str value)
 
 struct known_header {
     const char *name;
-    long (*apply)(struct head_parser *h, struct str value);
+    long (*apply)(struct request_head_parser *h, struct str value);
 };
 
-/* The index is the length of the name, which is unique among these headers. */
+/* A header's index in the table is the length of its name, which is unique among these headers. */
 #define KNOWN(name, take) [sizeof(name) - 1] = { name, take }
 static const struct known_header known_headers[] = {
     KNOWN("host", apply_host),
@@ -152,7 +152,7 @@ static const struct known_header known_headers[] = {
 };
 #undef KNOWN
 
-long head_apply_header(struct head_parser *h, struct str name, struct str value)
+long request_head_apply_header(struct request_head_parser *h, struct str name, struct str value)
 {
     if (name.n >= COUNT_OF(known_headers) || !known_headers[name.n].name)
         return 1;
@@ -160,7 +160,7 @@ long head_apply_header(struct head_parser *h, struct str name, struct str value)
     return equals_lowercase_word(name, k->name, name.n) ? k->apply(h, value) : 1;
 }
 
-long head_finish(struct head_parser *h)
+long request_head_finish(struct request_head_parser *h)
 {
     struct http_request *r = h->r;
     bool body = r->chunked || r->length > 0;

@@ -1,5 +1,5 @@
-/* framing.h - state shared by the request-head parser (http.c) and the interpretation of the
- * framing headers (framing.c). */
+/* framing.h - state shared by the parser of request heads (http_parser.c) and the parser of the
+ * headers that determine the body's length (framing.c). */
 #ifndef NET_FRAMING_H
 #define NET_FRAMING_H
 
@@ -7,23 +7,23 @@
 
 #include "net/http/http_parser.h"
 
-/* The remaining input. `past` is the result to return at its end: 0 if more bytes may arrive, or a
- * negative status if the input was cut at a size limit. */
+/* The remaining input. If the parser reaches the end, it returns `past`: 0 if more bytes may
+ * arrive, or a negative status if the input was cut at a size limit. */
 struct input_cursor {
     const char *at, *end;
     int past;
 };
 
-struct head_parser {
+struct request_head_parser {
     struct input_cursor c;
     struct http_request *r;
-    struct str authority; /* host of an absolute target */
+    struct str authority; /* host of an absolute request target */
     bool close, keep_alive, upgrade, websocket, expect;
 };
 
-/* head_apply_header handles one parsed header; head_finish runs after the last one. Both return 1
- * on success, otherwise the value that http_parse_head must return. */
-long head_apply_header(struct head_parser *h, struct str name, struct str value);
-long head_finish(struct head_parser *h);
+/* request_head_apply_header handles one parsed header; request_head_finish runs after the last one.
+ * Both return 1 on success, otherwise the value that http_parse_head must return. */
+long request_head_apply_header(struct request_head_parser *h, struct str name, struct str value);
+long request_head_finish(struct request_head_parser *h);
 
 #endif

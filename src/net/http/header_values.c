@@ -26,15 +26,16 @@ static bool copy_unquoted_parameter(const struct header_parameter *p, char *out,
     return true;
 }
 
-bool http_copy_parameter(struct str value, struct str name, char *out, size_t max, size_t *ret_n)
+bool http_copy_header_parameter(struct str value, struct str name, char *out, size_t max,
+                                size_t *ret_n)
 {
     const char *start = value.n ? memchr(value.p, ';', value.n) : NULL;
     struct header_parameter p;
 
     if (!start)
         return false;
-    struct str rest = str_skip(value, (size_t)(start - value.p));
-    while (parse_next_parameter(&rest, &p) > 0)
+    struct str rest = str_skip_bytes(value, (size_t)(start - value.p));
+    while (parse_next_header_parameter(&rest, &p) > 0)
         if (str_eq_nocase(p.name, name))
             return copy_unquoted_parameter(&p, out, max, ret_n);
     return false;
@@ -58,7 +59,7 @@ static bool quality_is_above_zero(struct str parameters)
     return above;
 }
 
-bool http_accepts_coding(struct str accept_encoding, struct str coding)
+bool http_accepts_content_coding(struct str accept_encoding, struct str coding)
 {
     bool any = false;
 
@@ -67,7 +68,7 @@ bool http_accepts_coding(struct str accept_encoding, struct str coding)
         struct str name = str_trim(str_cut(&item, ';'));
         bool offered = str_trim(item).n == 0 || quality_is_above_zero(item);
 
-        /* The entry of the coding itself overrides "*", in any order. */
+        /* The entry of the coding itself overrides "*", wherever both are in the list. */
         if (str_eq_nocase(name, coding))
             return offered;
         if (str_is(name, "*"))
@@ -78,7 +79,7 @@ bool http_accepts_coding(struct str accept_encoding, struct str coding)
 
 static struct str without_weak_prefix(struct str tag)
 {
-    return str_starts(tag, STR("W/")) ? str_skip(tag, 2) : tag;
+    return str_starts_with(tag, STR("W/")) ? str_skip_bytes(tag, 2) : tag;
 }
 
 bool http_etag_is_listed(struct str if_none_match, struct str tag)

@@ -92,7 +92,7 @@ static long read_line_end(struct input_cursor *c)
     return 1;
 }
 
-/* Ends a word of the request line. Exactly one space must follow the word. */
+/* Ends a word of the request line. Exactly one space must follow. */
 static long read_request_line_word(struct input_cursor *c, const char *start, struct str *ret)
 {
     if (c->at == c->end)
@@ -106,7 +106,7 @@ static long read_request_line_word(struct input_cursor *c, const char *start, st
 
 static long read_version(struct input_cursor *c, struct http_request *r)
 {
-    static const char pattern[] = "HTTP/0.0"; /* 0 stands for any digit */
+    static const char pattern[] = "HTTP/0.0"; /* 0 matches any digit */
     const char *start = c->at;
 
     if (c->end - c->at >= 8 && memcmp(c->at, "HTTP/1.1", 8) == 0) {
@@ -134,21 +134,21 @@ static size_t scheme_length(struct str target)
 }
 
 /* Splits "http://host/path"; this host overrides the Host header (RFC 9112 §3.2.2). */
-static long split_absolute_target(struct head_parser *h, struct str *ret_path)
+static long split_absolute_target(struct request_head_parser *h, struct str *ret_path)
 {
     struct str t = h->r->target;
     size_t start = scheme_length(t), end = start;
 
-    while (end < t.n && octet_in_class(t.p[end], OCTET_HOST))
+    while (end < t.n && octet_is_in_class(t.p[end], OCTET_HOST))
         end++;
     if (start == 0 || end == start || (end < t.n && t.p[end] != '/' && t.p[end] != '?'))
         return -400;
     h->authority = str_slice(t.p + start, end - start);
-    *ret_path = str_skip(t, end);
+    *ret_path = str_skip_bytes(t, end);
     return 1;
 }
 
-static long split_target(struct head_parser *h)
+static long split_target(struct request_head_parser *h)
 {
     struct http_request *r = h->r;
     struct str path = r->target;
@@ -162,13 +162,13 @@ static long split_target(struct head_parser *h)
 
     r->query = path;
     r->path = str_cut(&r->query, '?');
-    /* An absolute target may omit the path "/": use the slash before its host. */
+    /* An absolute target may omit the path "/"; then use the first slash of "http://". */
     if (r->path.n == 0)
         r->path = str_slice(h->authority.p - 1, 1);
     return 1;
 }
 
-static long read_request_line(struct head_parser *h)
+static long read_request_line(struct request_head_parser *h)
 {
     struct http_request *r = h->r;
     const char *start = h->c.at;
@@ -202,7 +202,7 @@ static struct str trim_blanks(const char *start, const char *end)
     return str_slice(start, (size_t)(end - start));
 }
 
-static long read_header(struct head_parser *h)
+static long read_header(struct request_head_parser *h)
 {
     struct input_cursor *c = &h->c;
     const char *start = c->at;
@@ -224,10 +224,10 @@ static long read_header(struct head_parser *h)
         return n;
 
     h->r->headers[h->r->header_count++] = (struct http_header){ name, value };
-    return head_apply_header(h, name, value);
+    return request_head_apply_header(h, name, value);
 }
 
-static long read_headers(struct head_parser *h)
+static long read_headers(struct request_head_parser *h)
 {
     for (;;) {
         if (h->c.at == h->c.end)
@@ -251,7 +251,7 @@ static void clear_request(struct http_request *r)
 
 long http_parse_head(struct str bytes, struct http_request *ret)
 {
-    struct head_parser h = { .r = ret };
+    struct request_head_parser h = { .r = ret };
     struct str rest = bytes;
 
     clear_request(ret);
@@ -263,7 +263,7 @@ long http_parse_head(struct str bytes, struct http_request *ret)
         long n = read_line_end(&h.c);
         if (n <= 0)
             return n;
-        rest = str_skip(rest, 2);
+        rest = str_skip_bytes(rest, 2);
     }
 
     limit_cursor(&h.c, rest, HTTP_MAX_LINE + 2, -414);
@@ -275,7 +275,7 @@ long http_parse_head(struct str bytes, struct http_request *ret)
     n = read_headers(&h);
     if (n <= 0)
         return n;
-    n = head_finish(&h);
+    n = request_head_finish(&h);
     return n <= 0 ? n : h.c.at - bytes.p;
 }
 

@@ -30,33 +30,33 @@ enum http_method {
     HTTP_DELETE,
     HTTP_OPTIONS,
     HTTP_METHODS,                     /* number of known methods */
-    HTTP_OTHER_METHOD = HTTP_METHODS, /* valid token, but unknown method */
+    HTTP_OTHER_METHOD = HTTP_METHODS, /* method is a valid token, but unknown */
 };
 
 const char *http_method_name(enum http_method m);
 
 struct http_header {
-    struct str name, value; /* value without surrounding white space */
+    struct str name, value; /* value has no surrounding white space */
 };
 
-/* A parsed request. Every str points into the parsed bytes, or is { NULL, 0 }. */
+/* A parsed request. Every str points into the parsed bytes, or is NULL if absent. */
 struct http_request {
     enum http_method method;
     struct str method_text;
     struct str target;      /* as received */
-    struct str path, query; /* before and after '?', still percent-encoded */
+    struct str path, query; /* text before and after '?', still percent-encoded */
     int minor;              /* minor version: HTTP/1.minor */
 
-    /* Validated framing. expect_continue is set only if a body follows; upgrade_websocket only if
-     * no body follows. */
+    /* Results of the headers that determine the body's length. expect_continue is set only if a
+     * body follows; upgrade_websocket only if no body follows. */
     bool has_length, chunked, keep_alive, expect_continue, upgrade_websocket;
     uint64_t length; /* Content-Length, at most INT64_MAX; 0 if absent */
 
-    /* Headers that most requests need; p == NULL if absent. The host of an absolute target ("GET
-     * http://host/") overrides the Host header. */
+    /* Headers that most requests need; the pointer is NULL if the header is absent. The host of an
+     * absolute target ("GET http://host/") overrides the Host header. */
     struct str host, authorization, content_type, accept_encoding;
 
-    /* These are the last members, so that a copy of the struct needs only the headers in use. */
+    /* The headers are the last members, so that a copy of the struct can omit unused headers. */
     size_t header_count;
     struct http_header headers[HTTP_MAX_HEADERS];
 };
@@ -67,32 +67,34 @@ struct http_request {
  * skipped. */
 long http_parse_head(struct str bytes, struct http_request *ret);
 
-/* Returns the first header with this name (case-insensitive), or a str with p == NULL. */
+/* Returns the first header with this name (case-insensitive), or a str with a NULL pointer. */
 struct str http_find_header(const struct http_request *r, struct str name);
 
 /* --- chunked bodies ------------------------------------------------------------------- */
 
 /* State of the chunk decoder; initialise to zeros. */
-struct http_chunks {
+struct http_chunk_decoder {
     int state;
     uint64_t left;         /* remaining bytes of the current chunk */
-    size_t line, trailers; /* bytes of the current line; bytes of all trailers */
+    size_t line, trailers; /* bytes of the current line; bytes of all trailers so far */
 };
 
-/* Decodes bytes of a chunked body and appends the content to out, whose limit applies. Returns the
- * bytes used, or a negative HTTP status (-400, -413 if out is full, -431). Sets *ret_done after the
- * last chunk and its trailers; bytes after that belong to the next request. */
-long http_decode_chunks(struct http_chunks *c, struct str bytes, struct buf *out, bool *ret_done);
+/* Decodes bytes of a chunked body and appends the content to out, up to the maximum of out. Returns
+ * the number of bytes used, or a negative HTTP status (-400, -413 if out is full, -431). Sets
+ * *ret_done after the last chunk and its trailers; bytes after that belong to the next request. */
+long http_decode_chunks(struct http_chunk_decoder *c, struct str bytes, struct buf *out,
+                        bool *ret_done);
 
 /* --- header values -------------------------------------------------------------------- */
 
 /* Returns true if "a/b; charset=x" has the media type "a/b" (case-insensitive). */
 bool http_media_type_is(struct str content_type, struct str type);
-/* Copies the unquoted value of a parameter such as boundary to out (NULL: only computes its
- * length). Returns false if the parameter is absent, malformed or longer than max. */
-bool http_copy_parameter(struct str value, struct str name, char *out, size_t max, size_t *ret_n);
-/* Returns true if Accept-Encoding allows this coding (q > 0; "*" matches). */
-bool http_accepts_coding(struct str accept_encoding, struct str coding);
+/* Copies the unquoted value of a parameter such as boundary to out; if out is NULL, only computes
+ * its length. Returns false if the parameter is absent, malformed or longer than max. */
+bool http_copy_header_parameter(struct str value, struct str name, char *out, size_t max,
+                                size_t *ret_n);
+/* Returns true if Accept-Encoding allows this content coding with q > 0; "*" matches any coding. */
+bool http_accepts_content_coding(struct str accept_encoding, struct str coding);
 
 /* Returns true if If-None-Match lists this entity tag or "*". Ignores the weak prefix W/. */
 bool http_etag_is_listed(struct str if_none_match, struct str tag);

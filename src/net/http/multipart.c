@@ -8,7 +8,7 @@
 enum multipart_state {
     PREAMBLE,
     CONTENT,
-    DELIMITED, /* after a delimiter: padding and CRLF, or "--" */
+    DELIMITED, /* after a delimiter: padding and CRLF, or "--", follows */
     PADDING,
     DELIMITED_LF,
     CLOSING, /* after the first '-' of "--" */
@@ -24,7 +24,7 @@ struct multipart {
     size_t matched;         /* bytes of the delimiter matched so far */
     size_t virtual_matched; /* bytes counted as matched but not received: see expect_delimiter */
     size_t total, max_total;
-    struct buf head; /* headers of the next part, as far as received */
+    struct buf head; /* received headers of the next part */
     size_t count;
     struct multipart_part parts[MULTIPART_MAX_PARTS];
 };
@@ -71,7 +71,7 @@ void multipart_free(struct multipart *m)
     if (!m)
         return;
     for (size_t i = 0; i < m->count; i++)
-        part_free_fields(&m->parts[i]);
+        multipart_part_free_fields(&m->parts[i]);
     buf_clear(&m->head);
     mem_free(m);
 }
@@ -112,7 +112,7 @@ static enum err read_part_content(struct multipart *m, struct str *s)
             size_t n = end ? (size_t)(end - s->p) : s->n;
 
             e = append_part_content(m, s->p, n);
-            *s = str_skip(*s, n);
+            *s = str_skip_bytes(*s, n);
         } else if (s->p[0] != m->delimiter[m->matched]) {
             e = append_part_content(m, m->delimiter + m->virtual_matched,
                                     m->matched - m->virtual_matched);
@@ -121,7 +121,7 @@ static enum err read_part_content(struct multipart *m, struct str *s)
         }
         if (!s->n)
             break;
-        *s = str_skip(*s, 1);
+        *s = str_skip_bytes(*s, 1);
         if (++m->matched == m->delimiter_n) {
             m->state = DELIMITED;
             break;
@@ -135,7 +135,7 @@ static enum err begin_part_content(struct multipart *m)
     struct multipart_part *p = &m->parts[m->count++];
 
     buf_init(&p->data, m->max_total);
-    enum err e = parse_part_headers(p, buf_str(&m->head));
+    enum err e = multipart_parse_part_headers(p, buf_str(&m->head));
     buf_clear(&m->head);
     expect_delimiter(m, CONTENT);
     return e;
@@ -147,9 +147,9 @@ static enum err read_part_head(struct multipart *m, struct str *s)
         const struct buf *head = &m->head;
 
         buf_add_char(&m->head, s->p[0]);
-        if (buf_full(head))
+        if (buf_is_full(head))
             return ERR_ENTITY_TOO_LARGE;
-        *s = str_skip(*s, 1);
+        *s = str_skip_bytes(*s, 1);
         /* An empty line ends the headers; it may be the first line. */
         if (head->n >= 2 && memcmp(head->p + head->n - 2, "\r\n", 2) == 0 &&
             (head->n == 2 || (head->n >= 4 && head->p[head->n - 3] == '\n')))
@@ -188,7 +188,7 @@ enum err multipart_feed(struct multipart *m, struct str bytes)
             m->error = read_part_head(m, &bytes);
         } else {
             m->error = read_after_delimiter(m, bytes.p[0]);
-            bytes = str_skip(bytes, 1);
+            bytes = str_skip_bytes(bytes, 1);
         }
     }
     return m->error;

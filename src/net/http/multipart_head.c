@@ -44,8 +44,8 @@ static bool decode_extended_parameter(struct str value, char *out, struct str *r
         char c = value.p[i];
 
         if (c == '%') {
-            int high = i + 2 < value.n ? hex_octet_value(value.p[i + 1]) : -1;
-            int low = i + 2 < value.n ? hex_octet_value(value.p[i + 2]) : -1;
+            int high = i + 2 < value.n ? hex_digit_to_int(value.p[i + 1]) : -1;
+            int low = i + 2 < value.n ? hex_digit_to_int(value.p[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return false;
             c = (char)(high << 4 | low);
@@ -96,8 +96,8 @@ static bool parse_content_disposition(struct multipart_part *p, struct str value
     /* If the name is set, this is the second Content-Disposition, which is an error. */
     if (p->name || !str_eq_nocase(str_trim(type), STR("form-data")))
         return false;
-    rest = str_skip(value, type.n);
-    while ((more = parse_next_parameter(&rest, &a)) > 0)
+    rest = str_skip_bytes(value, type.n);
+    while ((more = parse_next_header_parameter(&rest, &a)) > 0)
         if (!apply_disposition_parameter(p, &a, &extended))
             break;
     if (extended) {
@@ -131,7 +131,7 @@ static bool parse_part_header_line(struct multipart_part *p, struct str line)
     return true;
 }
 
-enum err parse_part_headers(struct multipart_part *p, struct str head)
+enum err multipart_parse_part_headers(struct multipart_part *p, struct str head)
 {
     for (;;) {
         struct str line = str_cut(&head, '\n');
@@ -147,7 +147,7 @@ enum err parse_part_headers(struct multipart_part *p, struct str head)
     }
 }
 
-void part_free_fields(struct multipart_part *p)
+void multipart_part_free_fields(struct multipart_part *p)
 {
     mem_free(p->name);
     mem_free(p->filename);

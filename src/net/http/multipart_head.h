@@ -5,9 +5,10 @@
 #include "net/http/multipart.h"
 
 /* Parses the headers of a part, including the final empty line, and sets name, filename and
- * content_type, which part_free_fields frees. After an error, fields that were set before stay set.
+ * content_type, which multipart_part_free_fields frees. After an error, fields that were set before
+ * stay set.
  */
-enum err parse_part_headers(struct multipart_part *p, struct str head);
-void part_free_fields(struct multipart_part *p);
+enum err multipart_parse_part_headers(struct multipart_part *p, struct str head);
+void multipart_part_free_fields(struct multipart_part *p);
 
 #endif

@@ -18,7 +18,7 @@ void server_loop_free(struct server_loop *h)
     while (h->arena_count)
         arena_free(h->arenas[--h->arena_count]);
     gzip_state_free(h->gzip);
-    stored_handlers_free(h);
+    websocket_handlers_free(h);
     buf_clear(&h->buffers.out);
     buf_clear(&h->buffers.plain);
     buf_clear(&h->buffers.cipher);
@@ -29,7 +29,7 @@ void server_loop_free(struct server_loop *h)
 
 static struct server_loop *server_loop_new(struct http_server *s, struct loop *l,
                                            const struct http_server_options *o,
-                                           const struct http_server_app *app)
+                                           const struct http_server_callbacks *app)
 {
     struct server_loop *h = mem_new(sizeof *h);
 
@@ -47,7 +47,7 @@ static struct server_loop *server_loop_new(struct http_server *s, struct loop *l
     links_init(&h->connections);
     links_init(&h->dirty);
     links_init(&h->input.postponed);
-    h->input.continue_message.run = on_continue_postponed;
+    h->input.continue_message.run = on_continue_postponed_input;
     /* No limits here: input is bounded before it is stored, and the server generates the output. */
     buf_init(&h->buffers.out, SIZE_MAX / 2);
     buf_init(&h->buffers.plain, SIZE_MAX / 2);
@@ -56,11 +56,11 @@ static struct server_loop *server_loop_new(struct http_server *s, struct loop *l
     return h;
 }
 
-static void on_server_iteration_end(struct iteration_end *t)
+static void on_server_iteration_end(struct loop_iteration_callback *t)
 {
     struct server_loop *h = container_of(t, struct server_loop, iteration_end);
 
-    websockets_end_iteration(h);
+    websockets_send_queued_output(h);
     h->head.dated = false;
     h->input.reads = 0;
     h->input.reads_until = 0;
@@ -86,17 +86,17 @@ static void open_server_loop(struct loop *l, void *arg)
     h->timers.goodbyes = deadline_list_new(l, CLOSE_HANDSHAKE_MS, false, on_connection_expired);
     h->timers.pauses = deadline_list_new(l, ACCEPT_PAUSE_MS, false, server_loop_resume_accepting);
     h->iteration_end.run = on_server_iteration_end;
-    loop_add_iteration_end(l, &h->iteration_end);
+    loop_add_iteration_callback(l, &h->iteration_end);
     o->result = server_loop_listen(h, o->fd);
 }
 
-/* Ends the server's use of the per-loop state; the last running request frees that state. */
+/* Ends the server's use of the per-loop state; if requests are running, the last one frees it. */
 static void release_server_loop(struct loop *l, void *arg)
 {
     struct server_loop *h = arg;
 
     (void)l;
-    loop_remove_iteration_end(&h->iteration_end);
+    loop_remove_iteration_callback(&h->iteration_end);
     deadline_list_free(h->timers.reading);
     deadline_list_free(h->timers.sending);
     deadline_list_free(h->timers.idle);
@@ -123,7 +123,7 @@ static void report_loop_closed(struct server_loop *h)
     pthread_mutex_unlock(&s->lock);
 }
 
-void server_loop_handle_closed(struct server_loop *h)
+void server_loop_count_closed_handle(struct server_loop *h)
 {
     h->handles--;
     report_loop_closed(h);
@@ -134,7 +134,7 @@ static void on_listener_closed(uv_handle_t *handle)
     struct server_loop *h = container_of(handle, struct server_loop, accept.listener);
 
     close(h->accept.listen_fd);
-    server_loop_handle_closed(h);
+    server_loop_count_closed_handle(h);
 }
 
 /* Closes the listener and idle connections. A connection with a partial request or a pending
@@ -168,12 +168,12 @@ static void shut_down_websockets(struct loop *l, void *arg)
 
         next = at->next;
         if (c->state == CONN_WEBSOCKET)
-            websocket_shut_down(c);
+            websocket_begin_shutdown(c);
     }
 }
 
-/* Returns true if no response is pending on the connection: it waits for the peer's close frame,
- * for the peer to close, or for a whole request. */
+/* Returns true if no response is pending on the connection, which only waits for a close frame, for
+ * the peer to close, or for a complete request. */
 static bool connection_has_no_response_due(const struct connection *c)
 {
     return c->state == CONN_WEBSOCKET || c->state == CONN_LINGER || c->state == CONN_HEAD ||
@@ -303,7 +303,7 @@ void http_server_free(struct http_server *s)
 /* --- starting ------------------------------------------------------------------------- */
 
 static struct http_server *http_server_new(struct loops *loops, const struct http_server_options *o,
-                                           const struct http_server_app *app)
+                                           const struct http_server_callbacks *app)
 {
     struct http_server *s = mem_new(sizeof *s);
     pthread_condattr_t monotonic;
@@ -315,7 +315,7 @@ static struct http_server *http_server_new(struct loops *loops, const struct htt
     pthread_mutex_init(&s->lock, NULL);
     s->loops = loops;
     s->port = o->port;
-    s->via = mem_dupz(o->via ? o->via : "1.1 guildhall");
+    s->via = mem_dup_cstring(o->via ? o->via : "1.1 guildhall");
     s->budget = body_budget_new(o->body_memory);
     s->busy = loops_count(loops);
     s->server_loops = mem_new(loops_count(loops) * sizeof *s->server_loops);
@@ -341,7 +341,7 @@ static bool open_listening_sockets(struct http_server *s, const struct http_serv
 }
 
 enum err http_server_start(struct loops *loops, const struct http_server_options *options,
-                           const struct http_server_app *app, struct http_server **ret)
+                           const struct http_server_callbacks *app, struct http_server **ret)
 {
     bool opens_socket = !options->socket;
     enum err e =
@@ -388,7 +388,7 @@ void http_server_stats(const struct http_server *s, struct http_server_stats *re
 {
     *ret = (struct http_server_stats){ .body_bytes = body_budget_used(s->budget) };
     for (unsigned i = 0; i < loops_count(s->loops); i++) {
-        struct server_counters *f = &s->server_loops[i]->counters;
+        struct http_server_counters *f = &s->server_loops[i]->counters;
 
 #define SUM(name) ret->name += atomic_load_explicit(&f->name, memory_order_relaxed)
         SUM(accepted);

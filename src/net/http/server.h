@@ -6,7 +6,7 @@
  * incomplete requests are stored per connection.
  *
  * src/net/http uses base/ and the rest of net/. Start with server_internal.h, which lists the
- * files; http.h is the parser and multipart.h the parser for forms. */
+ * files; http_parser.h is the parser of requests and multipart.h the parser of forms. */
 #ifndef NET_SERVER_H
 #define NET_SERVER_H
 
@@ -25,69 +25,70 @@
 struct http_server;
 struct websocket;
 struct websocket_handler;
-struct tls_context;    /* tls.h */
-struct proxy_networks; /* proxies.h */
+struct tls_context;            /* tls.h */
+struct trusted_proxy_networks; /* proxies.h */
 
-/* A request and its response. It lives in its arena until http_respond. If the client disconnects
- * before, the exchange stays and its response is dropped. */
-struct exchange {
+/* A request and its response. Allocated in its arena and valid until http_respond. If the client
+ * disconnects before, the exchange stays valid and its response is dropped. */
+struct http_exchange {
     struct arena *arena;
     struct loop *loop;
-    const struct http_request *request; /* stored in the arena */
+    const struct http_request *request; /* the parsed request, in the arena */
     struct str body;                    /* decoded body; empty for multipart */
     struct multipart *parts;            /* parts of a multipart/form-data body, or NULL */
     struct str remote;                  /* client address: "127.0.0.1" */
-    uint64_t address;                   /* address key for rate limits */
+    uint64_t address;                   /* key of the client address, for rate limits */
     struct str local;              /* server address: "127.0.0.1:8080"; empty for GET and HEAD */
-    bool secure;                   /* the client uses TLS, to this server or to its proxy */
+    bool secure;                   /* whether the client uses TLS, to this server or to its proxy */
     bool first;                    /* whether this is the first request on its connection */
-    void *app;                     /* owned by the application */
+    void *app;                     /* pointer for the application */
     struct connection *connection; /* used by the server; NULL after a disconnect */
     _Atomic bool abandoned;        /* set on disconnect; other threads read it */
 };
 
-/* Returns true if the client has disconnected and no one receives the response. Thread-safe. */
-static inline bool exchange_is_abandoned(const struct exchange *x)
+/* Returns true if the client has disconnected, so the response would be dropped. Thread-safe. */
+static inline bool http_exchange_is_abandoned(const struct http_exchange *x)
 {
     return atomic_load_explicit(&x->abandoned, memory_order_relaxed);
 }
 
 struct response_head {
     int status;
-    struct str content_type; /* empty for 204 */
+    struct str content_type; /* empty if the status is 204 */
     struct str headers;      /* further headers, each with its CRLF */
     bool close;              /* close the connection after the response */
-    bool no_gzip;            /* the body is already compressed */
-    bool gzipped;            /* body is gzip, which the client accepts; sends Content-Encoding */
+    bool no_gzip;            /* whether the body is already compressed */
+    bool gzipped; /* whether the body is gzip, which the client accepts; adds Content-Encoding */
 };
 
 /* Limits that the application sets before a body is read. */
 struct body_limits {
     size_t max_body;      /* a longer body is refused with status 413 */
-    size_t max_multipart; /* limit for multipart; 0: multipart is read as an ordinary body */
+    size_t max_multipart; /* limit of a multipart body; 0 if read as an ordinary body */
 };
 
-/* A request that the server itself refused. */
+/* A request that the server refused without calling the application. */
 struct refused_request {
     struct str remote; /* client address */
-    struct str target; /* request target; p == NULL: the head was not parsed */
+    struct str target; /* request target; NULL pointer if the head could not be parsed */
     struct str bytes;  /* first bytes of a malformed head */
     enum http_method method;
 };
 
-struct http_server_app {
+struct http_server_callbacks {
     void *arg;
-    /* Returns the body limits. Called when the head is complete and announces a body. */
+    /* Returns the body limits. Called when the head is complete and the request has a body. */
     struct body_limits (*body_limits)(void *arg, const struct http_request *r);
     /* Called with the head of a request whose body is long, of unknown length, or a form. The body
-     * is read only after http_accept_body; http_respond rejects it. NULL: accept all bodies. */
-    void (*authorize_body)(void *arg, struct exchange *x);
+     * is read only after http_accept_body; http_respond refuses the body. If NULL, all bodies are
+     * accepted. */
+    void (*authorize_body)(void *arg, struct http_exchange *x);
     /* Called with a complete request. Respond with http_respond, in this call or later. */
-    void (*request)(void *arg, struct exchange *x);
+    void (*request)(void *arg, struct http_exchange *x);
     /* Writes the JSON body of an error that the server itself sends (malformed, too large). */
     void (*refusal)(void *arg, int status, struct buf *out);
     struct str refusal_lines; /* headers of the server's own errors; must outlive the server */
-    /* Called after the server itself rejected a request. May be NULL. */
+    /* Called after the server refused a request without calling the application. May be NULL. */
     void (*refused)(void *arg, int status, const struct refused_request *r);
     /* Called for a valid WebSocket handshake. Fills *ret and returns true to accept it, or returns
      * false to handle it as an ordinary request. May be NULL. */
@@ -96,32 +97,32 @@ struct http_server_app {
 
 struct http_server_options {
     const char *host;
-    int port;                /* 0: any free port */
-    int socket;              /* inherited listening socket, which the server will close; 0: none */
-    struct tls_context *tls; /* NULL: plain HTTP only */
-    bool tls_only;           /* refuse plain HTTP */
-    int64_t head_timeout_ms; /* for a whole head, and window of the minimum body rate; 30 s */
-    int64_t idle_timeout_ms; /* between requests, and window of the minimum send rate; 75 s */
-    size_t body_memory;      /* limit for all bodies together; 0: none */
-    const struct proxy_networks *proxies; /* trusted proxies; NULL: none */
-    bool proxy_protocol;                  /* whether proxies may send a PROXY protocol header */
-    const char *via;                      /* value of the Via header */
+    int port;   /* 0 means any free port */
+    int socket; /* inherited listening socket, which the server will close; 0 if there is none */
+    struct tls_context *tls; /* NULL if the server offers plain HTTP only */
+    bool tls_only;           /* whether plain HTTP is refused */
+    int64_t head_timeout_ms; /* for a whole head; also interval of the minimum body rate; 30 s */
+    int64_t idle_timeout_ms; /* between requests; also interval of the minimum send rate; 75 s */
+    size_t body_memory;      /* limit for all bodies together, in bytes; 0 means no limit */
+    const struct trusted_proxy_networks *proxies; /* trusted proxies; NULL if there are none */
+    bool proxy_protocol; /* whether proxies may send a PROXY protocol header */
+    const char *via;     /* value of the Via header */
 };
 
-/* Starts listening on every loop. Fails and logs if the address is in use or not local. */
+/* Starts listening on every loop. Fails and logs if the address is in use or not this machine's. */
 enum err http_server_start(struct loops *loops, const struct http_server_options *options,
-                           const struct http_server_app *app, struct http_server **ret);
+                           const struct http_server_callbacks *app, struct http_server **ret);
 int http_server_port(const struct http_server *s);
 
 /* Writes the address of a listening socket; false if the socket is not a listening IP socket. */
-bool server_format_socket_host(int socket, char *host, size_t max);
+bool format_listening_socket_host(int socket, char *host, size_t max);
 
 /* Closes the listener and idle connections. Running requests and WebSockets continue; a new
  * WebSocket handshake gets status 503. Blocks, so it must not be called on a loop. */
 void http_server_drain(struct http_server *s);
 /* Drains the server and calls each WebSocket's shutdown handler. Closes remaining WebSockets after
- * 200 ms, waits at most patience_ms for running requests, then closes all connections. Blocks, so
- * it must not be called on a loop. */
+ * 200 ms, waits at most timeout_ms for running requests, then closes all connections. Blocks, so it
+ * must not be called on a loop. */
 void http_server_stop(struct http_server *s, int64_t timeout_ms);
 void http_server_free(struct http_server *s);
 
@@ -131,31 +132,32 @@ struct http_server_stats {
 };
 void http_server_stats(const struct http_server *s, struct http_server_stats *ret);
 
-/* Accepts the body that `admit` was called for; account is the sender, or 0. Call on the exchange's
- * loop. Until `request` is called, the server may free the exchange without notice, so the exchange
- * must own nothing outside its arena. */
-void http_accept_body(struct exchange *x, uint64_t account);
-/* Sends the response; call exactly once, on the exchange's loop, inside `request` or later. Frees
- * the exchange and its arena. HEAD gets no body; JSON and text of 1-128 KiB is gzipped if the
- * client accepts it. */
-void http_respond(struct exchange *x, const struct response_head *head, struct str body);
-/* Closes the connection without a response, as a crash would. Must not be called while input of the
- * connection is handled: use a timer or a later loop iteration. */
-void http_drop_connection(struct exchange *x);
+/* Accepts the body for which `authorize_body` was called; account is the sender's id, or 0. Call on
+ * the exchange's loop. Until `request` is called, the server may free the exchange without notice,
+ * so the exchange must not own anything outside its arena. */
+void http_accept_body(struct http_exchange *x, uint64_t account);
+/* Sends the response. Call exactly once, on the exchange's loop, inside `request` or later. Frees
+ * the exchange and its arena. The response to HEAD has no body. JSON and text of 1-128 KiB is
+ * gzipped if the client accepts it. */
+void http_respond(struct http_exchange *x, const struct response_head *head, struct str body);
+/* Closes the connection without a response, as a crash would. Must not be called while the
+ * connection's input is handled; use a timer or a later loop iteration. */
+void http_drop_connection(struct http_exchange *x);
 /* Like http_respond, but the body is `length` bytes of a file from its current offset. Closes fd.
  */
-void http_respond_file(struct exchange *x, const struct response_head *head, int fd,
+void http_respond_file(struct http_exchange *x, const struct response_head *head, int fd,
                        int64_t length);
 
-/* Like http_respond, but for a long text that is sent in pieces as the client reads it and never
- * copied whole. Moves the contents of `owner`, the buffer of the text; NULL: the text outlives the
- * server. The text is not compressed. */
-void http_respond_long(struct exchange *x, const struct response_head *head, struct str text,
-                       struct buf *owner);
-/* Like http_respond_long, but with a reference-counted text, of which it acquires a reference. */
-void http_respond_shared(struct exchange *x, const struct response_head *head,
-                         struct shared_text *text);
-/* Texts of at least this length should be sent with http_respond_long. */
+/* Like http_respond, but for a long text, which is sent in pieces as the client reads it and never
+ * copied whole. Takes over the contents of `owner`, the buffer of the text; if owner is NULL, the
+ * text must outlive the server. The text is not compressed. */
+void http_respond_long_text(struct http_exchange *x, const struct response_head *head,
+                            struct str text, struct buf *owner);
+/* Like http_respond_long_text, but takes a reference to a reference-counted text instead of a
+ * buffer. */
+void http_respond_shared_text(struct http_exchange *x, const struct response_head *head,
+                              struct shared_text *text);
+/* Texts of at least this length should be sent with http_respond_long_text. */
 enum { HTTP_LONG_TEXT_BYTES = 64 * 1024 };
 
 /* http_respond does not compress longer bodies, because that would block the loop; callers compress
@@ -170,51 +172,51 @@ bool http_compress_gzip(struct str body, int level, struct buf *out);
 
 struct websocket_handler {
     void *arg;
-    size_t max_message;                            /* a longer message closes the connection */
-    int too_large;                                 /* close code for a long message; 0: 1009 */
-    size_t max_unsent;                             /* limit of unsent bytes; beyond: close */
+    size_t max_message; /* a longer message closes the connection */
+    int too_large;      /* close code if a message is too long; 0 means 1009 */
+    size_t max_unsent;  /* limit of unsent bytes; if exceeded, the connection is closed */
     void (*open)(struct websocket *ws, void *arg); /* called after the handshake was sent */
     void (*message)(struct websocket *ws, enum ws_opcode opcode, struct str payload);
-    /* Called when the connection has ended; code is the peer's close code, or 1006. The websocket
-     * must not be used afterwards. Called exactly once, from the loop and never inside another
-     * callback of the handler, even if `open` was never called. */
+    /* Called exactly once, when the connection has ended, even if `open` was never called. code is
+     * the peer's close code, or 1006. The websocket must not be used afterwards. Called from the
+     * loop, never inside another callback of the handler. */
     void (*closed)(struct websocket *ws, int code);
-    void (*shutdown)(struct websocket *ws); /* called when the server stops; NULL: close 1001 */
+    void (*shutdown)(struct websocket *ws); /* called when the server stops; NULL means 1001 */
     void (*drained)(
-        struct websocket *ws); /* called from the loop after websocket_notify_when_drained */
+        struct websocket *ws); /* called from the loop as websocket_notify_when_drained requested */
 };
 
-void *websocket_data(const struct websocket *ws); /* pointer that the handler has set */
+void *websocket_get_data(const struct websocket *ws); /* the pointer of websocket_set_data */
 void websocket_set_data(struct websocket *ws, void *data);
-/* Replaces max_waiting of the handler, once the peer is authenticated. */
+/* Replaces max_unsent of the handler, once the peer is authenticated. */
 void websocket_set_max_unsent(struct websocket *ws, size_t max_waiting);
 struct loop *websocket_loop(const struct websocket *ws);
 struct str websocket_remote_address(const struct websocket *ws); /* valid until the next call */
-uint64_t websocket_address_key(const struct websocket *ws); /* address key, as in struct exchange */
+uint64_t websocket_address_key(const struct websocket *ws);      /* as exchange.address */
 bool websocket_is_secure(const struct websocket *ws);
 /* Appends the address that the client connected to: "192.0.2.1:8080", "[2001:db8::1]:8080". */
 void websocket_append_local_host(const struct websocket *ws, struct buf *out);
 
-/* Queues one message; all messages of a loop iteration leave in one write. Call on its loop. */
+/* Queues one message; a loop iteration sends all its messages in one write. Call on the loop. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 /* Like websocket_send, but joins several parts into one message. */
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
                           size_t count);
-/* Like websocket_send, but moves the buffer's contents. A long message is sent in pieces as the
- * peer reads it; later messages queue behind it. */
+/* Like websocket_send, but takes over the buffer's contents. A long message is sent in pieces as
+ * the peer reads it; later messages are queued behind it. */
 void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload);
-/* Like websocket_send, but with a frame that the caller has encoded. now: write at once as much as
- * the kernel accepts, unless other data is queued. */
+/* Like websocket_send, but with a WebSocket frame that the caller has encoded. If `now` is set and
+ * no other data is queued, writes at once as much as the kernel accepts. */
 void websocket_send_frame(struct websocket *ws, struct str frame, bool now);
 /* Writes queued messages now instead of at the end of the loop iteration. */
 void websocket_flush(struct websocket *ws);
-/* Prefetch the memory that sending needs into the CPU cache, before a fan-out to thousands of
- * sockets. Call both steps with some time between them. */
+/* Prefetch the memory that sending needs into the CPU cache, before an event is sent to thousands
+ * of sockets. Call the two functions with some time between them. */
 void websocket_prefetch(const struct websocket *ws);
 void websocket_prefetch_connection(const struct websocket *ws);
 /* Returns the bytes that are queued but not yet sent. */
 size_t websocket_unsent_bytes(const struct websocket *ws);
-/* Requests one call of `drained`, when all queued bytes are sent. */
+/* Requests one call of the handler's `drained` when all queued bytes are sent. */
 void websocket_notify_when_drained(struct websocket *ws);
 /* Sends a close frame, waits at most 5 s for the peer's close frame, then closes. */
 void websocket_close(struct websocket *ws, int code, struct str reason);

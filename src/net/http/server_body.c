@@ -1,8 +1,8 @@
 /* server_body.c - reads request bodies within the application's limits and the memory budget.
  *
- * A body that is short or already received is read at once. For any other body the application
- * first authenticates the sender (admit), so that a request that fails by its head alone uses no
- * memory; the body then counts against the budget. */
+ * A body that is short or already received is read at once. For any other body the
+ * application first authenticates the sender (authorize_body), so that a request that fails by its
+ * head alone uses no memory; the body then counts against the budget. */
 #include <assert.h>
 
 #include "base/arena.h"
@@ -11,7 +11,7 @@
 
 enum {
     MAX_UNAUTHORIZED_BODY = 4 * 1024, /* bodies up to this length are read without authentication */
-    MAX_UNAUTHORIZED_HEAD = 16 * 1024, /* … if the head is not longer than this */
+    MAX_UNAUTHORIZED_HEAD = 16 * 1024, /* … if the request head is at most this long */
     MAX_SKIPPED_BODY = 64 * 1024,      /* refused bodies up to this length are read and discarded */
     BUDGET_STEP = 64 * 1024,           /* bytes reserved in the budget at a time */
     /* Delimiters and part headers of a form do not count towards the limit for its contents. */
@@ -24,9 +24,7 @@ static bool is_multipart_form(const struct http_request *r)
     return http_media_type_is(r->content_type, STR("multipart/form-data"));
 }
 
-/* --- before the body is read ---------------------------------------------------------- */
-
-bool request_body_skip(struct connection *c, struct http_call *call, bool keep_alive)
+bool request_body_skip(struct connection *c, struct http_server_request *call, bool keep_alive)
 {
     const struct http_request *r = call->x.request;
 
@@ -40,7 +38,7 @@ bool request_body_skip(struct connection *c, struct http_call *call, bool keep_a
 }
 
 /* Refuses a body whose announced length is too long, before any of it is read. */
-static void refuse_body_length(struct connection *c, struct http_call *call)
+static void refuse_body_length(struct connection *c, struct http_server_request *call)
 {
     bool keep = request_body_skip(c, call, call->keep_alive && !c->server_loop->stopping);
     struct response_context to = { .head = call->head, .keep_alive = keep, .old = call->old };
@@ -48,23 +46,24 @@ static void refuse_body_length(struct connection *c, struct http_call *call)
     c->timing = TIMING_NONE;
     report_refused_request(c, call, 413, STR(""));
     append_error_response(c, &to, 413, STR(""));
-    http_call_finish(c, call, keep);
+    http_server_request_finish(c, call, keep);
 }
 
-static bool begin_multipart(struct http_call *call)
+static bool begin_multipart(struct http_server_request *call)
 {
     char boundary[MULTIPART_MAX_BOUNDARY];
     size_t n = 0;
 
-    if (!http_copy_parameter(call->x.request->content_type, STR("boundary"), boundary,
-                             sizeof boundary, &n))
+    if (!http_copy_header_parameter(call->x.request->content_type, STR("boundary"), boundary,
+                                    sizeof boundary, &n))
         return false;
     call->x.parts = multipart_new(str_slice(boundary, n), call->max_parts);
     return call->x.parts != NULL;
 }
 
 /* Counts n more received bytes; returns false if the memory budget is exhausted. */
-static bool reserve_body_budget(const struct server_loop *h, struct http_call *call, size_t n)
+static bool reserve_body_budget(const struct server_loop *h, struct http_server_request *call,
+                                size_t n)
 {
     call->received += n;
     if (!call->counts_against_budget || call->received <= call->reserved)
@@ -79,7 +78,7 @@ static bool reserve_body_budget(const struct server_loop *h, struct http_call *c
 /* Starts to receive a body. Memory grows with the received bytes, not with the announced length. */
 static void start_receiving_body(struct connection *c)
 {
-    struct http_call *call = c->call;
+    struct http_server_request *call = c->call;
     const struct http_request *r = call->x.request;
 
     if (!r->chunked && r->length > call->max) {
@@ -91,7 +90,7 @@ static void start_receiving_body(struct connection *c)
         return;
     }
     if (!reserve_body_budget(c->server_loop, call,
-                             0)) { /* the head counts, too: it is stored as long as the body */
+                             0)) { /* the head is stored as long as the body, so it counts, too */
         connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
         return;
     }
@@ -103,16 +102,16 @@ static void start_receiving_body(struct connection *c)
         buf_add_lit(&c->server_loop->buffers.out, "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
-static uint64_t max_body_length(const struct server_loop *h, const struct http_call *call,
+static uint64_t max_body_length(const struct server_loop *h, const struct http_server_request *call,
                                 const struct body_limits *in)
 {
     uint64_t max = call->form ? in->max_multipart + (uint64_t)FORM_OVERHEAD : in->max_body;
-    size_t share = body_budget_limit_per_owner(h->budget) - BUDGET_STEP; /* the head counts, too */
+    size_t share = body_budget_limit_per_owner(h->budget) - BUDGET_STEP; /* the head also counts */
 
     return max < share ? max : share;
 }
 
-static bool needs_no_authorization(const struct http_call *call)
+static bool needs_no_authorization(const struct http_server_request *call)
 {
     const struct http_request *r = call->x.request;
 
@@ -120,7 +119,7 @@ static bool needs_no_authorization(const struct http_call *call)
            r->length <= call->max && call->received <= MAX_UNAUTHORIZED_HEAD;
 }
 
-size_t request_body_begin(struct connection *c, struct http_call *call, struct str rest)
+size_t request_body_begin(struct connection *c, struct http_server_request *call, struct str rest)
 {
     struct server_loop *h = c->server_loop;
     const struct http_request *r = call->x.request;
@@ -148,14 +147,14 @@ size_t request_body_begin(struct connection *c, struct http_call *call, struct s
     return 0;
 }
 
-void http_accept_body(struct exchange *x, uint64_t account)
+void http_accept_body(struct http_exchange *x, uint64_t account)
 {
-    struct http_call *call = container_of(x, struct http_call, x);
+    struct http_server_request *call = container_of(x, struct http_server_request, x);
     struct connection *c = x->connection;
 
     assert(loop_current() == x->loop);
     if (!c) {
-        http_call_free(call);
+        http_server_request_free(call);
         return;
     }
     assert(c->state == CONN_AUTHORIZING_BODY);
@@ -170,24 +169,22 @@ void http_accept_body(struct exchange *x, uint64_t account)
     c->server_loop->current = before;
 }
 
-/* --- while the body is received ------------------------------------------------------- */
-
-static int append_body_bytes(struct http_call *call, struct str bytes)
+static int append_body_bytes(struct http_server_request *call, struct str bytes)
 {
     if (!call->x.parts) {
         buf_add_str(&call->data, bytes);
-        return buf_full(&call->data) ? 413 : 0;
+        return buf_is_full(&call->data) ? 413 : 0;
     }
     enum err e = multipart_feed(call->x.parts, bytes);
     return e == OK ? 0 : e == ERR_ENTITY_TOO_LARGE ? 413 : 400;
 }
 
-static long read_chunked_body(struct server_loop *h, struct http_call *call, struct str bytes,
-                              bool *ret_done)
+static long read_chunked_body(struct server_loop *h, struct http_server_request *call,
+                              struct str bytes, bool *ret_done)
 {
     if (!call->x.parts) {
         long n = http_decode_chunks(&call->chunks, bytes, &call->data, ret_done);
-        return n >= 0 && buf_full(&call->data) ? -413 : n;
+        return n >= 0 && buf_is_full(&call->data) ? -413 : n;
     }
     buf_reset(&h->buffers.pieces);
     long n = http_decode_chunks(&call->chunks, bytes, &h->buffers.pieces, ret_done);
@@ -195,7 +192,8 @@ static long read_chunked_body(struct server_loop *h, struct http_call *call, str
     return status ? -status : n;
 }
 
-static long read_body_of_known_length(struct http_call *call, struct str bytes, bool *ret_done)
+static long read_body_of_known_length(struct http_server_request *call, struct str bytes,
+                                      bool *ret_done)
 {
     size_t n = bytes.n < call->left ? bytes.n : (size_t)call->left;
     int status = append_body_bytes(call, str_slice(bytes.p, n));
@@ -207,7 +205,7 @@ static long read_body_of_known_length(struct http_call *call, struct str bytes, 
 
 size_t request_body_read(struct connection *c, struct str bytes)
 {
-    struct http_call *call = c->call;
+    struct http_server_request *call = c->call;
     bool done = false;
     size_t before = call->left && bytes.n > call->left ? (size_t)call->left : bytes.n;
 

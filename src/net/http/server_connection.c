@@ -15,24 +15,24 @@ static void on_connection_closed(uv_handle_t *handle)
 
     link_remove(&c->link);
     buf_clear(&c->in);
-    tls_free(c->tls);
+    tls_connection_free(c->tls);
     if (c->upgraded)
         websocket_free_buffers(&c->websocket);
     mem_free(c);
-    counter_add(&h->counters.open, (uint64_t)-1);
-    server_loop_handle_closed(h);
+    stat_counter_add(&h->counters.open, (uint64_t)-1);
+    server_loop_count_closed_handle(h);
 }
 
 static void connection_abandon_request(struct connection *c, bool working)
 {
-    struct http_call *call = c->call;
+    struct http_server_request *call = c->call;
 
     c->call = NULL;
     if (call && working) {
         call->x.connection = NULL; /* the response will be dropped */
         atomic_store_explicit(&call->x.abandoned, true, memory_order_relaxed);
     } else if (call) {
-        http_call_free(call);
+        http_server_request_free(call);
     }
     long_response_close(c);
 }
@@ -46,7 +46,7 @@ void connection_close(struct connection *c)
     deadline_cancel(&c->deadline);
     link_remove(&c->later);
     if (c->upgraded)
-        websocket_call_closed(c);
+        websocket_call_closed_handler(c);
     else
         connection_abandon_request(c, working);
     uv_close((uv_handle_t *)&c->tcp, on_connection_closed);
@@ -71,7 +71,7 @@ static void send_tls_close_notify(struct connection *c)
     if (!c->tls)
         return;
     buf_reset(cipher);
-    tls_shutdown(c->tls, cipher);
+    tls_append_close_notify(c->tls, cipher);
     uv_buf_t b = uv_buf_init(cipher->p, (unsigned)cipher->n);
     if (cipher->n)
         uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
@@ -82,7 +82,8 @@ void connection_close_when_sent(struct connection *c)
     if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
         return;
     c->state = CONN_LAST;
-    if (connection_unsent(c) || (c->server_loop->current == c && c->server_loop->buffers.out.n))
+    if (connection_unsent_bytes(c) ||
+        (c->server_loop->current == c && c->server_loop->buffers.out.n))
         return;
     send_tls_close_notify(c);
     /* Closing a socket with unread input resets the connection, and the peer may lose the error
@@ -103,10 +104,11 @@ void on_connection_expired(struct deadline *d)
 /* Returns the bytes received or sent, depending on which of both the timeout limits. */
 static uint64_t count_transferred_bytes(const struct connection *c)
 {
-    return c->timing == TIMING_READING ? c->received : c->queued_bytes - connection_unsent(c);
+    return c->timing == TIMING_READING ? c->received : c->queued_bytes - connection_unsent_bytes(c);
 }
 
-/* Ends a timeout window: a peer that transferred enough bytes gets another window. */
+/* Ends a timeout interval. If the peer transferred enough bytes, starts another interval and
+ * returns true. */
 static bool renew_timeout_window(struct connection *c, struct deadline_list *list, uint64_t least)
 {
     uint64_t moved = count_transferred_bytes(c);
@@ -153,13 +155,13 @@ static void start_timeout(struct connection *c, enum connection_timing timing,
     deadline_restart(list, &c->deadline);
 }
 
-/* Sets the timeout by the state. A head has one timeout for all its bytes. Bodies and unsent
- * responses continue while the peer keeps a minimum rate. Each response restarts the idle
- * timeout. */
+/* Sets the timeout for the current state. A head has one timeout for all its bytes. Bodies and
+ * unsent responses have no time limit while the peer keeps a minimum rate. Each response restarts
+ * the idle timeout. */
 static void set_connection_timeout(struct connection *c)
 {
     struct server_loop *h = c->server_loop;
-    bool unsent = connection_unsent(c) > 0;
+    bool unsent = connection_unsent_bytes(c) > 0;
 
     /* The closing handshake of a WebSocket has its own timeout, which is never extended. */
     if (c->state == CONN_LAST && c->upgraded)
@@ -212,11 +214,11 @@ static void on_queued_write_done(uv_write_t *request, int status)
     else if (c->state == CONN_WEBSOCKET)
         on_websocket_output_sent(c);
     else if (c->state == CONN_FILE ||
-             (c->state == CONN_HEAD && connection_unsent(c) <= MAX_UNSENT_OUTPUT))
+             (c->state == CONN_HEAD && connection_unsent_bytes(c) <= MAX_UNSENT_OUTPUT))
         connection_resume_input(c);
 }
 
-/* Queues a copy of the pieces without their first `done` bytes. */
+/* Queues a copy of the pieces, except for their first `done` bytes. */
 static void queue_unsent_rest(struct connection *c, const struct str *pieces, size_t count,
                               size_t done)
 {
@@ -255,8 +257,8 @@ static void send_raw_bytes(struct connection *c, const struct str *pieces, size_
         bufs[i] = uv_buf_init((char *)(uintptr_t)pieces[i].p, (unsigned)pieces[i].n);
         total += pieces[i].n;
     }
-    counter_add(&c->server_loop->counters.bytes_out, total);
-    if (connection_unsent(c) == 0)
+    stat_counter_add(&c->server_loop->counters.bytes_out, total);
+    if (connection_unsent_bytes(c) == 0)
         n = uv_try_write((uv_stream_t *)&c->tcp, bufs, (unsigned)count);
     if (n < 0 && n != UV_EAGAIN) {
         connection_close(c);
@@ -328,21 +330,21 @@ void connection_send_queued(struct connection *c, struct str piece)
         return;
     }
     struct str all = c->tls ? buf_str(&c->server_loop->buffers.cipher) : piece;
-    counter_add(&c->server_loop->counters.bytes_out, all.n);
+    stat_counter_add(&c->server_loop->counters.bytes_out, all.n);
     queue_unsent_rest(c, &all, 1, 0);
     if (c->tls)
         reset_scratch_buffer(&c->server_loop->buffers.cipher);
 }
 
-/* Calls send() directly, because libuv's write also reads the file and its inode, which causes
- * cache misses with thousands of sockets. */
+/* Calls send() directly, because libuv's write also reads the kernel's file and inode structures,
+ * which causes cache misses with thousands of sockets. */
 static size_t try_send_once(const struct connection *c, int fd, struct str bytes)
 {
     ssize_t n = send(fd, bytes.p, bytes.n, MSG_DONTWAIT | MSG_NOSIGNAL);
 
     if (n <= 0)
         return 0;
-    counter_add(&c->server_loop->counters.bytes_out, (size_t)n);
+    stat_counter_add(&c->server_loop->counters.bytes_out, (size_t)n);
     return (size_t)n;
 }
 
@@ -356,7 +358,7 @@ static size_t try_send_encrypted(struct connection *c, int fd, struct str bytes)
         return 0;
     struct str all = buf_str(cipher);
     size_t n = try_send_once(c, fd, all);
-    counter_add(&c->server_loop->counters.bytes_out, all.n - n);
+    stat_counter_add(&c->server_loop->counters.bytes_out, all.n - n);
     queue_unsent_rest(c, &all, 1, n);
     reset_scratch_buffer(cipher);
     return bytes.n;
@@ -366,7 +368,7 @@ size_t connection_try_send(struct connection *c, struct str bytes)
 {
     uv_os_fd_t fd;
 
-    if (c->state != CONN_WEBSOCKET || connection_unsent(c) || !bytes.n ||
+    if (c->state != CONN_WEBSOCKET || connection_unsent_bytes(c) || !bytes.n ||
         (c->server_loop->current == c && c->server_loop->buffers.out.n) ||
         uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0)
         return 0;
@@ -400,9 +402,9 @@ void connection_end_output(struct connection *c, struct connection *before)
 
 /* --- receiving ------------------------------------------------------------------------ */
 
-/* Limits the time for reading, because thousands of sockets may be readable at once, and one may
- * carry hundreds of requests. Unread input stays in the kernel, and epoll reports the socket again
- * in the next loop iteration. */
+/* Limits the time for reading per loop iteration, because thousands of sockets may be readable at
+ * once, and one may carry hundreds of requests. Unread input stays in the kernel, and epoll reports
+ * the socket again in the next iteration. */
 bool server_loop_read_time_is_up(struct server_loop *h)
 {
     int64_t now = clock_monotonic_ns();
@@ -422,7 +424,7 @@ static bool check_read_time(struct server_loop *h)
 
 static void post_continue_message(struct server_loop *h)
 {
-    if (h->input.continue_posted || links_empty(&h->input.postponed))
+    if (h->input.continue_posted || links_are_empty(&h->input.postponed))
         return;
     h->input.continue_posted = true;
     loop_post(h->loop, &h->input.continue_message);
@@ -435,15 +437,15 @@ void connection_postpone_input(struct connection *c)
     post_continue_message(c->server_loop);
 }
 
-void on_continue_postponed(struct loop_message *post)
+void on_continue_postponed_input(struct loop_message *post)
 {
     struct server_loop *h = container_of(post, struct server_loop, input.continue_message);
 
     h->input.continue_posted = false;
-    while (!links_empty(&h->input.postponed) && !server_loop_read_time_is_up(h)) {
+    while (!links_are_empty(&h->input.postponed) && !server_loop_read_time_is_up(h)) {
         struct connection *c = container_of(h->input.postponed.next, struct connection, later);
 
-        loop_begin_part("reading");
+        loop_begin_measured_part("reading");
         link_remove(&c->later);
         if (c->state == CONN_WEBSOCKET)
             websocket_resume_input(c);
@@ -463,7 +465,7 @@ static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
         *ret = uv_buf_init(NULL, 0);
         return;
     }
-    /* Unless a body is expected, read little: input that cannot be handled yet must be stored. */
+    /* Unless a body is expected, read few bytes, because input may have to be stored. */
     *ret = uv_buf_init(c->server_loop->buffers.bytes,
                        c->state == CONN_BODY ? READ_BUFFER_BYTES : HEAD_READ_BYTES);
 }
@@ -472,8 +474,8 @@ static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 static void on_end_of_input(struct connection *c)
 {
     c->ended = true;
-    if (c->state == CONN_HEAD && (connection_unsent(c) || c->later.next))
-        return; /* requests are still waiting; checked again after the last response */
+    if (c->state == CONN_HEAD && (connection_unsent_bytes(c) || c->later.next))
+        return; /* requests are still waiting; close_after_eof runs after the last response */
     if (c->state != CONN_HANDLING && c->state != CONN_AUTHORIZING_BODY && c->state != CONN_FILE &&
         c->state != CONN_LAST)
         connection_close(c);
@@ -485,7 +487,7 @@ static bool detect_tls(struct connection *c, const char *bytes)
     if (!c->server_loop->tls)
         return true;
     if (bytes[0] == 0x16)
-        c->tls = tls_accept_new(c->server_loop->tls);
+        c->tls = tls_server_connection_new(c->server_loop->tls);
     return c->tls || !c->server_loop->tls_only;
 }
 
@@ -500,9 +502,9 @@ static void decrypt_input(struct connection *c, const char *bytes, size_t n)
     if (h->buffers.cipher.n) {
         struct str reply = buf_str(&h->buffers.cipher);
 
-        /* TLS sends little after the handshake. Close a peer that triggers more output without
-         * reading, because the output would grow. */
-        if (connection_unsent(c) > MAX_UNSENT_OUTPUT) {
+        /* TLS sends little after the handshake. If a peer triggers more output without reading it,
+         * close the connection, because the output would grow without limit. */
+        if (connection_unsent_bytes(c) > MAX_UNSENT_OUTPUT) {
             connection_close(c);
             return;
         }
@@ -535,7 +537,7 @@ static void handle_received_bytes(struct connection *c, char *bytes, size_t n)
 /* Reads an optional PROXY protocol header at the start of a connection; the rest is input. */
 static void read_proxy_preamble(struct connection *c, const char *bytes, size_t n)
 {
-    struct address client;
+    struct ip_address client;
     bool found;
 
     buf_add(&c->in, bytes, n);
@@ -551,7 +553,7 @@ static void read_proxy_preamble(struct connection *c, const char *bytes, size_t 
     size_t skipped = used > 0 ? (size_t)used : 0;
     buf_init(&c->in, all.max);
     if (found)
-        connection_set_remote(c, &client);
+        connection_set_remote_address(c, &client);
     if (all.n > skipped)
         handle_received_bytes(c, all.p + skipped, all.n - skipped);
     buf_clear(&all);
@@ -563,7 +565,7 @@ static void on_bytes_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *bu
 
     if (n == 0 || n == UV_ENOBUFS)
         return;
-    loop_begin_part("reading");
+    loop_begin_measured_part("reading");
     if (n < 0) {
         if (n == UV_EOF)
             on_end_of_input(c);
@@ -571,14 +573,14 @@ static void on_bytes_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *bu
             connection_close(c);
         return;
     }
-    counter_add(&c->server_loop->counters.bytes_in, (uint64_t)n);
+    stat_counter_add(&c->server_loop->counters.bytes_in, (uint64_t)n);
     if (c->preamble)
         read_proxy_preamble(c, buf->base, (size_t)n);
     else
         handle_received_bytes(c, buf->base, (size_t)n);
 }
 
-void connection_read_start(struct connection *c)
+void connection_start_reading(struct connection *c)
 {
     if (uv_read_start((uv_stream_t *)&c->tcp, on_read_alloc, on_bytes_received) != 0)
         connection_close(c);
@@ -592,5 +594,5 @@ void connection_set_read_paused(struct connection *c, bool pause)
     if (pause)
         uv_read_stop((uv_stream_t *)&c->tcp);
     else
-        connection_read_start(c);
+        connection_start_reading(c);
 }

@@ -44,8 +44,8 @@ void gzip_state_free(struct gzip_state *g)
 
 bool http_is_worth_compressing(struct str content_type, size_t length)
 {
-    return length >= MIN_GZIP_BYTES && (str_starts(content_type, STR("application/json")) ||
-                                        str_starts(content_type, STR("text/")));
+    return length >= MIN_GZIP_BYTES && (str_starts_with(content_type, STR("application/json")) ||
+                                        str_starts_with(content_type, STR("text/")));
 }
 
 /* Appends the compressed body to out; returns false if it would not be smaller. */

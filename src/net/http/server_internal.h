@@ -10,9 +10,9 @@
  *   server_gzip.c        compression of responses
  *   server_websocket.c   connections that became WebSockets
  *
- * A connection handles one request at a time. While its input is handled, it is
- * server_loop->current: responses collect in server_loop->buffers.out and leave in one write at the
- * end. A closed connection is freed in a later loop iteration, so callers may still read its state.
+ * A connection handles one request at a time. While the connection's input is handled, it is
+ * server_loop->current: responses are collected in server_loop->buffers.out and sent in one write.
+ * A closed connection is freed in a later loop iteration, so callers may still read its state.
  */
 #ifndef NET_SERVER_INTERNAL_H
 #define NET_SERVER_INTERNAL_H
@@ -33,22 +33,22 @@ enum {
     HEAD_READ_BYTES = 16 * 1024,       /* part of the read buffer used while no body is expected */
     MAX_UNHANDLED_INPUT = 16 * 1024,   /* unhandled input at which reading pauses */
     MAX_UNSENT_OUTPUT = 32 * 1024,     /* unsent output at which no further request is read */
-    MAX_RETAINED_SCRATCH = 256 * 1024, /* larger scratch buffers are freed */
+    MAX_RETAINED_SCRATCH = 256 * 1024, /* larger buffers are freed after use */
     MAX_COPIED_PAYLOAD = 16 * 1024,    /* longer payloads are sent without a copy */
     MAX_RETAINED_ARENAS = 64,
     READS_PER_CLOCK_CHECK = 4,        /* number of reads between two checks of the clock */
-    MAX_READING_NS = 8 * 1000 * 1000, /* time limit for socket input per loop iteration */
-    ACCEPT_PAUSE_MS = 100,            /* accept pause when no file descriptors are left */
+    MAX_READING_NS = 8 * 1000 * 1000, /* limit per loop iteration for reading sockets, in ns */
+    ACCEPT_PAUSE_MS = 100, /* pause of accepting connections if no file descriptors are left */
     LINGER_MS = 1000,
     CLOSE_HANDSHAKE_MS = 5000,     /* timeout for the peer's close frame */
     STOP_CLOSE_HANDSHAKE_MS = 200, /* timeout for the peer's close frame while the server stops */
     CLOSED_PER_ITERATION = 256,    /* connections closed in one loop iteration */
     MIN_BODY_RATE = 8 * 1024,      /* minimum rate of a body, bytes per second */
-    /* Minimum rate of a response; low, because kernels of slow readers accept bytes in bursts. */
+    /* Minimum rate of a response; low, because kernels of slow peers accept bytes in bursts. */
     MIN_RESPONSE_RATE = 2 * 1024,
 };
 
-struct server_counters {
+struct http_server_counters {
     _Atomic uint64_t accepted, open, requests, refused, bytes_in, bytes_out, websockets;
 };
 
@@ -57,61 +57,61 @@ struct listener_state {
     uv_poll_t listener;
     int listen_fd;
     bool listening;
-    struct deadline pause; /* delay before the next accept after EMFILE */
+    struct deadline pause; /* pause before the next accept after EMFILE */
     uint64_t logged_at;    /* time of the last log line about failed accepts */
 };
 
 /* Limits how much one loop iteration reads, so that it also has time for sending. */
-struct input_budget {
+struct read_time_budget {
     unsigned reads;        /* number of reads in this iteration */
-    int64_t reads_until;   /* time limit in ns; 0: not set yet; negative: no more reads */
+    int64_t reads_until;   /* end of reading, in ns; 0 if not set yet; negative if time is up */
     struct link postponed; /* connections whose input waits for the next iteration */
-    struct loop_message continue_message; /* message that continues with postponed connections */
-    bool continue_posted;                 /* whether go_on was posted */
+    struct loop_message continue_message; /* message that resumes the postponed connections */
+    bool continue_posted;                 /* whether continue_message was posted */
 };
 
 struct connection_timers {
     struct deadline_list *reading, *sending, *idle, *lingering, *goodbyes, *pauses;
-    uint64_t least_read, least_sent; /* minimum bytes per timeout window */
+    uint64_t least_read, least_sent; /* minimum bytes received and sent per timeout interval */
 };
 
-/* Scratch memory that all connections of a loop share. */
+/* Buffers that all connections of a loop share. */
 struct server_io_buffers {
     struct buf out;           /* responses of the current connection */
     struct buf plain, cipher; /* decrypted input; TLS output */
-    struct buf pieces;        /* decoded chunks; bodies of errors */
+    struct buf pieces;        /* decoded chunks of bodies; bodies of error responses */
     char bytes[READ_BUFFER_BYTES];
 };
 
 /* Preformatted headers that all responses share. */
 struct common_headers {
-    bool dated;   /* whether the clock was read in this iteration */
+    bool dated;   /* whether the Date header was checked in this loop iteration */
     int64_t date; /* second for which `common` was formatted */
     char common[256];
     size_t common_n;
     const char *via;
 };
 
-/* Per-loop state of the server. */
+/* State of the HTTP server on one event loop. */
 struct server_loop {
     struct http_server *server;
     struct loop *loop;
-    struct http_server_app app;
+    struct http_server_callbacks app;
     struct tls_context *tls;
     bool tls_only;
     struct body_budget *budget; /* shared by all loops */
-    const struct proxy_networks *proxies;
+    const struct trusted_proxy_networks *proxies;
     bool proxy_protocol;
 
     struct listener_state accept;
     size_t handles; /* open libuv handles: the listener and connections */
     bool stopping, reported;
     struct link connections;
-    struct link dirty; /* WebSockets with work at the end of the iteration */
-    struct iteration_end iteration_end;
-    struct input_budget input;
+    struct link dirty; /* WebSockets with output to send at the end of the loop iteration */
+    struct loop_iteration_callback iteration_end;
+    struct read_time_budget input;
     struct connection_timers timers;
-    struct server_counters counters;
+    struct http_server_counters counters;
 
     size_t requests_in_progress; /* requests that have no response yet */
     bool orphaned;               /* the server was freed; the last request frees this struct */
@@ -119,11 +119,11 @@ struct server_loop {
     size_t arena_count;
 
     struct connection *current;  /* connection whose input is being handled */
-    struct http_request request; /* scratch for the parser */
+    struct http_request request; /* reused by the parser for each request */
     struct common_headers head;
     struct gzip_state *gzip;
     struct stored_handler *handlers; /* WebSocket handlers, one per distinct set of callbacks */
-    char remote[ADDRESS_TEXT_SIZE];  /* text of the last websocket_remote_address */
+    char remote[ADDRESS_TEXT_SIZE];  /* result of the last websocket_remote_address */
     struct server_io_buffers buffers;
 };
 
@@ -135,59 +135,59 @@ struct http_server {
     struct body_budget *budget;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned busy; /* number of loops with open handles */
+    unsigned busy; /* number of loops that still have open handles */
     bool draining, stopped;
 };
 
-/* A request with the server's state; allocated in its arena. */
-struct http_call {
-    struct exchange x;
+/* A request with the server's own state; allocated in the request's arena. */
+struct http_server_request {
+    struct http_exchange x;
     struct server_loop *server_loop;
-    bool head, keep_alive, old; /* method is HEAD; keep-alive; HTTP/1.0 */
+    bool head, keep_alive, old; /* method is HEAD; connection stays open; client uses HTTP/1.0 */
 
     /* The following members are used while the body is received. */
-    bool form, expects;         /* body is multipart; client waits for 100 Continue */
+    bool form, expects;         /* body is multipart; client expects 100 Continue */
     bool counts_against_budget; /* whether the body counts against the body budget */
-    size_t max_parts;           /* limit for the content of a form */
-    uint64_t max;               /* limit for the body */
+    size_t max_parts;           /* limit for the contents of all parts of a form, in bytes */
+    uint64_t max;               /* limit for the body, in bytes */
     uint64_t left;              /* remaining bytes, if the length is known */
     struct body_budget_owner owner;
     size_t received, reserved; /* bytes of head and body; bytes reserved in the budget */
-    struct http_chunks chunks;
+    struct http_chunk_decoder chunks;
     struct buf data;
 };
 
 enum connection_state {
     CONN_HEAD,             /* waiting for a request or the rest of its head */
-    CONN_AUTHORIZING_BODY, /* the application authorises the body (admit) */
+    CONN_AUTHORIZING_BODY, /* the application decides whether to accept the body (authorize_body) */
     CONN_BODY,             /* waiting for the rest of a body */
     CONN_HANDLING,         /* the application handles the request */
-    CONN_FILE,             /* sending a file or a long text */
-    CONN_WEBSOCKET,        /* upgraded to a WebSocket */
-    CONN_LAST,             /* closes when all output is sent */
+    CONN_FILE,             /* sends a file or a long text */
+    CONN_WEBSOCKET,        /* the connection is a WebSocket */
+    CONN_LAST,             /* closes after all output is sent */
     CONN_LINGER,           /* shut down for writing; waits for the peer to close */
-    CONN_CLOSED,           /* only its memory is left */
+    CONN_CLOSED,           /* closed; only the memory is not freed yet */
 };
 
-/* A connection that became a WebSocket. */
+/* A connection that was upgraded to a WebSocket. */
 struct websocket {
     /* Members used for sending come first, to share cache lines. */
     struct buf out;
     struct link dirty;
-    bool open : 1;                      /* the handshake was sent and open called */
-    bool close_sent : 1;                /* a close frame was sent; no more frames may follow */
-    bool ending : 1;                    /* input ignored; closes at the end of the iteration */
-    bool cut : 1;                       /* the peer reads too slowly and will be disconnected */
-    bool over : 1;                      /* whether closed was called */
-    bool awaited : 1;                   /* whether drained must be called */
-    uint16_t code;                      /* close code of the peer, or 1006 */
-    uint16_t controls;                  /* control frames in the current minute */
-    const struct websocket_handler *on; /* shared by sockets; its arg and max_waiting are unused */
-    void *data;                         /* application data; before open: the argument for open */
-    struct ws_reader *reader;           /* decoder of an incomplete message; NULL: none */
-    struct pending_pong *pong;          /* NULL: no pong is pending */
-    struct long_message *long_message;  /* message being sent in pieces; NULL: none */
-    struct address remote;              /* client address, as in struct exchange */
+    bool open : 1;       /* whether the handshake was sent and `open` called */
+    bool close_sent : 1; /* a close frame was sent; no more frames may follow */
+    bool ending : 1;     /* input is ignored; the connection closes at the end of the iteration */
+    bool cut : 1;        /* the peer reads too slowly and will be disconnected */
+    bool over : 1;       /* whether the handler's `closed` was called */
+    bool awaited : 1;    /* whether the handler's `drained` must be called */
+    uint16_t code;       /* close code of the peer, or 1006 */
+    uint16_t controls;   /* control frames in the current minute */
+    const struct websocket_handler *on; /* shared by sockets; its arg and max_unsent are not used */
+    void *data;                /* application data; before `open`, the argument for `open` */
+    struct ws_reader *reader;  /* decoder of an incomplete message; NULL if there is none */
+    struct pending_pong *pong; /* NULL if no pong is pending */
+    struct long_message *long_message; /* message that is being sent in pieces, or NULL */
+    struct ip_address remote;          /* client address, as in struct http_exchange */
     uint32_t minute; /* start of the minute of `controls`; loop's clock modulo 2^32 */
 };
 
@@ -197,35 +197,35 @@ struct connection {
     uv_tcp_t tcp;
     /* Members used for sending come first, directly after those of libuv. */
     struct server_loop *server_loop;
-    struct tls *tls;
+    struct tls_connection *tls;
     uint8_t state, timing;
     bool sniffed : 1;  /* whether TLS or plain HTTP was detected */
     bool paused : 1;   /* whether reading is paused */
-    bool ended : 1;    /* the peer sent EOF */
-    bool linger : 1;   /* input may be unread, so closing at once would reset the connection */
+    bool ended : 1;    /* whether the peer sent EOF */
+    bool linger : 1;   /* input may be unread; closing at once would send a TCP reset */
     bool trusted : 1;  /* the peer is a trusted proxy */
-    bool preamble : 1; /* a PROXY protocol header may follow */
-    bool secure : 1;   /* WebSockets: as in struct exchange */
+    bool preamble : 1; /* whether a PROXY protocol header may follow */
+    bool secure : 1;   /* for WebSockets: whether the client uses TLS, as in struct http_exchange */
     bool upgraded : 1; /* whether the connection is or was a WebSocket */
-    bool used : 1;     /* whether a request was received */
-    struct link link;  /* in home->connections */
-    struct link later; /* in home->input.postponed, if `in` has postponed input */
+    bool used : 1;     /* whether any request was received */
+    struct link link;  /* in server_loop->connections */
+    struct link later; /* in server_loop->input.postponed, if `in` has postponed input */
     struct deadline deadline;
-    struct buf in;         /* input not handled yet */
+    struct buf in;         /* received bytes that are not handled yet */
     uint64_t queued_bytes; /* bytes queued because the kernel did not accept them */
-    uint64_t mark;         /* bytes transferred when the timeout started */
-    uint64_t address;      /* address key */
+    uint64_t mark;         /* bytes transferred when the current timeout interval started */
+    uint64_t address;      /* key of the client address, for rate limits */
     union {
-        struct {                  /* members before an upgrade */
-            size_t checked_bytes; /* bytes of an incomplete head already checked */
+        struct {                  /* members in use before an upgrade */
+            size_t checked_bytes; /* bytes of an incomplete head that were already searched */
             uint64_t skip;        /* bytes of a rejected body still to skip */
             uint64_t received;    /* body bytes received */
-            struct http_call *call;
+            struct http_server_request *call;
             struct long_response *file;
             uint8_t remote_n;
             char remote[ADDRESS_TEXT_SIZE];
         };
-        struct websocket websocket; /* member after an upgrade */
+        struct websocket websocket; /* member in use after an upgrade */
     };
 };
 
@@ -235,7 +235,7 @@ static inline struct connection *websocket_connection(const struct websocket *ws
                                          offsetof(struct connection, websocket));
 }
 
-static inline void counter_add(_Atomic uint64_t *figure, uint64_t n)
+static inline void stat_counter_add(_Atomic uint64_t *figure, uint64_t n)
 {
     /* Only the loop's thread writes counters, so no atomic addition is needed. */
     uint64_t v = atomic_load_explicit(figure, memory_order_relaxed);
@@ -243,7 +243,7 @@ static inline void counter_add(_Atomic uint64_t *figure, uint64_t n)
     atomic_store_explicit(figure, v + n, memory_order_relaxed);
 }
 
-static inline size_t connection_unsent(const struct connection *c)
+static inline size_t connection_unsent_bytes(const struct connection *c)
 {
     return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
 }
@@ -251,7 +251,7 @@ static inline size_t connection_unsent(const struct connection *c)
 bool server_loop_read_time_is_up(struct server_loop *h);
 /* Handles the rest of c->in in the next loop iteration. */
 void connection_postpone_input(struct connection *c);
-void on_continue_postponed(struct loop_message *post);
+void on_continue_postponed_input(struct loop_message *post);
 
 /* Prefetches the cache lines that sending needs. */
 static inline void connection_prefetch(const struct connection *c)
@@ -271,22 +271,22 @@ int share_listening_socket(int socket, int *ret_port);
 enum err server_loop_listen(struct server_loop *h, int fd);
 void server_loop_resume_accepting(struct deadline *d);
 
-void server_loop_handle_closed(struct server_loop *h);
+void server_loop_count_closed_handle(struct server_loop *h);
 void server_loop_free(struct server_loop *h);
 
 void on_read_timeout(struct deadline *d);
 void on_send_timeout(struct deadline *d);
 void on_connection_expired(struct deadline *d);
-/* Bracket code that may produce responses outside of a read: connection_begin_output makes c
- * current and returns the previous current connection; connection_end_output sends the collected
- * output and restores the previous one. */
+/* Surround code that may respond outside of a read. connection_begin_output makes c the current
+ * connection and returns the previous one; connection_end_output sends the collected output and
+ * restores the previous one. */
 struct connection *connection_begin_output(struct connection *c);
 void connection_end_output(struct connection *c, struct connection *before);
 /* Sends the collected output, then the pieces; queues bytes that the kernel does not accept. */
 void connection_send(struct connection *c, const struct str *pieces, size_t count);
 void connection_flush(struct connection *c);
-/* Like connection_send, but always queues the piece, so that libuv reports its end in a later loop
- * iteration. */
+/* Like connection_send, but always queues the bytes in libuv, so that libuv reports in a later loop
+ * iteration that they were sent. */
 void connection_send_queued(struct connection *c, struct str piece);
 /* If no output is queued, writes as many bytes as the kernel accepts and returns their number. With
  * TLS, accepts all bytes and queues the rest. Never closes the connection. */
@@ -294,62 +294,63 @@ size_t connection_try_send(struct connection *c, struct str bytes);
 void connection_close_when_sent(struct connection *c);
 void connection_close(struct connection *c);
 void connection_set_read_paused(struct connection *c, bool pause);
-void connection_read_start(struct connection *c);
+void connection_start_reading(struct connection *c);
 /* Sets the client address and whether the peer is a trusted proxy. (server_listen.c) */
-void connection_set_remote(struct connection *c, const struct address *a);
+void connection_set_remote_address(struct connection *c, const struct ip_address *a);
 /* Appends the address that the client connected to: "192.0.2.1:8080". */
 void connection_append_local_host(const struct connection *c, struct buf *out);
 
 void connection_handle_input(struct connection *c, char *bytes, size_t n);
-/* Handles input that was stored because it could not be handled before. */
+/* Handles stored input, which could not be handled when it arrived. */
 void connection_resume_input(struct connection *c);
 /* Sends an error response generated by the server and closes the connection. */
 void connection_refuse_request(struct connection *c, int status, struct str headers);
-/* Tells the application that the server refused a request. call is NULL if the head was malformed;
- * `bytes` is the start of the head. */
-void report_refused_request(const struct connection *c, const struct http_call *call, int status,
-                            struct str bytes);
-/* Passes the request to the application, which may free it: do not use it afterwards. */
-void connection_dispatch_request(struct connection *c, struct http_call *call);
+/* Notifies the application that the server refused a request. call is NULL if the head was
+ * malformed; `bytes` is the start of the head. */
+void report_refused_request(const struct connection *c, const struct http_server_request *call,
+                            int status, struct str bytes);
+/* Passes the request to the application, which may free the request: do not use it afterwards. */
+void connection_dispatch_request(struct connection *c, struct http_server_request *call);
 
-size_t request_body_begin(struct connection *c, struct http_call *call, struct str rest);
+size_t request_body_begin(struct connection *c, struct http_server_request *call, struct str rest);
 size_t request_body_read(struct connection *c, struct str bytes);
-/* Skips the body, because a response is sent without it; whether the connection can be reused. */
-bool request_body_skip(struct connection *c, struct http_call *call, bool keep_alive);
+/* Skips the body of a request that is refused before its body was read. Returns whether the
+ * connection can be reused. */
+bool request_body_skip(struct connection *c, struct http_server_request *call, bool keep_alive);
 
-struct http_call *http_call_new(struct server_loop *h);
-void http_call_free(struct http_call *call);
+struct http_server_request *http_server_request_new(struct server_loop *h);
+void http_server_request_free(struct http_server_request *call);
 /* Properties of the request that determine how its response is encoded. */
 struct response_context {
     struct str accept_encoding;
     bool head, keep_alive, old;
 };
-void append_response(struct connection *c, const struct response_context *to,
-                     const struct response_head *head, struct str body);
 void append_error_response(struct connection *c, const struct response_context *to, int status,
                            struct str headers);
-bool status_has_body(int status);
+bool http_status_has_body(int status);
 void append_response_head(struct server_loop *h, const struct response_context *to,
                           const struct response_head *head, uint64_t length, bool zipped,
                           bool varies);
-void http_call_finish(struct connection *c, struct http_call *call, bool keep_alive);
+void http_server_request_finish(struct connection *c, struct http_server_request *call,
+                                bool keep_alive);
 
-/* Sends as much as the peer accepts; returns true when all is sent. (server_long_response.c) */
-bool long_response_continue(struct connection *c);
+/* Sends as much of the response as the peer accepts; returns true when all is sent.
+ * (server_long_response.c) */
+bool long_response_send_more(struct connection *c);
 void long_response_close(struct connection *c);
 
 /* Compresses a body; returns false if the result would not be smaller. (server_gzip.c) */
 bool compress_response_body(struct server_loop *h, struct str body, struct str *ret);
 void gzip_state_free(struct gzip_state *g);
 
-bool websocket_accept_upgrade(struct connection *c, struct http_call *call);
+bool websocket_accept_upgrade(struct connection *c, struct http_server_request *call);
 void websocket_handle_input(struct connection *c, char *bytes, size_t n);
 void websocket_resume_input(struct connection *c); /* handles postponed input */
 void on_websocket_output_sent(struct connection *c);
-void websocket_call_closed(struct connection *c);
+void websocket_call_closed_handler(struct connection *c);
 void websocket_free_buffers(struct websocket *ws);
-void websocket_shut_down(struct connection *c);
-void websockets_end_iteration(struct server_loop *h);
-void stored_handlers_free(struct server_loop *h);
+void websocket_begin_shutdown(struct connection *c);
+void websockets_send_queued_output(struct server_loop *h);
+void websocket_handlers_free(struct server_loop *h);
 
 #endif

@@ -80,7 +80,7 @@ int open_listening_socket(const char *host, int port, int *ret_port)
 
     if (fd < 0)
         return -1;
-    /* Accepted sockets inherit TCP_NODELAY. */
+    /* Accepted sockets inherit TCP_NODELAY from the listening socket. */
     set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     *ret_port = socket_port(fd);
     return fd;
@@ -99,7 +99,7 @@ int share_listening_socket(int socket, int *ret_port)
     return fd;
 }
 
-bool server_format_socket_host(int socket, char *host, size_t max)
+bool format_listening_socket_host(int socket, char *host, size_t max)
 {
     struct sockaddr_storage got = { 0 };
     socklen_t n = sizeof got;
@@ -124,7 +124,7 @@ void connection_append_local_host(const struct connection *c, struct buf *out)
     if (uv_fileno((const uv_handle_t *)&c->tcp, &fd) != 0)
         return;
     getsockname(fd, (struct sockaddr *)&local_address, &n);
-    struct address a = address_from_sockaddr(&local_address);
+    struct ip_address a = address_from_sockaddr(&local_address);
     struct str host = str_slice(text, address_format(&a, text));
     bool colons = memchr(host.p, ':', host.n) != NULL;
 
@@ -136,14 +136,12 @@ void websocket_append_local_host(const struct websocket *ws, struct buf *out)
     connection_append_local_host(websocket_connection(ws), out);
 }
 
-/* --- new connections ------------------------------------------------------------------ */
-
-void connection_set_remote(struct connection *c, const struct address *a)
+void connection_set_remote_address(struct connection *c, const struct ip_address *a)
 {
-    const struct proxy_networks *p = c->server_loop->proxies;
+    const struct trusted_proxy_networks *p = c->server_loop->proxies;
 
     c->remote_n = (uint8_t)address_format(a, c->remote);
-    c->address = address_limit_key(a);
+    c->address = address_rate_limit_key(a);
     c->trusted = p && is_trusted_proxy(p, a);
 }
 
@@ -152,31 +150,31 @@ static void accept_connection(struct server_loop *h, int fd, const struct sockad
     struct connection *c = mem_new(sizeof *c);
 
     c->server_loop = h;
-    /* Never full: one read returns at most READ_BUFFER_BYTES, and reading pauses when that much is
-     * stored. */
+    /* The buffer never becomes full: one read returns at most READ_BUFFER_BYTES, and reading pauses
+     * when that many bytes are stored. */
     buf_init(&c->in, 4 * READ_BUFFER_BYTES);
-    uv_tcp_init(loop_uv(h->loop), &c->tcp);
+    uv_tcp_init(loop_get_uv_loop(h->loop), &c->tcp);
     h->handles++;
     links_append(&h->connections, &c->link);
-    counter_add(&h->counters.accepted, 1);
-    counter_add(&h->counters.open, 1);
+    stat_counter_add(&h->counters.accepted, 1);
+    stat_counter_add(&h->counters.open, 1);
     if (uv_tcp_open(&c->tcp, fd) != 0) {
         close(fd);
         connection_close(c);
         return;
     }
-    struct address a = address_from_sockaddr(peer);
-    connection_set_remote(c, &a);
+    struct ip_address a = address_from_sockaddr(peer);
+    connection_set_remote_address(c, &a);
     c->preamble = c->trusted && h->proxy_protocol;
     deadline_restart(h->timers.reading, &c->deadline);
     c->timing = TIMING_READING;
-    connection_read_start(c);
+    connection_start_reading(c);
 }
 
 /* Pauses accepting when file descriptors or memory are exhausted; clients wait in the backlog. */
 static void pause_accepting(struct server_loop *h, int problem)
 {
-    uint64_t now = uv_now(loop_uv(h->loop));
+    uint64_t now = uv_now(loop_get_uv_loop(h->loop));
 
     if (h->accept.logged_at == 0 || now > h->accept.logged_at + LOG_EVERY_MS)
         log_warn("server: cannot accept connections, will retry: %s", strerror(problem));
@@ -217,7 +215,7 @@ void server_loop_resume_accepting(struct deadline *d)
 
 enum err server_loop_listen(struct server_loop *h, int fd)
 {
-    int e = uv_poll_init(loop_uv(h->loop), &h->accept.listener, fd);
+    int e = uv_poll_init(loop_get_uv_loop(h->loop), &h->accept.listener, fd);
 
     if (e) {
         log_error("server: cannot watch the listening socket: %s", uv_strerror(e));

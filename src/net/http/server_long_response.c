@@ -9,15 +9,15 @@
 #include "net/http/server_internal.h"
 
 enum {
-    PIECE_BYTES = 16 * 1024, /* maximum in memory for a slow peer */
+    PIECE_BYTES = 16 * 1024, /* maximum number of bytes in memory for a slow peer */
     MAX_BYTES_PER_CALL = 256 * 1024,
     MAX_BYTES_PER_ITERATION = 1024 * 1024, /* bytes per loop iteration, for fairness */
 };
 
 struct long_response {
-    int fd;                     /* -1: the response is a text */
-    struct str text;            /* the unsent rest */
-    struct buf owned;           /* buffer that owns the text; empty: the text is static or shared */
+    int fd;           /* file to send; -1 if the response is a text */
+    struct str text;  /* the rest of the text that is not sent yet */
+    struct buf owned; /* buffer that owns the text; empty if the text is static or shared */
     struct shared_text *shared; /* shared text that owns the text, or NULL */
     int64_t left;
     bool keep_alive;
@@ -39,9 +39,9 @@ static void count_sent_bytes(struct connection *c, struct long_response *f, size
 {
     f->left -= (int64_t)n;
     if (f->fd < 0)
-        f->text = str_skip(f->text, n);
+        f->text = str_skip_bytes(f->text, n);
     c->queued_bytes += n;
-    counter_add(&c->server_loop->counters.bytes_out, n);
+    stat_counter_add(&c->server_loop->counters.bytes_out, n);
 }
 
 /* Sends the headers and the start of a text in one system call, so that the headers alone do not
@@ -51,8 +51,8 @@ static void send_head_and_text_start(struct connection *c, struct long_response 
     struct server_loop *h = c->server_loop;
     uv_os_fd_t socket;
 
-    if (f->fd >= 0 || c->tls || h->current != c || !h->buffers.out.n || connection_unsent(c) ||
-        uv_fileno((uv_handle_t *)&c->tcp, &socket) != 0)
+    if (f->fd >= 0 || c->tls || h->current != c || !h->buffers.out.n ||
+        connection_unsent_bytes(c) || uv_fileno((uv_handle_t *)&c->tcp, &socket) != 0)
         return;
     struct iovec pieces[] = {
         { h->buffers.out.p, h->buffers.out.n },
@@ -62,10 +62,10 @@ static void send_head_and_text_start(struct connection *c, struct long_response 
     struct msghdr message = { .msg_iov = pieces, .msg_iovlen = 2 };
     ssize_t n = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n <= 0)
-        return; /* connection_flush handles the error */
+        return; /* connection_flush handles a send error */
     size_t of_head = (size_t)n < h->buffers.out.n ? (size_t)n : h->buffers.out.n;
     buf_drop_front(&h->buffers.out, of_head);
-    counter_add(&h->counters.bytes_out, of_head);
+    stat_counter_add(&h->counters.bytes_out, of_head);
     count_sent_bytes(c, f, (size_t)n - of_head);
 }
 
@@ -89,8 +89,8 @@ static bool send_without_copy(struct connection *c, struct long_response *f)
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINVAL || errno == EINTR));
 }
 
-/* Sends one piece through libuv, which calls back when a full socket is writable again. queued:
- * libuv always calls back, in the next loop iteration. */
+/* Sends one piece through libuv, which calls back when a full socket is writable again. If `queued`
+ * is set, libuv always calls back, in the next loop iteration. */
 static bool send_next_piece(struct connection *c, struct long_response *f, bool queued)
 {
     char piece[PIECE_BYTES];
@@ -105,7 +105,7 @@ static bool send_next_piece(struct connection *c, struct long_response *f, bool 
     }
     f->left -= n;
     if (f->fd < 0)
-        f->text = str_skip(f->text, (size_t)n);
+        f->text = str_skip_bytes(f->text, (size_t)n);
     if (queued)
         connection_send_queued(c, s);
     else
@@ -113,14 +113,14 @@ static bool send_next_piece(struct connection *c, struct long_response *f, bool 
     return true;
 }
 
-bool long_response_continue(struct connection *c)
+bool long_response_send_more(struct connection *c)
 {
     struct long_response *f = c->file;
     int64_t began = f->left;
 
     send_head_and_text_start(c, f);
     connection_flush(c);
-    while (c->state == CONN_FILE && f->left && connection_unsent(c) == 0) {
+    while (c->state == CONN_FILE && f->left && connection_unsent_bytes(c) == 0) {
         bool rests = began - f->left >= MAX_BYTES_PER_ITERATION;
 
         if ((rests || send_without_copy(c, f)) && (f->left == 0 || send_next_piece(c, f, rests))) {
@@ -128,20 +128,20 @@ bool long_response_continue(struct connection *c)
                 break;
             continue;
         }
-        /* The length was already announced, so the connection must be closed. */
+        /* The head with the full length was already sent, so the connection must be closed. */
         log_warn("server: could not send a whole file; closing the connection");
         connection_close(c);
     }
-    if (c->state != CONN_FILE || f->left || connection_unsent(c))
+    if (c->state != CONN_FILE || f->left || connection_unsent_bytes(c))
         return false;
     bool keep = f->keep_alive;
     long_response_close(c);
-    http_call_finish(c, NULL, keep);
+    http_server_request_finish(c, NULL, keep);
     return true;
 }
 
-/* Starts the body and frees the request. */
-static void begin_long_response(struct connection *c, struct http_call *call,
+/* Starts to send the body and frees the request. */
+static void begin_long_response(struct connection *c, struct http_server_request *call,
                                 struct long_response f)
 {
     f.keep_alive = call->keep_alive;
@@ -149,18 +149,18 @@ static void begin_long_response(struct connection *c, struct http_call *call,
     *c->file = f;
     if (c->state == CONN_CLOSED || call->head || f.left == 0) {
         long_response_close(c);
-        http_call_finish(c, call, f.keep_alive);
+        http_server_request_finish(c, call, f.keep_alive);
         return;
     }
     c->state = CONN_FILE;
     c->call = NULL;
-    http_call_free(call);
+    http_server_request_free(call);
 }
 
-/* Appends the headers and starts the body; also sends it, unless the connection's input is being
- * handled. */
-static void respond_with_long_body(struct http_call *call, const struct response_head *head,
-                                   struct long_response f)
+/* Appends the headers and starts the body. Unless the connection's input is being handled, also
+ * sends them. */
+static void respond_with_long_body(struct http_server_request *call,
+                                   const struct response_head *head, struct long_response f)
 {
     struct connection *c = call->x.connection;
     struct server_loop *h = call->server_loop;
@@ -172,7 +172,7 @@ static void respond_with_long_body(struct http_call *call, const struct response
     call->keep_alive = call->keep_alive && !head->close && !h->stopping;
     struct response_context to = { .keep_alive = call->keep_alive, .old = call->old };
     append_response_head(h, &to, head, (uint64_t)f.left, zipped, zipped || varies);
-    if (!status_has_body(head->status))
+    if (!http_status_has_body(head->status))
         f.left = 0;
     begin_long_response(c, call, f);
     if (nested)
@@ -181,9 +181,10 @@ static void respond_with_long_body(struct http_call *call, const struct response
     h->current = before;
 }
 
-void http_respond_file(struct exchange *x, const struct response_head *head, int fd, int64_t length)
+void http_respond_file(struct http_exchange *x, const struct response_head *head, int fd,
+                       int64_t length)
 {
-    struct http_call *call = container_of(x, struct http_call, x);
+    struct http_server_request *call = container_of(x, struct http_server_request, x);
 
     if (x->connection) {
         if (x->connection->state == CONN_AUTHORIZING_BODY)
@@ -192,19 +193,19 @@ void http_respond_file(struct exchange *x, const struct response_head *head, int
         return;
     }
     close(fd);
-    http_call_free(call);
+    http_server_request_free(call);
 }
 
-static void respond_with_long_text(struct exchange *x, const struct response_head *head,
+static void respond_with_long_text(struct http_exchange *x, const struct response_head *head,
                                    struct long_response f)
 {
-    struct http_call *call = container_of(x, struct http_call, x);
+    struct http_server_request *call = container_of(x, struct http_server_request, x);
     struct connection *c = x->connection;
 
     if (!c) {
         loop_free_buf(x->loop, &f.owned);
         shared_text_unref(f.shared);
-        http_call_free(call);
+        http_server_request_free(call);
         return;
     }
     if (c->state == CONN_AUTHORIZING_BODY)
@@ -212,8 +213,8 @@ static void respond_with_long_text(struct exchange *x, const struct response_hea
     respond_with_long_body(call, head, f);
 }
 
-void http_respond_long(struct exchange *x, const struct response_head *head, struct str text,
-                       struct buf *owner)
+void http_respond_long_text(struct http_exchange *x, const struct response_head *head,
+                            struct str text, struct buf *owner)
 {
     struct long_response f = { .fd = -1, .text = text, .left = (int64_t)text.n };
 
@@ -224,10 +225,10 @@ void http_respond_long(struct exchange *x, const struct response_head *head, str
     respond_with_long_text(x, head, f);
 }
 
-void http_respond_shared(struct exchange *x, const struct response_head *head,
-                         struct shared_text *text)
+void http_respond_shared_text(struct http_exchange *x, const struct response_head *head,
+                              struct shared_text *text)
 {
-    struct str s = shared_text_str(text);
+    struct str s = shared_text_get(text);
 
     respond_with_long_text(
         x, head,

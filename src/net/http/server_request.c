@@ -11,10 +11,10 @@
 
 enum { HEAD_RECHECK_BYTES = 1024 };
 
-void report_refused_request(const struct connection *c, const struct http_call *call, int status,
-                            struct str bytes)
+void report_refused_request(const struct connection *c, const struct http_server_request *call,
+                            int status, struct str bytes)
 {
-    const struct http_server_app *app = &c->server_loop->app;
+    const struct http_server_callbacks *app = &c->server_loop->app;
     struct refused_request r = { .remote = str_slice(c->remote, c->remote_n), .bytes = bytes };
 
     if (!app->refused)
@@ -31,7 +31,7 @@ static void respond_error_and_close(struct connection *c, int status, struct str
 {
     struct response_context to = { .keep_alive = false };
 
-    http_call_free(c->call);
+    http_server_request_free(c->call);
     c->call = NULL;
     c->linger = true;
     c->state = CONN_LAST;
@@ -46,7 +46,7 @@ void connection_refuse_request(struct connection *c, int status, struct str head
     respond_error_and_close(c, status, headers);
 }
 
-/* Refuses a request with a malformed head, whose bytes may not be in c->in. */
+/* Refuses a request with a malformed head; its bytes may not be stored in c->in. */
 static void refuse_malformed_head(struct connection *c, int status, struct str bytes)
 {
     if (c->state == CONN_CLOSED)
@@ -55,10 +55,9 @@ static void refuse_malformed_head(struct connection *c, int status, struct str b
     respond_error_and_close(c, status, STR(""));
 }
 
-/* --- one request ---------------------------------------------------------------------- */
-
-/* Checks an incomplete head, whose start may already be invalid or too long: the first time, at
- * line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic time. */
+/* Checks an incomplete head, whose start may already be invalid or too long. The check runs the
+ * first time, at line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic
+ * time. */
 static size_t check_incomplete_head(struct connection *c, struct str bytes)
 {
     assert(bytes.p); /* the caller has received at least one byte */
@@ -78,7 +77,7 @@ static size_t check_incomplete_head(struct connection *c, struct str bytes)
 /* Finds the end of the head by searching for CR; memmem has a higher setup cost. */
 static size_t find_head_length(struct connection *c, struct str bytes)
 {
-    /* The empty line may start in bytes that were checked before. */
+    /* The empty line at the end of the head may start in bytes that were searched before. */
     const char *p = bytes.p + (c->checked_bytes > 3 ? c->checked_bytes - 3 : 0);
     const char *end = bytes.p + bytes.n;
 
@@ -90,7 +89,7 @@ static size_t find_head_length(struct connection *c, struct str bytes)
     return 0;
 }
 
-/* Copies a request with only the headers in use. */
+/* Copies a request without unused entries of the header array. */
 static struct http_request *copy_request(struct arena *a, const struct http_request *r)
 {
     size_t n = offsetof(struct http_request, headers) + r->header_count * sizeof r->headers[0];
@@ -98,33 +97,33 @@ static struct http_request *copy_request(struct arena *a, const struct http_requ
     return memcpy(arena_alloc_raw(a, n), r, n);
 }
 
-void connection_dispatch_request(struct connection *c, struct http_call *call)
+void connection_dispatch_request(struct connection *c, struct http_server_request *call)
 {
     struct server_loop *h = c->server_loop;
 
     c->state = CONN_HANDLING;
     c->timing = TIMING_NONE;
     c->call = call;
-    counter_add(&h->counters.requests, 1);
+    stat_counter_add(&h->counters.requests, 1);
     h->app.request(h->app.arg, &call->x);
 }
 
 /* Determines the client's address; behind a trusted proxy, by the proxy's headers. */
-static void determine_client_address(const struct connection *c, struct http_call *call)
+static void determine_client_address(const struct connection *c, struct http_server_request *call)
 {
-    struct exchange *x = &call->x;
+    struct http_exchange *x = &call->x;
     char text[ADDRESS_TEXT_SIZE];
-    struct address a;
+    struct ip_address a;
     struct buf local_host;
 
     x->secure = c->tls != NULL;
     x->address = c->address;
     x->remote = str_slice(c->remote, c->remote_n);
     if (c->trusted && address_parse(x->remote, &a)) {
-        find_forwarded_client(c->server_loop->proxies, x->request, &a);
-        x->address = address_limit_key(&a);
+        find_forwarded_client_address(c->server_loop->proxies, x->request, &a);
+        x->address = address_rate_limit_key(&a);
         x->remote = str_slice(text, address_format(&a, text));
-        x->secure = forwarded_over_tls(x->request, x->secure);
+        x->secure = client_used_tls_to_proxy(x->request, x->secure);
     }
     x->remote = str_dup(x->arena, x->remote);
     if (x->request->method != HTTP_GET && x->request->method != HTTP_HEAD) {
@@ -135,16 +134,17 @@ static void determine_client_address(const struct connection *c, struct http_cal
 }
 
 /* Creates the request for a head of n bytes; returns NULL if it was refused. */
-static struct http_call *parse_request_head(struct connection *c, const char *bytes, size_t n)
+static struct http_server_request *parse_request_head(struct connection *c, const char *bytes,
+                                                      size_t n)
 {
     struct server_loop *h = c->server_loop;
-    struct http_call *call = http_call_new(h);
+    struct http_server_request *call = http_server_request_new(h);
     char *copy = memcpy(arena_alloc_raw(call->x.arena, n), bytes, n);
     long got = http_parse_head(str_slice(copy, n), &h->request);
 
     c->checked_bytes = 0;
     if (got <= 0) {
-        http_call_free(call);
+        http_server_request_free(call);
         refuse_malformed_head(c, got < 0 ? (int)-got : 400, str_slice(bytes, n));
         return NULL;
     }
@@ -166,19 +166,17 @@ static size_t read_request(struct connection *c, struct str bytes)
 
     if (n == 0)
         return check_incomplete_head(c, bytes);
-    struct http_call *call = parse_request_head(c, bytes.p, n);
+    struct http_server_request *call = parse_request_head(c, bytes.p, n);
     if (!call)
         return bytes.n;
 
     const struct http_request *r = call->x.request;
     if (r->chunked || (r->has_length && r->length))
-        return n + request_body_begin(c, call, str_skip(bytes, n));
+        return n + request_body_begin(c, call, str_skip_bytes(bytes, n));
     if (!r->upgrade_websocket || !websocket_accept_upgrade(c, call))
         connection_dispatch_request(c, call);
     return n;
 }
-
-/* --- all input of a connection -------------------------------------------------------- */
 
 static size_t skip_refused_body(struct connection *c, struct str bytes)
 {
@@ -193,7 +191,7 @@ static bool has_too_much_unsent_output(struct connection *c)
 {
     if (c->server_loop->buffers.out.n >= MAX_UNSENT_OUTPUT)
         connection_flush(c);
-    return connection_unsent(c) > MAX_UNSENT_OUTPUT;
+    return connection_unsent_bytes(c) > MAX_UNSENT_OUTPUT;
 }
 
 static size_t handle_input_bytes(struct connection *c, struct str bytes)
@@ -201,11 +199,11 @@ static size_t handle_input_bytes(struct connection *c, struct str bytes)
     size_t used = 0;
 
     for (;;) {
-        if (c->state == CONN_FILE && !long_response_continue(c))
+        if (c->state == CONN_FILE && !long_response_send_more(c))
             break;
         if (used == bytes.n)
             break;
-        struct str rest = str_skip(bytes, used);
+        struct str rest = str_skip_bytes(bytes, used);
         size_t n = 0;
 
         if (c->state == CONN_LAST || c->state == CONN_LINGER || c->state == CONN_CLOSED)
@@ -228,7 +226,7 @@ static void close_after_eof(struct connection *c)
 {
     if (c->later.next)
         return;
-    if (c->ended && c->state == CONN_HEAD && connection_unsent(c) <= MAX_UNSENT_OUTPUT)
+    if (c->ended && c->state == CONN_HEAD && connection_unsent_bytes(c) <= MAX_UNSENT_OUTPUT)
         c->state = CONN_LAST;
     else if (c->ended && c->state == CONN_BODY)
         connection_close(c); /* the rest of the body will not arrive */
@@ -244,11 +242,12 @@ static void handle_stored_input(struct connection *c)
         buf_drop_front(&c->in, used);
 }
 
-/* True if reading must pause because input cannot be handled, except for the rest of a head. */
+/* Returns true if reading must pause because input cannot be handled yet; never while a head is
+ * incomplete. */
 static bool must_pause_reading(const struct connection *c)
 {
-    bool head =
-        c->state == CONN_HEAD && c->checked_bytes && connection_unsent(c) <= MAX_UNSENT_OUTPUT;
+    bool head = c->state == CONN_HEAD && c->checked_bytes &&
+                connection_unsent_bytes(c) <= MAX_UNSENT_OUTPUT;
 
     return c->state == CONN_AUTHORIZING_BODY || c->later.next ||
            (c->in.n >= MAX_UNHANDLED_INPUT && c->state != CONN_BODY && !head);

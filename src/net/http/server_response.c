@@ -8,12 +8,10 @@
 #include "base/timestamp.h"
 #include "net/http/server_internal.h"
 
-/* --- requests and their arenas -------------------------------------------------------- */
-
-struct http_call *http_call_new(struct server_loop *h)
+struct http_server_request *http_server_request_new(struct server_loop *h)
 {
     struct arena *a = h->arena_count ? h->arenas[--h->arena_count] : arena_new();
-    struct http_call *call = arena_alloc(a, sizeof *call);
+    struct http_server_request *call = arena_alloc(a, sizeof *call);
 
     call->x.arena = a;
     call->x.loop = h->loop;
@@ -27,7 +25,7 @@ static void free_arena_callback(void *arena)
     arena_free(arena);
 }
 
-void http_call_free(struct http_call *call)
+void http_server_request_free(struct http_server_request *call)
 {
     if (!call)
         return;
@@ -39,7 +37,7 @@ void http_call_free(struct http_call *call)
     if (call->reserved)
         body_budget_release(h->budget, &call->owner, call->reserved);
     h->requests_in_progress--;
-    if (arena_used(a) >= LOOP_POOL_FREE_MIN_BYTES) {
+    if (arena_used_bytes(a) >= LOOP_POOL_FREE_MIN_BYTES) {
         loop_free_on_pool(h->loop, a, free_arena_callback);
     } else if (h->arena_count < MAX_RETAINED_ARENAS && !h->orphaned) {
         arena_reset(a);
@@ -50,8 +48,6 @@ void http_call_free(struct http_call *call)
     if (h->orphaned && h->requests_in_progress == 0)
         server_loop_free(h);
 }
-
-/* --- headers -------------------------------------------------------------------------- */
 
 static void refresh_common_headers(struct server_loop *h)
 {
@@ -89,7 +85,7 @@ static char *put_decimal(char *at, uint64_t v)
     return put_bytes(at, digits + i, sizeof digits - i);
 }
 
-bool status_has_body(int status)
+bool http_status_has_body(int status)
 {
     return status != 204 && status != 304;
 }
@@ -111,7 +107,7 @@ void append_response_head(struct server_loop *h, const struct response_context *
     *at++ = ' ';
     at = put_bytes(at, reason, reason_n);
     at = put_bytes(at, h->head.common, h->head.common_n);
-    if (status_has_body(head->status)) {
+    if (http_status_has_body(head->status)) {
         if (head->content_type.n) {
             at = PUT_LITERAL(at, "Content-Type: ");
             at = put_bytes(at, head->content_type.p, head->content_type.n);
@@ -137,20 +133,21 @@ void append_response_head(struct server_loop *h, const struct response_context *
 
 /* --- responses ------------------------------------------------------------------------ */
 
-void append_response(struct connection *c, const struct response_context *to,
-                     const struct response_head *head, struct str body)
+static void append_response(struct connection *c, const struct response_context *to,
+                            const struct response_head *head, struct str body)
 {
     struct server_loop *h = c->server_loop;
-    bool varies = !head->no_gzip && status_has_body(head->status) &&
+    bool varies = !head->no_gzip && http_status_has_body(head->status) &&
                   http_is_worth_compressing(head->content_type, body.n);
     bool zipped = varies && !head->gzipped && body.n <= HTTP_GZIP_MAX_BYTES &&
-                  to->accept_encoding.n && http_accepts_coding(to->accept_encoding, STR("gzip")) &&
+                  to->accept_encoding.n &&
+                  http_accepts_content_coding(to->accept_encoding, STR("gzip")) &&
                   compress_response_body(h, body, &body);
 
     if (head->gzipped)
         varies = zipped = true;
     append_response_head(h, to, head, body.n, zipped, varies);
-    if (to->head || !status_has_body(head->status))
+    if (to->head || !http_status_has_body(head->status))
         return;
     if (body.n >= MAX_COPIED_PAYLOAD)
         connection_send(c, &body, 1);
@@ -169,33 +166,34 @@ void append_error_response(struct connection *c, const struct response_context *
     buf_add_str(&h->buffers.pieces, h->app.refusal_lines);
     size_t lines = h->buffers.pieces.n;
     h->app.refusal(h->app.arg, status, &h->buffers.pieces);
-    counter_add(&h->counters.refused, 1);
+    stat_counter_add(&h->counters.refused, 1);
     struct str all = buf_str(&h->buffers.pieces);
     head.headers = str_slice(all.p, lines);
-    append_response(c, to, &head, str_skip(all, lines));
+    append_response(c, to, &head, str_skip_bytes(all, lines));
 }
 
-void http_call_finish(struct connection *c, struct http_call *call, bool keep_alive)
+void http_server_request_finish(struct connection *c, struct http_server_request *call,
+                                bool keep_alive)
 {
     c->call = NULL;
     if (c->state != CONN_CLOSED) {
         c->state = keep_alive ? CONN_HEAD : CONN_LAST;
-        /* Unread pipelined input would reset the connection before the client reads the
-         * response. */
+        /* If the connection closes while pipelined input is unread, TCP resets it before the client
+         * reads the response. */
         if (!keep_alive && c->in.n)
             c->linger = true;
     }
-    http_call_free(call);
+    http_server_request_free(call);
 }
 
-void http_respond(struct exchange *x, const struct response_head *head, struct str body)
+void http_respond(struct http_exchange *x, const struct response_head *head, struct str body)
 {
-    struct http_call *call = container_of(x, struct http_call, x);
+    struct http_server_request *call = container_of(x, struct http_server_request, x);
     struct connection *c = x->connection;
 
     assert(loop_current() == x->loop);
     if (!c) {
-        http_call_free(call);
+        http_server_request_free(call);
         return;
     }
     bool keep = call->keep_alive && !head->close && !call->server_loop->stopping;
@@ -204,20 +202,20 @@ void http_respond(struct exchange *x, const struct response_head *head, struct s
     struct response_context to = { x->request->accept_encoding, call->head, keep, call->old };
     if (c->server_loop->current == c) { /* input is being handled, so the caller continues */
         append_response(c, &to, head, body);
-        http_call_finish(c, call, keep);
+        http_server_request_finish(c, call, keep);
         return;
     }
     struct connection *before = connection_begin_output(c);
     append_response(c, &to, head, body);
-    http_call_finish(c, call, keep);
-    /* c is still current, so this call only adds to the output that is sent below. */
+    http_server_request_finish(c, call, keep);
+    /* c is still the current connection, so this call only adds to the output sent below. */
     connection_resume_input(c);
     c->server_loop->current = before;
 }
 
-void http_drop_connection(struct exchange *x)
+void http_drop_connection(struct http_exchange *x)
 {
     if (x->connection)
         connection_close(x->connection);
-    http_call_free(container_of(x, struct http_call, x));
+    http_server_request_free(container_of(x, struct http_server_request, x));
 }

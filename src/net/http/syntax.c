@@ -31,7 +31,7 @@ const unsigned char octet_classes[256] = {
 };
 /* clang-format on */
 
-int hex_octet_value(char c)
+int hex_digit_to_int(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -42,7 +42,7 @@ int hex_octet_value(char c)
 static void skip_blanks(struct str *s)
 {
     while (s->n && (s->p[0] == ' ' || s->p[0] == '\t'))
-        *s = str_skip(*s, 1);
+        *s = str_skip_bytes(*s, 1);
 }
 
 static struct str parse_token(struct str *s)
@@ -50,7 +50,7 @@ static struct str parse_token(struct str *s)
     const char *end = skip_octets(s->p, s->p + s->n, OCTET_TOKEN);
     struct str token = { s->p, (size_t)(end - s->p) };
 
-    *s = str_skip(*s, token.n);
+    *s = str_skip_bytes(*s, token.n);
     return token;
 }
 
@@ -60,20 +60,20 @@ static struct str parse_unquoted_value(struct str *s)
 {
     size_t n = 0;
 
-    while (n < s->n && octet_in_class(s->p[n], OCTET_VALUE) && !strchr(";\" \t", s->p[n]))
+    while (n < s->n && octet_is_in_class(s->p[n], OCTET_VALUE) && !strchr(";\" \t", s->p[n]))
         n++;
     struct str value = { s->p, n };
-    *s = str_skip(*s, n);
+    *s = str_skip_bytes(*s, n);
     return value;
 }
 
 /* Parses a quoted value; *s starts after the opening quote. */
 static bool parse_quoted_value(struct str *s, struct str *ret)
 {
-    for (size_t i = 0; i < s->n && octet_in_class(s->p[i], OCTET_VALUE); i++) {
+    for (size_t i = 0; i < s->n && octet_is_in_class(s->p[i], OCTET_VALUE); i++) {
         if (s->p[i] == '"') {
             *ret = str_slice(s->p, i);
-            *s = str_skip(*s, i + 1);
+            *s = str_skip_bytes(*s, i + 1);
             return true;
         }
         if (s->p[i] == '\\')
@@ -82,7 +82,7 @@ static bool parse_quoted_value(struct str *s, struct str *ret)
     return false;
 }
 
-int parse_next_parameter(struct str *rest, struct header_parameter *ret)
+int parse_next_header_parameter(struct str *rest, struct header_parameter *ret)
 {
     bool separated = false;
 
@@ -90,7 +90,7 @@ int parse_next_parameter(struct str *rest, struct header_parameter *ret)
     /* Empty parameters, as in "a/b;; c=d" and "a/b;", are ignored. */
     while (rest->n && rest->p[0] == ';') {
         separated = true;
-        *rest = str_skip(*rest, 1);
+        *rest = str_skip_bytes(*rest, 1);
         skip_blanks(rest);
     }
     if (!rest->n)
@@ -101,12 +101,12 @@ int parse_next_parameter(struct str *rest, struct header_parameter *ret)
     ret->name = parse_token(rest);
     if (!ret->name.n || !rest->n || rest->p[0] != '=')
         return -1;
-    *rest = str_skip(*rest, 1);
+    *rest = str_skip_bytes(*rest, 1);
     ret->quoted = rest->n && rest->p[0] == '"';
     if (!ret->quoted) {
         ret->value = parse_unquoted_value(rest);
         return ret->value.n ? 1 : -1;
     }
-    *rest = str_skip(*rest, 1);
+    *rest = str_skip_bytes(*rest, 1);
     return parse_quoted_value(rest, &ret->value) ? 1 : -1;
 }

@@ -8,34 +8,34 @@
 #include "base/str.h"
 
 enum {
-    OCTET_TOKEN = 1,  /* methods, header names, codings */
-    OCTET_TARGET = 2, /* request targets: visible ASCII without '#' */
-    OCTET_VALUE = 4,  /* header values: HTAB, visible characters, bytes from 0x80 */
-    OCTET_HOST = 8,   /* host and port; without comma, so that a list is refused */
+    OCTET_TOKEN = 1,  /* allowed in methods, header names, codings */
+    OCTET_TARGET = 2, /* allowed in request targets: visible ASCII without '#' */
+    OCTET_VALUE = 4,  /* allowed in header values: HTAB, visible characters, bytes from 0x80 */
+    OCTET_HOST = 8, /* allowed in host and port; not a comma, so that a list of hosts is refused */
 };
 
 extern const unsigned char octet_classes[256];
 
-static inline bool octet_in_class(char c, int kind)
+static inline bool octet_is_in_class(char c, int kind)
 {
     return octet_classes[(unsigned char)c] & kind;
 }
 
-/* Returns the first byte outside the class, or end. The loop is unrolled, because the parsers spend
- * most of their time here. */
+/* Returns the first byte that is not in the class, or end. The loop is unrolled, because the
+ * parsers spend most of their time in it. */
 static inline const char *skip_octets(const char *p, const char *end, int kind)
 {
     for (; end - p >= 4; p += 4) {
-        if (!octet_in_class(p[0], kind))
+        if (!octet_is_in_class(p[0], kind))
             return p;
-        if (!octet_in_class(p[1], kind))
+        if (!octet_is_in_class(p[1], kind))
             return p + 1;
-        if (!octet_in_class(p[2], kind))
+        if (!octet_is_in_class(p[2], kind))
             return p + 2;
-        if (!octet_in_class(p[3], kind))
+        if (!octet_is_in_class(p[3], kind))
             return p + 3;
     }
-    while (p < end && octet_in_class(*p, kind))
+    while (p < end && octet_is_in_class(*p, kind))
         p++;
     return p;
 }
@@ -46,16 +46,16 @@ static inline bool all_octets_in_class(struct str s, int kind)
     return skip_octets(s.p, s.p + s.n, kind) == s.p + s.n;
 }
 
-int hex_octet_value(char c);
+int hex_digit_to_int(char c);
 
 /* A parameter "; name=value" of a header value. */
 struct header_parameter {
-    struct str name, value; /* value without quotes; escapes are not decoded */
+    struct str name, value; /* value has no quotes; escapes are not decoded */
     bool quoted;
 };
 
-/* Parses the next parameter at the front of *rest, which starts at a ';' or is empty. Returns 1, 0
- * at the end, or -1 if it is malformed. */
-int parse_next_parameter(struct str *rest, struct header_parameter *ret);
+/* Parses the next parameter of *rest, which starts with ';' or is empty, and removes it from *rest.
+ * Returns 1, or 0 at the end, or -1 if the parameter is malformed. */
+int parse_next_header_parameter(struct str *rest, struct header_parameter *ret);
 
 #endif

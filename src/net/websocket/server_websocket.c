@@ -1,7 +1,7 @@
 /* server_websocket.c - connections that became WebSockets.
  *
- * Frames collect in the websocket and leave at the end of the loop iteration. The closed callback
- * runs then or from the event loop, never inside another callback of the handler. */
+ * Outgoing frames are collected in the websocket and sent at the end of the loop iteration. The
+ * `closed` callback also runs then or later, never inside another callback of the handler. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/http/server_internal.h"
@@ -10,7 +10,7 @@ enum {
     PIECE_BYTES = 128 * 1024,         /* bytes of a long message per write */
     MAX_SENDING_NS = 5 * 1000 * 1000, /* time limit for sending per loop iteration */
     SOCKETS_PER_CLOCK_CHECK = 8,      /* number of sockets between two checks of the clock */
-    CLOSE_FRAME_RESERVE = 512,        /* bytes for close frames beyond max_waiting */
+    CLOSE_FRAME_RESERVE = 512,        /* bytes for close frames beyond max_unsent */
     MAX_UNSENT_FOR_PONG = 4 * 1024, /* unsent bytes above which only the newest ping gets a pong */
     MAX_CONTROLS_PER_MINUTE = 600,  /* limit of pings and pongs per peer */
     MINUTE_MS = 60 * 1000,
@@ -22,7 +22,7 @@ struct pending_pong {
     char payload[WS_MAX_CONTROL];
 };
 
-/* A message that is sent piece by piece as the peer reads it; later frames wait in `after`. */
+/* A message that is sent in pieces as the peer reads it; later frames are queued in `after`. */
 struct long_message {
     struct buf bytes, after;
     size_t at;
@@ -30,7 +30,7 @@ struct long_message {
 
 /* --- interface for the application ---------------------------------------------------- */
 
-void *websocket_data(const struct websocket *ws)
+void *websocket_get_data(const struct websocket *ws)
 {
     return ws->open ? ws->data : NULL;
 }
@@ -83,7 +83,7 @@ size_t websocket_unsent_bytes(const struct websocket *ws)
     const struct long_message *m = ws->long_message;
     size_t behind = m ? m->bytes.n - m->at + m->after.n : 0;
 
-    return connection_unsent(websocket_connection(ws)) + ws->out.n + behind;
+    return connection_unsent_bytes(websocket_connection(ws)) + ws->out.n + behind;
 }
 
 static struct buf *next_frame_buffer(struct websocket *ws)
@@ -91,7 +91,7 @@ static struct buf *next_frame_buffer(struct websocket *ws)
     return ws->long_message ? &ws->long_message->after : &ws->out;
 }
 
-/* True if n more bytes may be queued; otherwise the peer is too slow and will be disconnected. */
+/* Returns true if n more bytes may be queued; otherwise the slow peer will be disconnected. */
 static bool can_queue_bytes(struct websocket *ws, size_t n)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
@@ -162,7 +162,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
         now && can_send_at_once(ws) ? connection_try_send(websocket_connection(ws), frame) : 0;
 
     if (n < frame.n && can_queue_bytes(ws, frame.n - n))
-        buf_add_str(next_frame_buffer(ws), str_skip(frame, n));
+        buf_add_str(next_frame_buffer(ws), str_skip_bytes(frame, n));
 }
 
 /* Sends as much as the socket accepts; the rest and errors wait for the end of the iteration. */
@@ -197,10 +197,11 @@ void websocket_notify_when_drained(struct websocket *ws)
     mark_websocket_dirty(ws);
 }
 
-/* Calls drained if all output was sent. Output of the callback leaves in the same iteration. */
+/* Calls the handler's `drained` if all output was sent. Output of the callback is sent in the same
+ * iteration. */
 static void call_drained_if_empty(struct websocket *ws)
 {
-    if (!ws->awaited || ws->long_message || connection_unsent(websocket_connection(ws)))
+    if (!ws->awaited || ws->long_message || connection_unsent_bytes(websocket_connection(ws)))
         return;
     if (ws->close_sent || ws->ending || ws->cut)
         return;
@@ -225,7 +226,7 @@ static void send_pending_pong(struct websocket *ws)
 {
     struct pending_pong *p = ws->pong;
 
-    if (!p || connection_unsent(websocket_connection(ws)))
+    if (!p || connection_unsent_bytes(websocket_connection(ws)))
         return;
     ws->pong = NULL;
     websocket_send(ws, WS_PONG, str_slice(p->payload, p->n));
@@ -235,7 +236,7 @@ static void send_pending_pong(struct websocket *ws)
 /* Returns true for up to 600 control frames per minute; no client needs more. */
 static bool count_control_frame(struct websocket *ws)
 {
-    uint32_t now = (uint32_t)uv_now(loop_uv(websocket_loop(ws)));
+    uint32_t now = (uint32_t)uv_now(loop_get_uv_loop(websocket_loop(ws)));
 
     if (ws->controls == 0 || now - ws->minute >= MINUTE_MS) {
         ws->minute = now;
@@ -304,7 +305,7 @@ static const struct websocket_handler *find_or_store_handler(struct server_loop 
     return &k->on;
 }
 
-void stored_handlers_free(struct server_loop *h)
+void websocket_handlers_free(struct server_loop *h)
 {
     while (h->handlers) {
         struct stored_handler *next = h->handlers->next;
@@ -314,7 +315,7 @@ void stored_handlers_free(struct server_loop *h)
     }
 }
 
-bool websocket_accept_upgrade(struct connection *c, struct http_call *call)
+bool websocket_accept_upgrade(struct connection *c, struct http_server_request *call)
 {
     struct server_loop *h = c->server_loop;
     struct websocket_handler on = { 0 };
@@ -351,13 +352,13 @@ bool websocket_accept_upgrade(struct connection *c, struct http_call *call)
     c->timing = TIMING_NONE;
     deadline_restart(h->timers.idle,
                      &c->deadline); /* starts the timeout for sending the handshake */
-    http_call_free(call);
-    counter_add(&h->counters.websockets, 1);
+    http_server_request_free(call);
+    stat_counter_add(&h->counters.websockets, 1);
     send_handshake(c, accept);
     return true;
 }
 
-void websocket_call_closed(struct connection *c)
+void websocket_call_closed_handler(struct connection *c)
 {
     struct websocket *ws = &c->websocket;
 
@@ -365,7 +366,7 @@ void websocket_call_closed(struct connection *c)
     if (ws->over)
         return;
     ws->over = true;
-    counter_add(&c->server_loop->counters.websockets, (uint64_t)-1);
+    stat_counter_add(&c->server_loop->counters.websockets, (uint64_t)-1);
     if (ws->on->closed)
         ws->on->closed(ws, ws->code);
 }
@@ -389,7 +390,7 @@ void websocket_free_buffers(struct websocket *ws)
     mem_free(ws->pong);
 }
 
-void websocket_shut_down(struct connection *c)
+void websocket_begin_shutdown(struct connection *c)
 {
     struct websocket *ws = &c->websocket;
 
@@ -408,7 +409,7 @@ static void close_at_iteration_end(struct websocket *ws)
     struct connection *c = websocket_connection(ws);
 
     ws->ending = true;
-    c->linger = true; /* input may still arrive */
+    c->linger = true; /* unread input may still arrive */
     deadline_restart(c->server_loop->timers.goodbyes, &c->deadline);
     mark_websocket_dirty(ws);
 }
@@ -490,7 +491,7 @@ static void read_websocket_frames(struct connection *c, struct ws_reader *r, cha
 /* Stores the decoder only while a message or frame is incomplete. */
 static void store_incomplete_reader(struct websocket *ws, struct ws_reader *r)
 {
-    bool rests = ws_reader_is_idle(r);
+    bool rests = ws_reader_release_message(r);
 
     if (rests && r == ws->reader) {
         mem_free(r);
@@ -527,11 +528,11 @@ void on_websocket_output_sent(struct connection *c)
 
     if (ws->open) {
         if (ws->long_message)
-            mark_websocket_dirty(ws); /* to send the next piece */
+            mark_websocket_dirty(ws); /* the next piece is sent at the end of the iteration */
         send_pending_pong(ws);
         call_drained_if_empty(ws);
     }
-    if (ws->open || connection_unsent(c))
+    if (ws->open || connection_unsent_bytes(c))
         return;
     void *arg = ws->data;
     deadline_cancel(&c->deadline);
@@ -552,7 +553,7 @@ static void send_message_piece(struct websocket *ws)
     struct long_message *m = ws->long_message;
     struct connection *c = websocket_connection(ws);
 
-    if (!m || c->state != CONN_WEBSOCKET || connection_unsent(c))
+    if (!m || c->state != CONN_WEBSOCKET || connection_unsent_bytes(c))
         return;
     size_t left = m->bytes.n - m->at;
     struct str piece = str_slice(m->bytes.p + m->at, left < PIECE_BYTES ? left : PIECE_BYTES);
@@ -560,14 +561,14 @@ static void send_message_piece(struct websocket *ws)
     connection_send(c, &piece, 1);
     m->at += piece.n;
     if (m->at == m->bytes.n) {
-        m->after.max = ws->out.max; /* the limit may have changed */
+        m->after.max = ws->out.max; /* max_unsent may have changed */
         ws->out = m->after;
         buf_init(&m->after, 0);
         ws->long_message = NULL;
         long_message_free(m);
     }
-    /* Frames behind the last piece follow it, even if the kernel has not accepted all of it. */
-    if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent(c)))
+    /* Send frames behind the last piece, even if the kernel has not accepted all of that piece. */
+    if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent_bytes(c)))
         mark_websocket_dirty(ws);
 }
 
@@ -583,7 +584,7 @@ static void end_websocket_iteration(struct websocket *ws)
         struct str all = buf_str(&ws->out);
         size_t n = connection_try_send(c, all);
         if (n < all.n) {
-            all = str_skip(all, n);
+            all = str_skip_bytes(all, n);
             connection_send(c, &all, 1);
         }
         buf_clear(&ws->out);
@@ -596,7 +597,7 @@ static void end_websocket_iteration(struct websocket *ws)
     }
     /* The close frame is queued behind a long message, so that message must be sent first. */
     if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
-        websocket_call_closed(c);
+        websocket_call_closed_handler(c);
         connection_close_when_sent(c);
         if (c->state == CONN_LAST)
             deadline_restart(c->server_loop->timers.goodbyes, &c->deadline);
@@ -617,12 +618,13 @@ static void wake_for_next_iteration(struct server_loop *h)
     loop_post(h->loop, post);
 }
 
-/* Handles sockets with output for a limited time: there may be thousands, and more are added. */
-void websockets_end_iteration(struct server_loop *h)
+/* Sends the output of sockets at the end of a loop iteration, for a limited time: there may be
+ * thousands, and more are added. */
+void websockets_send_queued_output(struct server_loop *h)
 {
-    int64_t began = links_empty(&h->dirty) ? 0 : clock_monotonic_ns();
+    int64_t began = links_are_empty(&h->dirty) ? 0 : clock_monotonic_ns();
 
-    for (unsigned n = 1; !links_empty(&h->dirty); n++) {
+    for (unsigned n = 1; !links_are_empty(&h->dirty); n++) {
         struct websocket *ws = container_of(h->dirty.next, struct websocket, dirty);
 
         if (n % SOCKETS_PER_CLOCK_CHECK == 0 && clock_monotonic_ns() - began > MAX_SENDING_NS) {

@@ -26,32 +26,32 @@ enum ws_opcode {
 
 enum {
     WS_MAX_CONTROL = 125,
-    WS_MAX_HEAD = 10,        /* length of the header of a frame that the server sends */
-    WS_MAX_CLIENT_HEAD = 14, /* length of a header with a mask */
-    WS_NO_CODE = 1005,       /* code of a close frame without a code */
+    WS_MAX_HEAD = 10,        /* maximum length of the header of a frame that the server sends */
+    WS_MAX_CLIENT_HEAD = 14, /* maximum length of a header with a mask */
+    WS_NO_CODE = 1005,       /* stands for a close frame without a code */
 };
 
-/* Validates an opening handshake and writes the value of Sec-WebSocket-Accept. Otherwise returns
- * false and sets *ret_status to 400, 426 (version) or 500. */
+/* Validates an opening handshake and writes the value of Sec-WebSocket-Accept. If it is invalid,
+ * returns false and sets *ret_status to 400, 426 (version) or 500. */
 bool ws_check_handshake(const struct http_request *r, char accept[29], int *ret_status);
 
-/* Partial message that did not arrive in one read. */
+/* A message of which only a part has arrived. */
 struct ws_partial_message {
     struct buf message; /* payload of the message so far */
-    struct buf control; /* payload of a control frame between its fragments */
+    struct buf control; /* payload of a control frame that arrived between fragments */
 };
 
 struct ws_reader {
-    struct ws_partial_message *pieces; /* partial message; NULL: none, the usual case */
-    size_t max;                        /* maximum message size */
+    struct ws_partial_message *pieces; /* incomplete message; usually NULL */
+    size_t max;                        /* maximum message size, in bytes */
     uint64_t left;                     /* remaining payload bytes of the current frame */
     uint32_t utf8;                     /* state of the UTF-8 validation; 0 between characters */
     unsigned char head[WS_MAX_CLIENT_HEAD]; /* received header bytes of the current frame */
     unsigned char head_n;
     unsigned char phase;  /* index into the mask for the next payload byte */
     unsigned char opcode; /* opcode of the fragmented message, or 0 */
-    bool in_payload;      /* whether the header is complete */
-    bool closed;          /* a close frame or an error occurred */
+    bool in_payload;      /* whether the frame header is complete */
+    bool closed;          /* whether a close frame or an error occurred */
 };
 
 void ws_reader_init(struct ws_reader *r, size_t max_message);
@@ -59,24 +59,26 @@ void ws_reader_free(struct ws_reader *r);
 
 struct ws_message {
     enum ws_opcode opcode; /* WS_TEXT, WS_BINARY, WS_PING, WS_PONG or WS_CLOSE */
-    struct str payload;    /* valid until the next ws_decode; WS_CLOSE: the reason */
-    int close_code;        /* WS_CLOSE: the peer's code, or WS_NO_CODE */
+    struct str payload;    /* valid until the next ws_decode; the reason in case of WS_CLOSE */
+    int close_code;        /* for WS_CLOSE, the peer's code, or WS_NO_CODE */
 };
 
-/* Decodes bytes in place and returns how many were used. *ret_found: a message is complete; call
- * again with the rest, even if no bytes are left, to free the message. A negative result is a close
- * code (-1002, -1007, -1009) that ends the connection. Incomplete frames are stored in the reader.
- * Input after a close frame or an error is ignored. */
+/* Decodes bytes in place and returns how many were used. Sets *ret_found if a message is complete;
+ * then call again with the rest, even if no bytes are left, to free the message. A negative result
+ * is a close code (-1002, -1007, -1009) that ends the connection. Incomplete frames are stored in
+ * the reader. Input after a close frame or an error is ignored. */
 long ws_decode(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret, bool *ret_found);
 
-/* Frees the last message. True if the reader is in its initial state, so the caller may free it. */
-bool ws_reader_is_idle(struct ws_reader *r);
+/* Frees the last message. Returns true if the reader is in its initial state, so that the caller
+ * may free it. */
+bool ws_reader_release_message(struct ws_reader *r);
 
 /* Writes the header of an unfragmented, unmasked frame; returns its length. */
 size_t ws_encode_frame_head(char out[WS_MAX_HEAD], enum ws_opcode opcode, uint64_t payload);
 /* Appends a whole frame; appends nothing if it does not fit. */
 void ws_append_frame(struct buf *out, enum ws_opcode opcode, struct str payload);
-/* Appends a close frame; a long reason is truncated between characters. WS_NO_CODE: no payload. */
+/* Appends a close frame; a long reason is truncated between characters. With WS_NO_CODE, the frame
+ * has no payload. */
 void ws_append_close_frame(struct buf *out, int code, struct str reason);
 
 #endif

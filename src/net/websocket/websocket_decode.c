@@ -30,8 +30,6 @@ static struct ws_partial_message *get_or_create_partial_message(struct ws_reader
     return r->pieces;
 }
 
-/* --- payload -------------------------------------------------------------------------- */
-
 /* Unmasks payload with the mask at the end of the frame header, from its current index. */
 static void unmask_payload(struct ws_reader *r, char *p, size_t n)
 {
@@ -53,8 +51,8 @@ static void unmask_payload(struct ws_reader *r, char *p, size_t n)
     r->phase = (unsigned char)((r->phase + n) & 3);
 }
 
-/* Returns the UTF-8 state inside a character: the number of bytes that follow, and the range of the
- * next one, which is narrower after some first bytes. */
+/* Returns the UTF-8 state inside a character: the number of bytes that follow, and the valid range
+ * of the next byte, which is narrower after some first bytes. */
 static uint32_t utf8_continuation_state(uint32_t count, uint32_t least, uint32_t most)
 {
     return count | least << 8 | most << 16;
@@ -69,9 +67,9 @@ static uint32_t utf8_state_after_first_byte(unsigned char b)
         return UINT32_MAX;
     if (b < 0xe0)
         return utf8_continuation_state(1, 0x80, 0xbf);
-    if (b < 0xf0) /* no overlong forms, no surrogates */
+    if (b < 0xf0) /* the ranges exclude overlong forms and surrogates */
         return utf8_continuation_state(2, b == 0xe0 ? 0xa0 : 0x80, b == 0xed ? 0x9f : 0xbf);
-    /* no overlong forms, no code points above U+10FFFF */
+    /* The ranges exclude overlong forms and code points above U+10FFFF. */
     return utf8_continuation_state(3, b == 0xf0 ? 0x90 : 0x80, b == 0xf4 ? 0x8f : 0xbf);
 }
 
@@ -103,8 +101,6 @@ static bool utf8_validate_more(uint32_t *state, const char *p, size_t n)
     *state = s;
     return true;
 }
-
-/* --- frame headers -------------------------------------------------------------------- */
 
 static bool is_control_frame(const struct ws_reader *r)
 {
@@ -152,7 +148,8 @@ static int check_frame_length(struct ws_reader *r)
     return 0;
 }
 
-/* Reads a frame header. Returns 1: complete, 0: more bytes needed, negative: a close code. */
+/* Reads a frame header. Returns 1 if it is complete, 0 if more bytes are needed, or a negative
+ * close code. */
 static int read_frame_head(struct ws_reader *r, const char *bytes, size_t n, size_t *used)
 {
     while (r->head_n < frame_head_length(r)) {
@@ -173,8 +170,6 @@ static int read_frame_head(struct ws_reader *r, const char *bytes, size_t n, siz
     return 1;
 }
 
-/* --- messages ------------------------------------------------------------------------- */
-
 /* Returns true for close codes that RFC 6455 §7.4 or the IANA registry allow in a frame. */
 static bool is_valid_close_code(int code)
 {
@@ -193,7 +188,7 @@ static int finish_close_frame(struct ws_reader *r, struct str payload, struct ws
     if (payload.n == 1 || !payload.p)
         return -1002;
     ret->close_code = (unsigned char)payload.p[0] << 8 | (unsigned char)payload.p[1];
-    ret->payload = str_skip(payload, 2);
+    ret->payload = str_skip_bytes(payload, 2);
     if (!is_valid_close_code(ret->close_code))
         return -1002;
     return utf8_validate_more(&utf8, ret->payload.p, ret->payload.n) && utf8 == 0 ? 0 : -1007;
@@ -220,7 +215,8 @@ static bool has_stored_bytes(const struct ws_reader *r)
     return p && (is_control_frame(r) ? p->control.n : p->message.n);
 }
 
-/* Reads available payload of the current frame; returns its length or a negative close code. */
+/* Reads the available payload of the current frame; returns the number of bytes used or a negative
+ * close code. */
 static long read_frame_payload(struct ws_reader *r, char *p, size_t n, struct ws_message *ret,
                                bool *ret_found)
 {
@@ -263,7 +259,7 @@ static void free_returned_message(struct ws_reader *r)
         ws_reader_free(r);
 }
 
-bool ws_reader_is_idle(struct ws_reader *r)
+bool ws_reader_release_message(struct ws_reader *r)
 {
     free_returned_message(r);
     return !r->pieces && !r->head_n && !r->in_payload && !r->opcode && !r->closed;

@@ -8,7 +8,7 @@
 
 enum { KEY_BYTES = 16, KEY_TEXT_LENGTH = 24 };
 
-/* Finds a header that must occur exactly once. */
+/* Finds a header that must occur exactly once; returns false otherwise. */
 static bool find_single_header(const struct http_request *r, struct str name, struct str *ret)
 {
     int found = 0;

@@ -10,84 +10,91 @@
 #include "api/api.h"
 #include "model/user.h"
 
-extern const struct domain accounts_domain;        /* /auth, /users */
-extern const struct domain assets_domain;          /* /avatars, /banners */
-extern const struct domain default_avatars_domain; /* /embed/avatars */
+extern const struct domain accounts_domain;        /* routes below /auth and /users */
+extern const struct domain assets_domain;          /* routes below /avatars, /banners and so on */
+extern const struct domain default_avatars_domain; /* routes below /embed/avatars */
 extern const struct domain mfa_domain;
-extern const struct domain mail_domain;         /* /auth/forgot, /auth/verify */
-extern const struct domain current_user_domain; /* settings, notes, sessions */
+extern const struct domain mail_domain; /* routes /auth/forgot, /auth/reset and /auth/verify */
+extern const struct domain current_user_domain; /* routes below /users/@me */
 extern const struct domain settings_proto_domain;
-extern const struct world_parts accounts_world;
+extern const struct world_file_fields accounts_world;
 
 /* Returns ERR_UNKNOWN_USER if the user does not exist. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
-void user_prefetch(struct tx *tx, snowflake id);
 
-/* The two profile theme colours as a JSON array; null if the user has not chosen any. */
-enum err theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret);
+/* Inserts an account. *ret_taken is "username" or "email" if another account has that
+ * value, else NULL. */
+enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken);
+/* Inserts an account whose name and email are known to be free. */
+enum err user_insert_row(struct tx *tx, const struct user *u);
 
-/* The locale of a request: X-Discord-Locale, else the best match of Accept-Language, else the
- * account's locale, else en-US. Unsupported language tags are skipped. */
+/* Reads the two profile theme colours as a JSON array; null if the user has not chosen any. */
+enum err profile_theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret);
+
+/* Determines the locale of a request: X-Discord-Locale, else the best match of Accept-Language,
+ * else the account's locale, else en-US. Unsupported language tags are skipped. */
 enum err request_locale(struct call *call, struct str *ret);
-/* Reads the request headers only. Returns p == NULL if they name no supported locale. */
+/* Determines the locale from the request headers only. The result's p is NULL if the headers name
+ * no supported locale. */
 struct str locale_from_headers(const struct call *call);
 /* Variant of request_locale for a handler that has already read the caller's account. */
 struct str request_locale_for_user(const struct call *call, const struct user *caller);
 
 /* True if the name has 2-32 characters, all of them allowed in usernames. */
 bool username_is_allowed(struct str name);
-/* True for usernames that nobody may register. */
+/* True for usernames that cannot be registered, such as "everyone". */
 bool username_is_reserved(struct str name);
 
-/* --- pictures ------------------------------------------------------------------------- */
+/* --- storing and serving pictures ---------------------------------------------------- */
 
 /* Stores an image from the request body. Call it in a compute stage, because it writes to disk.
- * *ret receives the image's hash; null and absent are passed through. area: "avatars", "icons" …;
- * owner: id of the object that shows the picture. */
+ * *ret is the image's hash, or null or absent like the image. area is "avatars", "icons" and so on;
+ * owner is the id of the object that shows the picture. */
 enum err picture_store(struct call *call, const char *area, snowflake owner,
                        const struct opt_image *image, struct opt_str *ret);
 /* Deletes a picture in the call's transaction. Does nothing if hash is null or absent. */
 enum err picture_delete(struct call *call, const char *area, snowflake owner,
                         const struct opt_str *hash);
-/* Deletes the picture `before`, which `now` (possibly none) replaces. No-op if both are equal. */
-enum err picture_replace(struct call *call, const char *area, snowflake owner,
-                         const struct opt_str *before, const struct opt_str *now);
+/* Deletes the picture with the hash `before`, unless `now`, the object's new picture hash, is
+ * equal. */
+enum err picture_delete_old(struct call *call, const char *area, snowflake owner,
+                            const struct opt_str *before, const struct opt_str *now);
 
-/* Returns the hash that identifies a picture among those of its owner. id: id of the upload. */
-struct str image_hash(struct arena *a, const struct image *image, snowflake id);
-/* World import: inserts the row of a picture, returns its hash; bytes are stored after the
- * commit. */
-struct world_importer;
-enum err world_insert_picture(struct world_importer *im, const struct image *image,
-                              const char *area, snowflake id, struct opt_str *ret);
-/* Issues the token that the world file names, or a new one that the importer prints. */
-enum err world_issue_token(struct world_importer *im, struct str username,
-                           const struct opt_str *chosen, const struct json_path *up);
-/* Replies with the picture and an immutable Cache-Control header. Fails with ERR_NOT_FOUND. */
-enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash);
+/* Returns a hash of the picture's bytes and the upload's id, unique among its owner's pictures. */
+struct str picture_hash_of_upload(struct arena *a, const struct image *image, snowflake id);
+/* For the import of world files: inserts the row of a picture and returns the picture's hash. */
+struct world_file_importer;
+enum err world_file_import_picture(struct world_file_importer *im, const struct image *image,
+                                   const char *area, snowflake id, struct opt_str *ret);
+/* Issues the token that the world file declares for an account, or a new one that the import
+ * prints. */
+enum err world_file_import_token(struct world_file_importer *im, struct str username,
+                                 const struct opt_str *chosen, const struct json_path *up);
+/* Replies with the picture and an immutable Cache-Control header, or with ERR_NOT_FOUND. */
+enum err reply_with_picture(struct call *call, const char *area, snowflake owner, struct str hash);
 /* True if the URL, percent-encoded, fits a Location header of 4096 bytes. */
-bool external_picture_url_fits(struct str url);
+bool external_picture_url_fits_header(struct str url);
 /* True if this server may redirect to the URL: URLs of this server and public hosts; private hosts
  * only if outgoing requests to private networks are allowed. */
-bool external_picture_url_allowed(const struct call *call, struct str url);
-/* Records the URL of an externally hosted picture. *ret is the hash under which clients request the
- * picture below /avatars. owner: id of a webhook. */
-enum err external_picture_insert(struct tx *tx, snowflake owner, struct str url,
-                                 struct opt_str *ret);
+bool external_picture_url_is_allowed(const struct call *call, struct str url);
+/* Inserts the URL of an externally hosted webhook avatar. *ret is the hash under which clients
+ * request the picture below /avatars. owner is the webhook's id. */
+enum err external_picture_insert_url(struct tx *tx, snowflake owner, struct str url,
+                                     struct opt_str *ret);
 /* Replies with the generated default picture: a ring on a coloured background. */
-enum err picture_reply_default(struct call *call, snowflake owner);
+enum err reply_with_default_picture(struct call *call, snowflake owner);
 
-/* Hashes with Argon2id at this cost: tens of milliseconds, several MB, never on an event loop. */
+/* Hashes a password with Argon2id. Takes tens of milliseconds and several MB, so never call it on
+ * an event loop. */
 enum err password_hash_with_cost(unsigned long long ops, size_t memory, struct arena *a,
                                  struct str password, struct str *ret);
 
-/* For tools and tests: inserts an account directly. If password_hash is empty, the account has no
- * password. The token is allocated in the transaction's arena. */
-struct account_draft {
+/* Account that tools and tests insert directly. An empty password_hash means no password. */
+struct new_account_data {
     struct str username, global_name, password_hash;
     bool bot;
 };
-enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,
+enum err account_create(struct tx *tx, struct auth *auth, const struct new_account_data *draft,
                         struct user *ret_user, struct str *ret_token);
 
 #endif

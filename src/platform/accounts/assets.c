@@ -1,4 +1,4 @@
-/* assets.c - image routes (/avatars/…, /icons/… and so on) and storage of uploaded images. */
+/* assets.c - picture routes (/avatars/…, /icons/… and so on) and storage of uploaded pictures. */
 #include "platform/accounts/internal.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@ static void format_picture_name(char out[256], const char *area, snowflake owner
     snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_ARGS(hash));
 }
 
-/* Every upload gets a new name: an earlier copy of the same bytes may be about to be deleted. */
+/* Every upload gets a new name, because an earlier upload of the same bytes may be about to be
+ * deleted. */
 enum err picture_store(struct call *call, const char *area, snowflake owner,
                        const struct opt_image *image, struct opt_str *ret)
 {
@@ -21,7 +22,7 @@ enum err picture_store(struct call *call, const char *area, snowflake owner,
     ret->given = image->given;
     if (image->given != GIVEN)
         return OK;
-    ret->value = image_hash(call->arena, &image->value, id);
+    ret->value = picture_hash_of_upload(call->arena, &image->value, id);
     format_picture_name(name, area, owner, ret->value);
     return call_write_blob(call, id, name, image->value.bytes);
 }
@@ -37,8 +38,8 @@ enum err picture_delete(struct call *call, const char *area, snowflake owner,
     return call_delete_blob(call, name);
 }
 
-enum err picture_replace(struct call *call, const char *area, snowflake owner,
-                         const struct opt_str *before, const struct opt_str *now)
+enum err picture_delete_old(struct call *call, const char *area, snowflake owner,
+                            const struct opt_str *before, const struct opt_str *now)
 {
     bool stays = now->given == GIVEN && str_eq(before->value, now->value);
 
@@ -61,7 +62,8 @@ static struct str detect_content_type(const char *head, ssize_t n)
     return STR("image/webp");
 }
 
-/* Turns "a_0123….png" into "a_0123…": every extension returns the stored file unchanged. */
+/* Returns "a_0123…" for "a_0123….png". The extension is ignored: the stored file is served
+ * unchanged. */
 static struct str strip_file_extension(struct str file)
 {
     return str_cut(&file, '.');
@@ -69,8 +71,8 @@ static struct str strip_file_extension(struct str file)
 
 static bool is_picture_hash(struct str s)
 {
-    if (str_starts(s, STR("a_")))
-        s = str_skip(s, 2);
+    if (str_starts_with(s, STR("a_")))
+        s = str_skip_bytes(s, 2);
     for (size_t i = 0; i < s.n; i++)
         if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f')))
             return false;
@@ -129,7 +131,7 @@ static enum err reply_with_open_file(struct call *call, int fd, int64_t size)
     return call_reply_file(call, detect_content_type(head, n), fd, size);
 }
 
-enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash)
+enum err reply_with_picture(struct call *call, const char *area, snowflake owner, struct str hash)
 {
     char name[256];
     int64_t size;
@@ -149,16 +151,16 @@ static enum err get_picture(struct call *call)
 
     if (!is_picture_hash(hash))
         return ERR_NOT_FOUND;
-    enum err e = picture_reply(call, area, owner, hash);
+    enum err e = reply_with_picture(call, area, owner, hash);
     if (e != ERR_NOT_FOUND || !str_is(str_of(area), "avatars"))
         return e;
-    e = external_picture_find(call->tx, owner, hash, &url);
+    e = external_picture_find_url(call->tx, owner, hash, &url);
     if (e)
         return e;
-    return url.p ? external_picture_redirect(call, url) : ERR_NOT_FOUND;
+    return url.p ? redirect_to_external_picture(call, url) : ERR_NOT_FOUND;
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "home.id", .field = "guild_id", .doc = "The guild in which the picture is shown." },
     { .name = "owner.id", .field = "owner_id", .doc = "The object that the picture belongs to." },
     { .name = "file",

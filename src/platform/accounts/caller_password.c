@@ -1,11 +1,11 @@
-/* caller_password.c - asks the caller for the password again before sensitive changes.
+/* caller_password.c - checks the caller's password again before sensitive changes.
  *
- * A stolen token alone must not suffice. Attempts count towards the log-in limits. */
+ * A stolen token alone must not suffice for them. Attempts count towards the log-in limits. */
 #include "platform/accounts/internal.h"
 
 struct caller_password {
     struct str given;
-    struct str hash; /* hash to match; p == NULL: the account has no password */
+    struct str hash; /* the account's password hash; p is NULL if it has no password */
     struct str username;
     bool known_address;
 };
@@ -20,7 +20,7 @@ static enum err read_caller_password(struct call *call)
         return e;
     p->hash = user.password_hash;
     p->username = user.username;
-    return known_address_find(call, user.id, &p->known_address);
+    return known_login_address_find(call, user.id, &p->known_address);
 }
 
 enum err refuse_wrong_password(struct call *call)
@@ -34,7 +34,7 @@ static enum err check_caller_password(struct call *call)
     const struct caller_password *p = call_passed_data(call, "caller_password");
     struct password_attempt guess = { p->username, p->hash, p->given, p->known_address };
     bool right = true;
-    enum err e = p->hash.p ? password_check_and_count(call, &guess, &right) : OK;
+    enum err e = p->hash.p ? password_check_and_count_attempt(call, &guess, &right) : OK;
 
     return e ? e : right ? OK : refuse_wrong_password(call);
 }

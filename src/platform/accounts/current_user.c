@@ -13,7 +13,7 @@
 
 /* Results of the stages before the handler of PATCH /users/@me. */
 struct profile_change {
-    struct str known_hash; /* hash of the checked password; p == NULL: account has none */
+    struct str known_hash; /* hash of the checked password; p is NULL if the account has none */
     struct str username;   /* username before the change */
     bool known_address;
     struct str new_hash;
@@ -48,10 +48,11 @@ static enum err read_current_password(struct call *call)
         return call_add_field_error(call, "password", FORM_REQUIRED);
     change->known_hash = user.password_hash;
     change->username = user.username;
-    return known_address_find(call, user.id, &change->known_address);
+    return known_login_address_find(call, user.id, &change->known_address);
 }
 
-/* Attempts are counted, because the thief of a token could use this route to guess the password. */
+/* Attempts are counted, because a person who stole a token could guess the password with this
+ * route. */
 static enum err check_current_password(struct call *call)
 {
     const struct user_patch *in = call->body;
@@ -59,7 +60,7 @@ static enum err check_current_password(struct call *call)
     struct password_attempt guess = { change->username, change->known_hash, in->password.value,
                                       change->known_address };
     bool right = true;
-    enum err e = change->known_hash.p ? password_check_and_count(call, &guess, &right) : OK;
+    enum err e = change->known_hash.p ? password_check_and_count_attempt(call, &guess, &right) : OK;
 
     return e ? e : right ? OK : refuse_wrong_password(call);
 }
@@ -103,7 +104,7 @@ enum err prepare_modify_current_user(struct call *call)
         call->hash = check_and_hash_passwords;
     }
     if (patch_needs_password(call) && !name && !date && !email)
-        name = mfa_count_caller_attempt(call, &in->code);
+        name = mfa_count_code_attempt_of_caller(call, &in->code);
     if (in->avatar.given != ABSENT || in->banner.given != ABSENT)
         call->compute = store_profile_pictures;
     return name ? name : date ? date : email;
@@ -153,9 +154,9 @@ enum err caller_tokens_replace(struct call *call, struct str *ret)
     if (!e)
         e = mailed_links_invalidate(call, call->caller->id, LINK_RESET);
     if (!e)
-        e = known_addresses_delete(call, call->caller->id);
+        e = known_login_addresses_delete(call, call->caller->id);
     if (!e)
-        e = known_address_save(call, call->caller->id);
+        e = known_login_address_save(call, call->caller->id);
     if (e)
         return e;
     return auth_issue_token(api_options(call->api)->auth, call->tx, &grant, ret);
@@ -205,7 +206,7 @@ enum err modify_current_user(struct call *call)
         return refuse_wrong_password(call);
 
     if (patch_needs_password(call))
-        e = mfa_use_caller_code(call, &out.user, &in->code);
+        e = mfa_consume_caller_code(call, &out.user, &in->code);
     if (e)
         return e;
 
@@ -215,9 +216,9 @@ enum err modify_current_user(struct call *call)
     if (!e && taken)
         e = refuse_taken_name_or_email(call, taken);
     if (!e)
-        e = picture_replace(call, "avatars", before.id, &before.avatar, &out.user.avatar);
+        e = picture_delete_old(call, "avatars", before.id, &before.avatar, &out.user.avatar);
     if (!e)
-        e = picture_replace(call, "banners", before.id, &before.banner, &out.user.banner);
+        e = picture_delete_old(call, "banners", before.id, &before.banner, &out.user.banner);
     if (!e)
         e = send_verification_if_email_changed(call, &before, &out.user);
     if (!e && change->new_hash.p)
@@ -229,5 +230,5 @@ enum err modify_current_user(struct call *call)
               &out.user);
     if (public_fields_differ(&before, &out.user))
         e = hook_account_changed(call, &out.user);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }

@@ -4,8 +4,6 @@
 
 #include "model/fields/rows.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 struct profile_patch {
     struct opt_str pronouns, bio;
     struct opt_image banner;
@@ -63,9 +61,6 @@ static const struct schema own_profile_schema = {
 const struct type current_user_profile_reply = { .kind = KIND_OBJECT,
                                                  .schema = &own_profile_schema };
 
-/* --- handler ---------------------------------------------------------------------------- */
-
-/* Result of the stage that stores the banner. */
 struct stored_banner {
     struct opt_str hash;
 };
@@ -91,7 +86,7 @@ enum err prepare_modify_user_profile(struct call *call)
 static const char SAVE_PRONOUNS_AND_COLORS[] =
     "update users set pronouns = $2, theme_colors = $3 where id = $1";
 
-enum err theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret)
+enum err profile_theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret)
 {
     struct rows row;
     bool found;
@@ -130,7 +125,7 @@ enum err modify_current_user_profile(struct call *call)
     enum err e = user_find(call->tx, call->caller->id, &u);
 
     if (!e)
-        e = theme_colors_find(call->tx, u.id, &colors);
+        e = profile_theme_colors_find(call->tx, u.id, &colors);
     if (e)
         return e;
     before = u;
@@ -140,10 +135,10 @@ enum err modify_current_user_profile(struct call *call)
         e = tx_exec(call->tx, SAVE_PRONOUNS_AND_COLORS,
                     BIND(v_id(u.id), v_text(u.pronouns), optional_text_value(colors)), NULL);
     if (!e)
-        e = picture_replace(call, "banners", u.id, &before.banner, &u.banner);
+        e = picture_delete_old(call, "banners", u.id, &before.banner, &u.banner);
     if (e)
         return e;
     call_emit(call, EVENT_USER_UPDATE, audience_of_user(u.id), &current_user_schema, &u);
-    return call_reply(call, &(struct current_user_profile){ u.pronouns, u.bio, u.banner,
-                                                            u.accent_color, colors });
+    return call_reply_object(call, &(struct current_user_profile){ u.pronouns, u.bio, u.banner,
+                                                                   u.accent_color, colors });
 }

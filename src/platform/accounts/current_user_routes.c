@@ -9,7 +9,7 @@ static const struct route routes[] = {
         .doc = "The caller's login sessions.",
         .auth = AUTH_USER,
         .reply = &session_list_reply,
-        .handle = get_sessions,
+        .handle = get_login_sessions,
     },
     {
         .method = POST,
@@ -18,7 +18,7 @@ static const struct route routes[] = {
         .doc = "End sessions by their id_hash. Unknown hashes are ignored.",
         .auth = AUTH_USER,
         .body = &session_logout_body,
-        .handle = log_out_sessions,
+        .handle = log_out_login_sessions,
     },
     {
         .method = GET,
@@ -27,7 +27,7 @@ static const struct route routes[] = {
         .doc = "The caller's settings.",
         .auth = AUTH_USER,
         .reply = &type_user_settings,
-        .handle = get_settings,
+        .handle = get_user_settings,
     },
     {
         .method = PATCH,
@@ -39,7 +39,7 @@ static const struct route routes[] = {
         .reply = &type_user_settings,
         .fires = (const enum event[]){ EVENT_USER_SETTINGS_UPDATE, EVENT_FRIEND_SUGGESTION_DELETE,
                                        EVENT_NONE },
-        .handle = modify_settings,
+        .handle = modify_user_settings,
     },
     {
         .method = GET,

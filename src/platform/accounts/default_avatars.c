@@ -10,7 +10,7 @@ static const unsigned char colors[AVATARS][3] = {
     { 250, 166, 26 }, { 237, 66, 69 },   { 235, 69, 158 },
 };
 
-static void draw_white_ring(const struct png *png)
+static void draw_white_ring(const struct png_image *png)
 {
     const int middle = SIDE / 2, outer = 40 * 40, inner = 24 * 24;
 
@@ -26,7 +26,7 @@ static void draw_white_ring(const struct png *png)
 static void encode_default_avatar(struct buf *out, const unsigned char color[3])
 {
     unsigned char pixels[SIDE * PNG_ROW_BYTES(SIDE)] = { 0 };
-    struct png png = { SIDE, SIDE, { color[0], color[1], color[2], 255, 255, 255 }, pixels };
+    struct png_image png = { SIDE, SIDE, { color[0], color[1], color[2], 255, 255, 255 }, pixels };
 
     draw_white_ring(&png);
     png_encode_two_colors(&png, out);
@@ -42,7 +42,7 @@ static enum err reply_with_default_avatar(struct call *call, uint64_t n)
     return call_reply_buf(call, STR("image/png"), &png);
 }
 
-enum err picture_reply_default(struct call *call, snowflake owner)
+enum err reply_with_default_picture(struct call *call, snowflake owner)
 {
     return reply_with_default_avatar(call, (owner >> 22) % AVATARS);
 }

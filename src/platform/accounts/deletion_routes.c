@@ -27,7 +27,7 @@ enum err prepare_delete_account(struct call *call)
     const struct account_deletion_request *in = call->body;
 
     require_caller_password(call, in->password);
-    return mfa_count_caller_attempt(call, &in->code);
+    return mfa_count_code_attempt_of_caller(call, &in->code);
 }
 
 static enum err read_confirmed_caller(struct call *call, struct user *ret)
@@ -35,10 +35,10 @@ static enum err read_confirmed_caller(struct call *call, struct user *ret)
     const struct account_deletion_request *in = call->body;
     enum err e = read_caller_after_password_check(call, ret);
 
-    return e ? e : mfa_use_caller_code(call, ret, &in->code);
+    return e ? e : mfa_consume_caller_code(call, ret, &in->code);
 }
 
-/* Blocks the account at once; logging in with undelete cancels the deletion. */
+/* Schedules the deletion and blocks the account. A log-in with undelete cancels the deletion. */
 enum err delete_account(struct call *call)
 {
     struct user user;
@@ -53,5 +53,5 @@ enum err disable_account(struct call *call)
     struct user user;
     enum err e = read_confirmed_caller(call, &user);
 
-    return e ? e : account_pause(call, &user);
+    return e ? e : account_disable_by_owner(call, &user);
 }

@@ -8,14 +8,16 @@
 #include "base/clock.h"
 #include "platform/accounts/operator.h"
 
-enum { ERASURE_STEP_ROWS = 40 }; /* guilds or relationships ended per step; each sends events */
+enum {
+    ERASURE_STEP_ROWS = 40
+}; /* guilds left or relationships deleted per step; each emits events */
 
 static enum err erase_account_step(struct call *call, snowflake id)
 {
     struct deletion_step step = { ERASURE_STEP_ROWS, ERASURE_STEP_ROWS, INT64_MAX };
     enum err e = deletion_apply_all_rules(call, WITH_ACCOUNT, id, &step);
 
-    return e ? e : deletion_schedule_rest(call, &account_erasure_job, id, &step, STR(""));
+    return e ? e : deletion_schedule_next_step(call, &account_erasure_job, id, &step, STR(""));
 }
 
 static const char BLANK[] =
@@ -66,7 +68,7 @@ const struct job_kind account_erasure_job = {
     .run = run_account_erasure,
 };
 
-/* --- deletion request, 14 days before --------------------------------------------------- */
+/* --- scheduling a deletion in 14 days ------------------------------------------------ */
 
 #define DAY_US (INT64_C(86400) * 1000 * 1000)
 
@@ -84,17 +86,15 @@ static const char OWNS[] =
     "select 1 from applications where owner_id = $1 and removed = 0 union all "
     "select 1 from teams where owner_id = $1 limit 1";
 
-enum err account_owns_anything(struct call *call, snowflake id, bool *ret)
+enum err account_owns_guild_app_or_team(struct call *call, snowflake id, bool *ret)
 {
-    struct rows row;
-
-    return tx_one(call->tx, OWNS, BIND(v_id(id)), &row, ret);
+    return tx_exists(call->tx, OWNS, BIND(v_id(id)), ret);
 }
 
 enum err account_schedule_deletion(struct call *call, struct user *u)
 {
     bool owns;
-    enum err e = account_owns_anything(call, u->id, &owns);
+    enum err e = account_owns_guild_app_or_team(call, u->id, &owns);
 
     if (e || owns)
         return e ? e : ERR_OWNS_THINGS;
@@ -129,7 +129,7 @@ static enum err run_scheduled_deletion(struct call *call, const struct job *job)
     if (e == ERR_UNKNOWN_USER || (!e && (!user.deleting || account_is_erased(call->arena, &user))))
         return OK;
     if (!e)
-        e = account_owns_anything(call, user.id, &owns);
+        e = account_owns_guild_app_or_team(call, user.id, &owns);
     if (e)
         return e;
     return owns ? job_schedule(call, &account_deletion_job, user.id, clock_us() + DAY_US, STR(""))

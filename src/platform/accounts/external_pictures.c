@@ -32,16 +32,15 @@ static const char DROP_OLDEST[] =
 
 static enum err delete_oldest_pictures(struct tx *tx, snowflake owner)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_ADDRESSES, BIND(v_id(owner)), &row, &found);
-    int64_t more = e ? 0 : row_int(&row, 0) - MAX_PICTURES_PER_OWNER;
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, COUNT_ADDRESSES, BIND(v_id(owner)), &n);
+    int64_t more = e ? 0 : n - MAX_PICTURES_PER_OWNER;
 
     return more > 0 ? tx_exec(tx, DROP_OLDEST, BIND(v_id(owner), v_int(more)), NULL) : e;
 }
 
-enum err external_picture_insert(struct tx *tx, snowflake owner, struct str url,
-                                 struct opt_str *ret)
+enum err external_picture_insert_url(struct tx *tx, snowflake owner, struct str url,
+                                     struct opt_str *ret)
 {
     struct str hash = url_hash(tx_arena(tx), url);
     int64_t new = 0;
@@ -55,7 +54,7 @@ enum err external_picture_insert(struct tx *tx, snowflake owner, struct str url,
 static const char FIND_ADDRESS[] =
     "select url from picture_addresses where owner_id = $1 and hash = $2";
 
-enum err external_picture_find(struct tx *tx, snowflake owner, struct str hash, struct str *ret)
+enum err external_picture_find_url(struct tx *tx, snowflake owner, struct str hash, struct str *ret)
 {
     struct rows row;
     bool found;
@@ -82,7 +81,7 @@ static struct str percent_encode_url(struct arena *arena, struct str url)
     return buf_move_to_arena(&out, arena);
 }
 
-bool external_picture_url_fits(struct str url)
+bool external_picture_url_fits_header(struct str url)
 {
     size_t n = 0;
 
@@ -96,10 +95,10 @@ static bool is_url_of_this_server(const struct call *call, struct str url)
 {
     struct str own = api_base_url(call, "http");
 
-    return str_starts(url, own) && url.n > own.n && url.p[own.n] == '/';
+    return str_starts_with(url, own) && url.n > own.n && url.p[own.n] == '/';
 }
 
-bool external_picture_url_allowed(const struct call *call, struct str url)
+bool external_picture_url_is_allowed(const struct call *call, struct str url)
 {
     return api_may_request_private_address(call) || is_url_of_this_server(call, url) ||
            url_is_public(url);
@@ -120,8 +119,8 @@ static bool accepts_html(const struct http_request *r)
     return false;
 }
 
-/* Prevents open redirects: a link must not lead a browser to another site through this server.
- * Browsers send Sec-Fetch-Dest on https and localhost; elsewhere Accept: text/html marks a page. */
+/* Returns false if a browser opens the URL as a page, which prevents open redirects. Browsers send
+ * Sec-Fetch-Dest on https and localhost; elsewhere the header Accept contains text/html. */
 static bool request_expects_image(const struct call *call)
 {
     const struct http_request *r = call->exchange->request;
@@ -132,10 +131,10 @@ static bool request_expects_image(const struct call *call)
     return !accepts_html(r);
 }
 
-enum err external_picture_redirect(struct call *call, struct str url)
+enum err redirect_to_external_picture(struct call *call, struct str url)
 {
-    if (!request_expects_image(call) || !external_picture_url_fits(url) ||
-        !external_picture_url_allowed(call, url))
+    if (!request_expects_image(call) || !external_picture_url_fits_header(url) ||
+        !external_picture_url_is_allowed(call, url))
         return ERR_NOT_FOUND;
     call_add_header(call, "Location", percent_encode_url(call->arena, url));
     call_add_header(call, "Cache-Control", STR("private, max-age=86400"));

@@ -7,27 +7,28 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* Finds an account by username or email; fills password_hash. */
+/* Finds an account by username or email, with its password_hash. */
 enum err user_find_by_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found);
-/* *ret_taken is "username" or "email" if another account has that value, else NULL. */
-enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken);
+/* *ret_taken: as user_insert. */
 enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken);
 
 /* --- password.c ----------------------------------------------------------------------- */
 
-/* Argon2id: tens of milliseconds and several megabytes; call it only in a compute stage. */
+/* Hashes with Argon2id, which takes tens of milliseconds and several megabytes; call it only in a
+ * compute stage. */
 enum err password_hash(const struct api *api, struct arena *a, struct str password,
                        struct str *ret);
-/* If hash.p == NULL, hashes the password anyway and returns false, so that timing does not reveal
+/* If hash.p is NULL, hashes the password anyway and returns false, so that timing does not reveal
  * which logins exist. */
 bool password_verify(const struct api *api, struct str hash, struct str password);
 
 /* --- external_pictures.c -------------------------------------------------------------- */
 
-/* ret->p == NULL if the owner has no external picture with that hash. */
-enum err external_picture_find(struct tx *tx, snowflake owner, struct str hash, struct str *ret);
-/* Redirects the caller to the URL. */
-enum err external_picture_redirect(struct call *call, struct str url);
+/* Finds the URL of a picture. ret->p is NULL if the owner has no external picture with that
+ * hash. */
+enum err external_picture_find_url(struct tx *tx, snowflake owner, struct str hash,
+                                   struct str *ret);
+enum err redirect_to_external_picture(struct call *call, struct str url);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -51,7 +52,7 @@ struct token_reply {
 struct login_settings {
     struct str locale, theme;
 };
-/* Either a token, or the ticket for the second factor. */
+/* Reply to a log-in: a token, or a ticket with which the client sends the second factor. */
 struct login_reply {
     snowflake user_id;
     struct opt_str token;
@@ -72,8 +73,9 @@ enum err check_username(struct call *call, struct str name);
 enum err check_email(struct call *call, struct opt_str email);
 enum err refuse_taken_name_or_email(struct call *call, const char *field);
 
-/* Replies to a caller who proved the account with a password or mailed link: a token, or a ticket
- * if it has a second factor. undelete: cancel a pending deletion when the log-in is complete. */
+/* Replies to a caller who has sent the password or opened a mailed link: with a token, or with a
+ * ticket if the account has a second factor. If undelete is set, the completed log-in cancels a
+ * pending deletion. */
 enum err reply_to_login(struct call *call, const struct user *user, bool undelete);
 /* Replies with a new token to a caller who has completed the log-in. */
 enum err reply_with_login_token(struct call *call, const struct user *user);
@@ -82,11 +84,12 @@ enum err caller_tokens_replace(struct call *call, struct str *ret);
 
 /* --- caller_password.c ---------------------------------------------------------------- */
 
-/* Call in prepare: checks the caller's password before the handler runs. */
+/* Schedules the check of the caller's password before the handler. Call it in the route's
+ * prepare. */
 void require_caller_password(struct call *call, struct str given);
 enum err refuse_wrong_password(struct call *call); /* replies "Password does not match." */
-/* Call in the handler: reads the caller's account; fails if the password changed since the
- * check. */
+/* Reads the caller's account; fails if the password changed since the check. Call it in the
+ * handler. */
 enum err read_caller_after_password_check(struct call *call, struct user *ret);
 
 extern const struct type account_deletion_body;
@@ -105,54 +108,57 @@ enum err modify_current_user_profile(struct call *call);
 
 /* --- registration.c ------------------------------------------------------------------- */
 
-/* Call first in prepare: returns ERR_FEATURE_DISABLED if registration is closed. */
+/* Returns ERR_FEATURE_DISABLED if registration is closed. Call it first in the route's prepare. */
 enum err require_registration_open(struct call *call);
 /* Decides whether the caller may register. A registration code of the operator is consumed and
- * removed from *invite; any other invite remains, to be accepted with the new account. If only an
- * invite to a guild admits the caller, *ret_guild_required is set. */
+ * removed from *invite; any other invite remains in *invite, and the new account accepts it.
+ * *ret_guild_required is true if the registration is allowed only because of an invite to a
+ * guild. */
 enum err registration_authorize(struct call *call, struct opt_str *invite,
                                 bool *ret_guild_required);
 
-/* --- current_user_routes.c: route table for these handlers ------------------------------ */
+/* --- handlers of the routes in current_user_routes.c ------------------------------------ */
 
-enum err get_sessions(struct call *call);
-enum err log_out_sessions(struct call *call);
+enum err get_login_sessions(struct call *call);
+enum err log_out_login_sessions(struct call *call);
 extern const struct type session_list_reply, session_logout_body;
 
 enum err get_note(struct call *call);
 enum err put_note(struct call *call);
 extern const struct type note_reply, note_body;
 
-enum err get_settings(struct call *call);
-enum err modify_settings(struct call *call);
-/* If default_guilds_restricted is set, adds a newly joined guild to restricted_guilds, so that its
- * members cannot send direct messages to this user. */
-enum err settings_restrict_joined_guild(struct call *call, const struct member *m);
-extern const struct user_settings settings_defaults; /* All defaults except the locale. */
+enum err get_user_settings(struct call *call);
+enum err modify_user_settings(struct call *call);
+/* If the user's setting default_guilds_restricted is on, adds a newly joined guild to
+ * restricted_guilds, so that the guild's members cannot send direct messages to the user. */
+enum err user_settings_restrict_joined_guild(struct call *call, const struct member *m);
+extern const struct user_settings user_settings_defaults; /* all settings but the locale */
 
 /* --- password_attempts.c: wrong passwords --------------------------------------------- */
 
-/* A password attempt. hash: the hash to match (p == NULL: nothing matches). login: key of the
- * attempt counters, either the login that the client sent or the account's username. */
+/* A password that a caller sent. hash is the account's password hash; if its p is NULL, no password
+ * matches. login is the key of the attempt counters: the login that the client sent, or the
+ * username. */
 struct password_attempt {
     struct str login, hash, password;
     bool known_address;
 };
-/* Call in a hash stage. Checks a password that a caller sent and counts it if it is wrong.
- * ERR_RATE_LIMITED: too many attempts; the password was not checked. */
-enum err password_check_and_count(struct call *call, const struct password_attempt *g,
-                                  bool *ret_right);
+/* Checks a password that a caller sent, and counts the attempt if the password is wrong. Returns
+ * ERR_RATE_LIMITED without a check after too many attempts. Call it in a hash stage. */
+enum err password_check_and_count_attempt(struct call *call, const struct password_attempt *g,
+                                          bool *ret_right);
 
-/* *ret_known: the account has logged in from the caller's address before. */
-enum err known_address_find(struct call *call, snowflake user_id, bool *ret_known);
-/* Records that the account has logged in from the caller's address. */
-enum err known_address_save(struct call *call, snowflake user_id);
-/* Deletes all known addresses of the account; called when the password changes. */
-enum err known_addresses_delete(struct call *call, snowflake user_id);
+/* *ret_known is true if the account has logged in from the caller's IP address before. */
+enum err known_login_address_find(struct call *call, snowflake user_id, bool *ret_known);
+/* Records that the account has logged in from the caller's IP address. */
+enum err known_login_address_save(struct call *call, snowflake user_id);
+/* Deletes all known IP addresses of the account. Call it when the password changes. */
+enum err known_login_addresses_delete(struct call *call, snowflake user_id);
 
 /* --- locale.c ------------------------------------------------------------------------- */
 
-/* Returns the supported locale that the two header values ask for; p == NULL if there is none. */
+/* Returns the supported locale that the header values X-Discord-Locale and Accept-Language ask for.
+ * The result's p is NULL if they name no supported locale. */
 struct str locale_from_header_values(struct str named, struct str accepted);
 
 /* --- rules.c: pure functions ------------------------------------------------------------ */

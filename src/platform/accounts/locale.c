@@ -34,7 +34,7 @@ static int parse_quality_value(struct str parameters)
 
     if (!q.n)
         return 1000;
-    if (!str_starts(q, STR("q=")) || q.n < 3 || (q.p[2] != '0' && q.p[2] != '1'))
+    if (!str_starts_with(q, STR("q=")) || q.n < 3 || (q.p[2] != '0' && q.p[2] != '1'))
         return 0;
     if (q.p[2] == '1')
         return 1000;
@@ -85,7 +85,6 @@ static const char LOCALE_OF[] = "select locale from users where id = $1";
 enum err request_locale(struct call *call, struct str *ret)
 {
     struct rows row;
-    bool found;
 
     *ret = locale_from_headers(call);
     if (ret->p)
@@ -93,9 +92,8 @@ enum err request_locale(struct call *call, struct str *ret)
     *ret = fallback;
     if (!call->caller)
         return OK;
-    enum err e = tx_one(call->tx, LOCALE_OF, BIND(v_id(call->caller->id)), &row, &found);
-    if (!e && !found)
-        e = ERR_UNKNOWN_USER;
+    enum err e =
+        tx_one_or(call->tx, LOCALE_OF, BIND(v_id(call->caller->id)), ERR_UNKNOWN_USER, &row);
     if (!e && row_text(&row, 0).n)
         *ret = row_text(&row, 0);
     return e;

@@ -85,7 +85,7 @@ enum err get_note(struct call *call)
 
     if (e)
         return e;
-    return out.note.n ? call_reply(call, &out) : ERR_UNKNOWN_USER;
+    return out.note.n ? call_reply_object(call, &out) : ERR_UNKNOWN_USER;
 }
 
 enum err put_note(struct call *call)

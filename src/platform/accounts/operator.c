@@ -20,11 +20,10 @@ static enum err issue_operator_token(struct tx *tx, void *arg)
     const struct operator_token_request *w = arg;
     struct rows row;
     struct str token;
-    bool found;
-    enum err e = tx_one(tx, FIND_PERSON, BIND(v_text(w->username)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_PERSON, BIND(v_text(w->username)), ERR_UNKNOWN_USER, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_USER;
+    if (e)
+        return e;
     struct token_grant grant = {
         .user_id = row_id(&row, 0),
         .kind = CALLER_USER,
@@ -46,7 +45,7 @@ enum err operator_issue_token(struct store *store, struct auth *auth, struct str
     return store_run(store, STORE_WRITE, NULL, issue_operator_token, &w);
 }
 
-/* --- account actions -------------------------------------------------------------------- */
+/* --- actions on an account ----------------------------------------------------------- */
 
 static const char REVOKE[] = "delete from tokens where user_id = $1";
 
@@ -68,10 +67,11 @@ enum err account_set_disabled(struct call *call, const struct user *u, bool disa
     return e || !disabled || u->bot.value ? e : account_revoke_tokens(call, u->id);
 }
 
-/* Skips accounts that an operator disabled: their owner must not be able to enable them. */
+/* Accounts that an operator disabled are not changed, because their owner must not be able to
+ * enable them. */
 static const char PAUSE[] = "update users set disabled = $2 where id = $1 and disabled = 0";
 
-enum err account_pause(struct call *call, const struct user *u)
+enum err account_disable_by_owner(struct call *call, const struct user *u)
 {
     int64_t paused = 0;
     enum err e = tx_exec(call->tx, PAUSE, BIND(v_id(u->id), v_int(ACCOUNT_PAUSED)), &paused);
@@ -88,7 +88,7 @@ enum err account_set_password(struct call *call, snowflake id, struct str hash)
     enum err e = tx_exec(call->tx, SET_PASSWORD, BIND(v_id(id), v_text(hash)), NULL);
 
     if (!e)
-        e = known_addresses_delete(call, id);
+        e = known_login_addresses_delete(call, id);
     return e ? e : account_revoke_tokens(call, id);
 }
 

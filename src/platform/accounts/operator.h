@@ -3,8 +3,8 @@
  * Anyone with access to the server's data folder can act as any user: the control socket there
  * issues tokens.
  *
- * These functions belong to the account domain, not to admin/, because they write its tables and
- * because users can do some of these actions on their own account (account_pause,
+ * These functions are in accounts/, not in admin/, because they write the tables of accounts/ and
+ * because users can do some of these actions on their own account (account_disable_by_owner,
  * account_schedule_deletion). */
 #ifndef PLATFORM_ACCOUNTS_OPERATOR_H
 #define PLATFORM_ACCOUNTS_OPERATOR_H
@@ -16,8 +16,8 @@
 /* Operator tokens are short-lived, because a tool may exit without logging out. */
 enum { OPERATOR_TOKEN_S = 15 * 60 };
 
-/* Issues a token for a user, valid for 15 minutes. ERR_UNKNOWN_USER if no person has that name.
- * Blocks on the store: never call it on an event loop. */
+/* Issues a token for a user, valid for 15 minutes. Returns ERR_UNKNOWN_USER if no user account
+ * (bots excluded) has that name. Waits for the store, so never call it on an event loop. */
 enum err operator_issue_token(struct store *store, struct auth *auth, struct str username,
                               struct arena *arena, struct str *ret);
 
@@ -25,13 +25,14 @@ enum err operator_issue_token(struct store *store, struct auth *auth, struct str
 
 /* Revokes every token, of all types, and closes every session of the account. */
 enum err account_revoke_tokens(struct call *call, snowflake id);
-/* Disabling revokes a person's tokens; a bot's token works again when the bot is enabled. */
+/* Disables or enables an account. Disabling revokes the tokens of a user; the token of a bot works
+ * again when the bot is enabled. */
 enum err account_set_disabled(struct call *call, const struct user *u, bool disabled);
-/* Disables an account at its owner's request, until account_cancel_deletion. users.disabled is then
- * ACCOUNT_PAUSED; it is 1 if the operator disabled the account. */
+/* Disables an account at its owner's request, until account_cancel_deletion. The column
+ * users.disabled is then ACCOUNT_PAUSED; it is 1 if the operator disabled the account. */
 enum { ACCOUNT_PAUSED = 2 };
-enum err account_pause(struct call *call, const struct user *u);
-/* Sets the password hash, revokes every token and deletes every known address of the account. */
+enum err account_disable_by_owner(struct call *call, const struct user *u);
+/* Sets the password hash, revokes every token and deletes every known IP address of the account. */
 enum err account_set_password(struct call *call, snowflake id, struct str hash);
 /* Removes the second factor, for a user who lost it. */
 enum err account_remove_mfa(struct call *call, struct user *u);
@@ -39,29 +40,30 @@ enum err account_set_premium(struct call *call, struct user *u, int64_t type);
 /* Erases the account permanently. The account must not own guilds, applications or teams. */
 enum err account_erase(struct call *call, const struct user *u);
 bool account_is_erased(struct arena *arena, const struct user *u);
-extern const struct job_kind account_erasure_job; /* deletes the remaining rows in steps */
+extern const struct job_kind account_erasure_job; /* deletes the other rows in steps */
 
 /* *ret is true if the account owns guilds, applications or teams. */
-enum err account_owns_anything(struct call *call, snowflake id, bool *ret);
-/* Schedules the deletion after this many days; the account is locked until then unless the deletion
- * is cancelled. ERR_OWNS_THINGS if the account still owns guilds, applications or teams. */
+enum err account_owns_guild_app_or_team(struct call *call, snowflake id, bool *ret);
+/* Schedules the deletion of the account in ACCOUNT_DELETION_DAYS days; until then the account
+ * cannot be used unless the deletion is cancelled. Returns ERR_OWNS_THINGS if the account owns
+ * guilds, applications or teams. */
 enum { ACCOUNT_DELETION_DAYS = 14 };
 enum err account_schedule_deletion(struct call *call, struct user *u);
-/* Cancels a scheduled deletion or a pause. */
+/* Cancels a scheduled deletion, or enables an account that its owner disabled. */
 enum err account_cancel_deletion(struct call *call, struct user *u);
 extern const struct job_kind account_deletion_job;
 
-/* A code that admits a registration where one is required. Only the digest of the code is stored;
- * the plain code is returned once, when it is created. */
+/* A code that permits a registration on servers that require one. Only the code's digest is stored;
+ * registration_invite_create returns the plain code once. */
 struct registration_invite {
     snowflake id;
-    struct str code, prefix; /* prefix: shown in lists */
+    struct str code, prefix; /* prefix: first characters of the code, shown in lists */
     int64_t uses, expires_at, created_at;
 };
 enum err registration_invite_create(struct call *call, struct registration_invite *i);
-/* Lists the codes that are still usable: struct registration_invite without code. */
+/* Lists the codes that are still usable as struct registration_invite, without the field .code. */
 enum err registration_invites_list(struct tx *tx, snowflake after, int64_t limit, struct list *ret);
-/* Revokes a code, named by its id or by the code itself. ERR_NOT_FOUND */
+/* Revokes a code. name is the code or its id. Returns ERR_NOT_FOUND if there is no such code. */
 enum err registration_invite_revoke(struct call *call, struct str name,
                                     struct registration_invite *ret);
 extern const struct job_kind registration_codes_job;

@@ -10,7 +10,7 @@ enum err password_hash_with_cost(unsigned long long ops, size_t memory, struct a
 
     if (crypto_pwhash_str_alg(out, password.p, password.n, ops, memory,
                               crypto_pwhash_ALG_ARGON2ID13) != 0)
-        return ERR_UNAVAILABLE; /* out of memory */
+        return ERR_UNAVAILABLE; /* Argon2id could not allocate its memory. */
     *ret = str_of(out);
     return OK;
 }

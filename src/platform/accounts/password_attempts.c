@@ -24,7 +24,7 @@ static const struct rate_limit limit_wrong_by_login = {
     .name = "wrong-password-anonymous", .count = 60, .window_s = 1800, .strict = true
 };
 
-/* --- addresses ------------------------------------------------------------------------ */
+/* --- known IP addresses of an account ------------------------------------------------ */
 
 /* IPv6 addresses are counted per /64, because one customer usually has a whole /64. */
 static struct str caller_address_key(const struct call *call)
@@ -33,7 +33,7 @@ static struct str caller_address_key(const struct call *call)
     unsigned char bytes[16];
 
     if (inet_pton(AF_INET6, str_dup_cstring(call->arena, text), bytes) != 1 ||
-        str_starts(text, STR("::ffff:")))
+        str_starts_with(text, STR("::ffff:")))
         return text;
     return str_dup(call->arena, str_slice((const char *)bytes, 8));
 }
@@ -51,13 +51,10 @@ static struct str known_address_digest(const struct call *call, snowflake user_i
 static const char FIND_ADDRESS[] =
     "select 1 from known_addresses where user_id = $1 and address = $2";
 
-enum err known_address_find(struct call *call, snowflake user_id, bool *ret_known)
+enum err known_login_address_find(struct call *call, snowflake user_id, bool *ret_known)
 {
-    struct rows row;
-
-    return tx_one(call->tx, FIND_ADDRESS,
-                  BIND(v_id(user_id), v_bytes(known_address_digest(call, user_id))), &row,
-                  ret_known);
+    return tx_exists(call->tx, FIND_ADDRESS,
+                     BIND(v_id(user_id), v_bytes(known_address_digest(call, user_id))), ret_known);
 }
 
 static const char SAVE_ADDRESS[] =
@@ -68,7 +65,7 @@ static const char DROP_OLDEST[] =
     "(select address from known_addresses where user_id = $1 "
     "order by seen_at desc, address limit 20)";
 
-enum err known_address_save(struct call *call, snowflake user_id)
+enum err known_login_address_save(struct call *call, snowflake user_id)
 {
     enum err e = tx_exec(
         call->tx, SAVE_ADDRESS,
@@ -79,12 +76,10 @@ enum err known_address_save(struct call *call, snowflake user_id)
 
 static const char DELETE_ADDRESSES[] = "delete from known_addresses where user_id = $1";
 
-enum err known_addresses_delete(struct call *call, snowflake user_id)
+enum err known_login_addresses_delete(struct call *call, snowflake user_id)
 {
     return tx_exec(call->tx, DELETE_ADDRESSES, BIND(v_id(user_id)), NULL);
 }
-
-/* --- counting ------------------------------------------------------------------------- */
 
 struct attempt_counter {
     const struct rate_limit *limit;
@@ -99,8 +94,8 @@ static void uncount_attempts(struct call *call, const struct attempt_counter *co
 
 /* Counts every attempt before the check, so that parallel attempts cannot exceed the limit, and
  * uncounts the attempt if the password was right. */
-enum err password_check_and_count(struct call *call, const struct password_attempt *g,
-                                  bool *ret_right)
+enum err password_check_and_count_attempt(struct call *call, const struct password_attempt *g,
+                                          bool *ret_right)
 {
     struct str address = caller_address_key(call);
     const struct attempt_counter counts[] = {

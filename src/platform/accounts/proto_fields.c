@@ -22,7 +22,7 @@ static bool parse_varint(struct str *rest, uint64_t *ret)
         v |= (uint64_t)(c & 0x7f) << (7 * i);
         if (c & 0x80)
             continue;
-        *rest = str_skip(*rest, i + 1);
+        *rest = str_skip_bytes(*rest, i + 1);
         *ret = v;
         return true;
     }
@@ -33,7 +33,7 @@ static bool skip_bytes(struct str *rest, uint64_t n)
 {
     if (n > rest->n)
         return false;
-    *rest = str_skip(*rest, (size_t)n);
+    *rest = str_skip_bytes(*rest, (size_t)n);
     return true;
 }
 
@@ -104,13 +104,13 @@ static void append_varint(struct buf *out, uint64_t v)
     buf_add_char(out, (char)v);
 }
 
-void proto_append_varint(struct buf *out, uint64_t number, uint64_t value)
+void proto_append_varint_field(struct buf *out, uint64_t number, uint64_t value)
 {
     append_varint(out, number << 3 | WIRE_VARINT);
     append_varint(out, value);
 }
 
-void proto_append_bytes(struct buf *out, uint64_t number, struct str message)
+void proto_append_bytes_field(struct buf *out, uint64_t number, struct str message)
 {
     append_varint(out, number << 3 | WIRE_BYTES);
     append_varint(out, message.n);

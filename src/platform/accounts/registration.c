@@ -69,7 +69,7 @@ const struct job_kind registration_codes_job = {
 static const char ADD_INVITE[] =
     "insert into registration_invites (code, uses_left, expires_at, created_at, id, prefix) "
     "values ($1, $2, $3, $4, $5, $6)";
-/* Deletes codes that are expired or used up. */
+/* Deletes registration codes that are expired or used up. */
 static const char DROP_INVITES[] =
     "delete from registration_invites where code in (select code from registration_invites "
     "where expires_at <= $1 or uses_left <= 0 limit 100)";
@@ -128,23 +128,22 @@ enum err registration_invite_revoke(struct call *call, struct str name,
 {
     struct rows row;
     snowflake id = 0;
-    bool found;
 
-    if (!snowflake_parse(name, &id) && !str_starts(name, STR("reg-")))
+    if (!snowflake_parse(name, &id) && !str_starts_with(name, STR("reg-")))
         return ERR_NOT_FOUND;
     /* Rows that still contain a plain code have id 0, so an id of 0 must not match them. */
     struct value by_id = id ? v_id(id) : v_int(-1);
     enum err e =
-        tx_one(call->tx, REVOKE_INVITE,
-               BIND(by_id, v_text(registration_code_digest(call->arena, name)), v_text(name)), &row,
-               &found);
-    if (e || !found)
-        return e ? e : ERR_NOT_FOUND;
+        tx_one_or(call->tx, REVOKE_INVITE,
+                  BIND(by_id, v_text(registration_code_digest(call->arena, name)), v_text(name)),
+                  ERR_NOT_FOUND, &row);
+    if (e)
+        return e;
     registration_invite_from_row(&row, ret);
     return OK;
 }
 
-/* --- registering ---------------------------------------------------------------------- */
+/* --- checking a registration --------------------------------------------------------- */
 
 /* Matches the digest or a plain code of an earlier version. A digest does not start with "reg-",
  * so it cannot be used as a code. */
@@ -176,7 +175,7 @@ enum err registration_authorize(struct call *call, struct opt_str *invite, bool 
     bool used = false;
 
     /* Only registration codes start with "reg-"; other invites lead to guilds. */
-    if (invite->given == GIVEN && str_starts(invite->value, STR("reg-"))) {
+    if (invite->given == GIVEN && str_starts_with(invite->value, STR("reg-"))) {
         enum err e = use_registration_code(call, *invite, &used);
 
         if (e)

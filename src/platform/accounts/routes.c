@@ -15,8 +15,8 @@
 
 enum { LEAST_AGE = 13 };
 
-/* Five attempts a minute per address, also for authenticated callers: an attacker with many tokens
- * could use all of them to guess. password_attempts.c also counts wrong passwords. */
+/* Five log-ins a minute per IP address, also for authenticated callers, because an attacker with
+ * many tokens could otherwise guess passwords with all of them. */
 static const struct rate_limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
@@ -115,7 +115,7 @@ static enum err register_account(struct call *call)
     const struct str *hash = call_passed_data(call, "str");
     struct token_reply out;
     const char *taken;
-    int64_t wait_ms; /* unused: if the mail limit is reached, no mail is sent */
+    int64_t wait_ms; /* unused; no mail is sent if the limit is reached */
     struct user user = {
         .id = snowflake_new(),
         .username = in->username,
@@ -140,12 +140,12 @@ static enum err register_account(struct call *call)
         return refuse_taken_name_or_email(call, taken);
     e = hook_account_created(call, &(struct account_creation){ user.id, invite, guild_required });
     if (!e && hash)
-        e = known_address_save(call, user.id);
+        e = known_login_address_save(call, user.id);
     if (!e && mail_is_configured(call) && in->email.given == GIVEN)
         e = mailed_link_send(call, &user, LINK_VERIFY, &wait_ms);
     if (!e)
         e = issue_login_token(call, user.id, &out.token);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 /* --- POST /auth/login ----------------------------------------------------------------- */
@@ -156,13 +156,14 @@ static enum err refuse_invalid_login(struct call *call)
     return call_add_field_error(call, "password", "INVALID_LOGIN", "Login or password is invalid.");
 }
 
-/* Account and address, read before the password check. */
+/* Account of the login, read before the password check. */
 struct login_attempt {
-    struct user user; /* all zero: no such account */
+    struct user user; /* all zero if the account does not exist */
     bool known_address;
 };
 
-/* An unknown login takes the same steps as a known one, so that timing does not reveal it. */
+/* An unknown login takes the same steps as a known one, so that timing does not reveal which
+ * exist. */
 static enum err read_login_account(struct call *call)
 {
     const struct login *in = call->body;
@@ -170,7 +171,7 @@ static enum err read_login_account(struct call *call)
     bool found;
     enum err e = user_find_by_login(call->tx, in->login, &entrance->user, &found);
 
-    return e ? e : known_address_find(call, entrance->user.id, &entrance->known_address);
+    return e ? e : known_login_address_find(call, entrance->user.id, &entrance->known_address);
 }
 
 static enum err verify_login_password(struct call *call)
@@ -180,7 +181,7 @@ static enum err verify_login_password(struct call *call)
     struct password_attempt guess = { in->login, entrance->user.password_hash, in->password,
                                       entrance->known_address };
     bool right;
-    enum err e = password_check_and_count(call, &guess, &right);
+    enum err e = password_check_and_count_attempt(call, &guess, &right);
 
     if (!e && !right)
         call_log_refusal(call, REFUSED_PASSWORD);
@@ -199,16 +200,16 @@ enum err reply_with_login_token(struct call *call, const struct user *user)
     struct user_settings all;
     struct login_settings settings;
     struct login_reply out = { .user_id = user->id, .user_settings = &settings };
-    enum err e = settings_find(call->tx, user->id, &all);
+    enum err e = user_settings_find(call->tx, user->id, &all);
 
     if (e)
         return e;
     settings = (struct login_settings){ all.locale.value, all.theme.value };
-    e = known_address_save(call, user->id);
+    e = known_login_address_save(call, user->id);
     if (!e)
         e = issue_login_token(call, user->id, &out.token.value);
     out.token.given = GIVEN;
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static struct opt_bool given_flag(bool yes)
@@ -224,17 +225,18 @@ enum err reply_to_login(struct call *call, const struct user *user, bool undelet
         return reply_with_login_token(call, user);
     randombytes_buf(instance, sizeof instance);
     struct str ticket = mfa_ticket_create(call, user, undelete ? TICKET_UNDELETE : TICKET_LOGIN);
-    return call_reply(call, &(struct login_reply){
-                                .user_id = user->id,
-                                .mfa = given_flag(true),
-                                .sms = given_flag(false),
-                                .totp = given_flag(true),
-                                .backup = given_flag(true),
-                                .webauthn = { .given = GIVEN_NULL },
-                                .ticket = { GIVEN, ticket },
-                                .login_instance_id = { GIVEN, str_hex_encode(call->arena, instance,
-                                                                             sizeof instance) },
-                            });
+    return call_reply_object(
+        call,
+        &(struct login_reply){
+            .user_id = user->id,
+            .mfa = given_flag(true),
+            .sms = given_flag(false),
+            .totp = given_flag(true),
+            .backup = given_flag(true),
+            .webauthn = { .given = GIVEN_NULL },
+            .ticket = { GIVEN, ticket },
+            .login_instance_id = { GIVEN, str_hex_encode(call->arena, instance, sizeof instance) },
+        });
 }
 
 static enum err log_in(struct call *call)
@@ -254,7 +256,8 @@ static enum err log_in(struct call *call)
         return ERR_ACCOUNT_DISABLED;
     if (user.deleting && !in->undelete)
         return ERR_ACCOUNT_DELETING;
-    /* With a second factor, the deletion or pause is cancelled only after the code is checked. */
+    /* If the account has a second factor, a pending deletion is cancelled only after the code is
+     * checked. */
     bool undelete = user.deleting || user.paused;
     if (undelete && !user.mfa_enabled)
         e = account_cancel_deletion(call, &user);
@@ -264,16 +267,16 @@ static enum err log_in(struct call *call)
 /* POST /auth/logout: revokes the token of this request at once. */
 static enum err log_out(struct call *call)
 {
-    call_revoke_session(call, call->caller->id, call->caller->session);
+    call_revoke_session_token(call, call->caller->id, call->caller->session);
     return auth_delete_token(call->tx, call->caller->session);
 }
 
 /* Apps with a bearer token get fewer fields of an account than its owner. */
 static enum err reply_with_identity(struct call *call, const struct user *user)
 {
-    bool email = call->caller->scopes & auth_scope_bit(STR("email"));
+    bool email = call->caller->scopes & auth_oauth2_scope_bit(STR("email"));
     struct buf text;
-    struct json_writer j = json_writer_to(&text);
+    struct json_writer j = json_writer_to_buf(&text);
 
     buf_init(&text, CALL_MAX_REPLY);
     schema_encode_object(&j, email ? &oauth2_user_with_email_schema : &oauth2_user_schema, user);
@@ -288,12 +291,12 @@ static enum err get_current_user(struct call *call)
     if (e)
         return e;
     return call->caller->kind == CALLER_BEARER ? reply_with_identity(call, &user)
-                                               : call_reply(call, &user);
+                                               : call_reply_object(call, &user);
 }
 
 static enum err get_user(struct call *call)
 {
-    return call_reply(call, call->target.user);
+    return call_reply_object(call, call->target.user);
 }
 
 static enum err resolve_user(struct call *call)
@@ -302,7 +305,7 @@ static enum err resolve_user(struct call *call)
     return user_find(call->tx, call_path_id(call, "user.id"), call->target.user);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "user.id",
         .field = "user_id",
@@ -414,7 +417,7 @@ const struct domain accounts_domain = {
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &account_erasure_job, &account_deletion_job,
                                               &registration_codes_job, NULL },
-    .hooks = &(const struct hooks){ .member_joined = settings_restrict_joined_guild },
+    .hooks = &(const struct hook_listeners){ .member_joined = user_settings_restrict_joined_guild },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_OF(WITH_ACCOUNT, "notes", "user_id", "target_id") },
@@ -426,7 +429,7 @@ const struct domain accounts_domain = {
             { 0 } },
 };
 
-enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,
+enum err account_create(struct tx *tx, struct auth *auth, const struct new_account_data *draft,
                         struct user *ret_user, struct str *ret_token)
 {
     struct user user = {

@@ -42,20 +42,12 @@ static const char FIND_USER[] = "select " USER_COLUMNS " from users u where u.id
 enum err user_find(struct tx *tx, snowflake id, struct user *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_USER, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_USER, BIND(v_id(id)), ERR_UNKNOWN_USER, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_USER;
     user_from_row(&row, 0, ret);
     return OK;
-}
-
-void user_prefetch(struct tx *tx, snowflake id)
-{
-    tx_prefetch(tx, FIND_USER, BIND(v_id(id)));
 }
 
 void partial_user_from_row(const struct rows *r, int column, struct user *ret)
@@ -74,21 +66,13 @@ void partial_user_from_row(const struct rows *r, int column, struct user *ret)
 
 static const char FIND_PARTIAL[] = "select " PARTIAL_USER_COLUMNS " from users u where u.id = $1";
 
-void user_prefetch_partial(struct tx *tx, snowflake id)
-{
-    tx_prefetch(tx, FIND_PARTIAL, BIND(v_id(id)));
-}
-
 enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_PARTIAL, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_PARTIAL, BIND(v_id(id)), ERR_UNKNOWN_USER, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_USER;
     partial_user_from_row(&row, 0, ret);
     return OK;
 }
@@ -130,12 +114,8 @@ static const char ADD_USER[] =
     "insert into users (id, username, global_name, email, password_hash, locale, bot, date_of_birth, "
     "verified) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken)
+enum err user_insert_row(struct tx *tx, const struct user *u)
 {
-    enum err e = find_taken_name_or_email(tx, u, ret_taken);
-
-    if (e || *ret_taken)
-        return e;
     return tx_exec(tx, ADD_USER,
                    BIND(v_id(u->id), v_text(u->username), optional_text_value(u->global_name),
                         optional_text_value(u->email),
@@ -144,6 +124,13 @@ enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken
                         u->date_of_birth.p ? v_text(u->date_of_birth) : v_null(),
                         v_int(u->verified)),
                    NULL);
+}
+
+enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken)
+{
+    enum err e = find_taken_name_or_email(tx, u, ret_taken);
+
+    return e || *ret_taken ? e : user_insert_row(tx, u);
 }
 
 static const char SAVE_USER[] =

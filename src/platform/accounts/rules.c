@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/pictures.h"
 
-/* ISO dates compare as text: comparing "-MM-DD" says whether this year's birthday has passed. */
+/* Dates are compared as text: if "-MM-DD" of today is less, this year's birthday has not passed. */
 int64_t age_in_years_on(struct str birth, struct str today)
 {
     uint64_t born = 0, now = 0;
@@ -33,7 +33,7 @@ bool username_is_reserved(struct str name)
     return false;
 }
 
-struct str image_hash(struct arena *a, const struct image *image, snowflake id)
+struct str picture_hash_of_upload(struct arena *a, const struct image *image, snowflake id)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
     crypto_hash_sha256_state state;

@@ -8,7 +8,7 @@ static bool is_email_address(struct str s)
 
     if (!at || at == s.p || at == s.p + s.n - 1)
         return false;
-    struct str domain = str_skip(s, (size_t)(at - s.p) + 1);
+    struct str domain = str_skip_bytes(s, (size_t)(at - s.p) + 1);
     /* Line breaks are refused, because they would inject header lines into a mail. */
     return !memchr(domain.p, '@', domain.n) && !memchr(s.p, ' ', s.n) &&
            rule_visible_name.is_valid(s);

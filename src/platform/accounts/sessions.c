@@ -86,7 +86,7 @@ static void login_session_from_row(const struct rows *r, void *ret)
 
     info->platform = row_optional_text(r, 2);
     memcpy(s->token, row_bytes(r, 0).p, sizeof s->token);
-    login_public_ids(s->token, NULL, hash);
+    login_write_public_ids(s->token, NULL, hash);
     s->id_hash = str_dup(arena, str_of(hash));
     s->approx_last_used_time = row_int(r, 1);
     s->client_info = info;
@@ -103,12 +103,12 @@ static enum err list_login_sessions(struct tx *tx, snowflake user_id, struct lis
                         sizeof(struct login_session), login_session_from_row, ret);
 }
 
-enum err get_sessions(struct call *call)
+enum err get_login_sessions(struct call *call)
 {
     struct session_list out;
     enum err e = list_login_sessions(call->tx, call->caller->id, &out.user_sessions);
 
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static bool list_contains_hash(const struct list *hashes, struct str hash)
@@ -121,7 +121,7 @@ static bool list_contains_hash(const struct list *hashes, struct str hash)
     return false;
 }
 
-enum err log_out_sessions(struct call *call)
+enum err log_out_login_sessions(struct call *call)
 {
     const struct session_logout *in = call->body;
     struct list all;
@@ -131,7 +131,7 @@ enum err log_out_sessions(struct call *call)
     for (size_t i = 0; !e && i < all.count; i++) {
         if (!list_contains_hash(&in->session_id_hashes, s[i].id_hash))
             continue;
-        call_revoke_session(call, call->caller->id, s[i].token);
+        call_revoke_session_token(call, call->caller->id, s[i].token);
         e = auth_delete_token(call->tx, s[i].token);
     }
     return e;

@@ -1,7 +1,7 @@
 /* settings.c - reads and changes user settings.
  *
- * Settings are stored as a JSON document of their own schema. A setting that is absent or null is
- * not stored in the document and has its default. */
+ * The settings of a user are stored as one JSON object (user_settings_schema). A setting that is
+ * absent in the stored object has its default. */
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
@@ -9,7 +9,7 @@
 #include "model/member.h"
 #include "model/relationship.h"
 
-/* --- settings as a list of optional members --------------------------------------------- */
+/* --- settings as optional members of a struct ---------------------------------------- */
 
 static size_t optional_field_size(enum member_kind kind)
 {
@@ -47,7 +47,7 @@ static bool is_same_setting(const struct user_settings *a, const struct user_set
     struct buf texts[2];
 
     for (int i = 0; i < 2; i++) {
-        struct json_writer j = json_writer_to(&texts[i]);
+        struct json_writer j = json_writer_to_buf(&texts[i]);
 
         buf_init(&texts[i], CALL_MAX_REPLY);
         schema_encode_object(&j, &schema, i ? b : a);
@@ -62,10 +62,10 @@ static void apply_default_settings(struct user_settings *s)
 {
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++)
         if (*setting_given_flag(s, f) == ABSENT)
-            copy_setting(s, &settings_defaults, f);
+            copy_setting(s, &user_settings_defaults, f);
 }
 
-/* `all` includes the other two sources; an absent source is false. */
+/* The friend source `all` sets the other two; an absent source becomes false. */
 static void complete_friend_sources(struct arena *arena, struct user_settings *s)
 {
     const struct friend_sources *in = s->friend_source_flags.value;
@@ -73,13 +73,11 @@ static void complete_friend_sources(struct arena *arena, struct user_settings *s
     if (s->friend_source_flags.given != GIVEN)
         return;
     struct friend_sources *out = arena_alloc(arena, sizeof *out);
-    out->all = opt_bool_of(in->all.value);
-    out->mutual_friends = opt_bool_of(in->all.value || in->mutual_friends.value);
-    out->mutual_guilds = opt_bool_of(in->all.value || in->mutual_guilds.value);
+    out->all = opt_bool_given(in->all.value);
+    out->mutual_friends = opt_bool_given(in->all.value || in->mutual_friends.value);
+    out->mutual_guilds = opt_bool_given(in->all.value || in->mutual_guilds.value);
     s->friend_source_flags.value = out;
 }
-
-/* --- the store ------------------------------------------------------------------------ */
 
 static const char FIND_SETTINGS[] =
     "select u.locale, s.document from users u left join user_settings s on s.user_id = u.id "
@@ -104,13 +102,10 @@ static enum err decode_settings_document(struct arena *arena, struct str documen
 static enum err read_stored_settings(struct tx *tx, snowflake user_id, struct user_settings *ret)
 {
     struct rows row;
-    bool found;
 
-    enum err e = tx_one(tx, FIND_SETTINGS, BIND(v_id(user_id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_SETTINGS, BIND(v_id(user_id)), ERR_UNKNOWN_USER, &row);
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_USER;
     e = decode_settings_document(tx_arena(tx),
                                  row_is_null(&row, 1) ? (struct str){ 0 } : row_text(&row, 1), ret);
     ret->locale = opt_str_or_null(row_text(&row, 0));
@@ -124,7 +119,7 @@ static const char SAVE_SETTINGS[] = "insert into user_settings (user_id, documen
 static enum err write_settings(struct tx *tx, snowflake user_id, struct user_settings s)
 {
     struct buf text;
-    struct json_writer j = json_writer_to(&text);
+    struct json_writer j = json_writer_to_buf(&text);
 
     enum err e = tx_exec(tx, SAVE_LOCALE, BIND(v_id(user_id), v_text(s.locale.value)), NULL);
     if (e)
@@ -136,7 +131,7 @@ static enum err write_settings(struct tx *tx, snowflake user_id, struct user_set
                    BIND(v_id(user_id), v_text(buf_move_to_arena(&text, tx_arena(tx)))), NULL);
 }
 
-enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret)
+enum err user_settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret)
 {
     enum err e = read_stored_settings(tx, user_id, ret);
 
@@ -145,7 +140,8 @@ enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *r
     return e;
 }
 
-enum err settings_from_document(struct arena *arena, struct str document, struct user_settings *ret)
+enum err user_settings_from_json(struct arena *arena, struct str document,
+                                 struct user_settings *ret)
 {
     enum err e = decode_settings_document(arena, document, ret);
 
@@ -154,7 +150,7 @@ enum err settings_from_document(struct arena *arena, struct str document, struct
     return e;
 }
 
-int64_t settings_friend_sources(const struct user_settings *s)
+int64_t user_settings_friend_sources(const struct user_settings *s)
 {
     const struct friend_sources *f = s->friend_source_flags.value;
 
@@ -164,14 +160,12 @@ int64_t settings_friend_sources(const struct user_settings *s)
            (f->mutual_guilds.value ? FRIEND_FROM_MUTUAL_GUILDS : 0);
 }
 
-/* --- handlers ------------------------------------------------------------------------- */
-
-enum err get_settings(struct call *call)
+enum err get_user_settings(struct call *call)
 {
     struct user_settings settings;
-    enum err e = settings_find(call->tx, call->caller->id, &settings);
+    enum err e = user_settings_find(call->tx, call->caller->id, &settings);
 
-    return e ? e : call_reply(call, &settings);
+    return e ? e : call_reply_object(call, &settings);
 }
 
 /* Copies the members that the body contains; null resets a member to its default. */
@@ -192,7 +186,7 @@ static void apply_settings_patch(const struct user_settings *in, struct user_set
 /* Value of slayer_sdk_receive_dms_in_game: a game shows messages from nobody. */
 enum { GAME_DMS_FROM_NOBODY = 3 };
 
-int64_t settings_dm_access(const struct user_settings *s)
+int64_t user_settings_game_dm_access(const struct user_settings *s)
 {
     if (s->allow_game_friend_dms.value)
         return DM_ANYWHERE;
@@ -200,20 +194,22 @@ int64_t settings_dm_access(const struct user_settings *s)
                                                                            : DM_IN_GAME_ONLY;
 }
 
-enum err dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
+enum err game_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
 {
     struct user_settings settings;
-    enum err e = settings_find(tx, user_id, &settings);
+    enum err e = user_settings_find(tx, user_id, &settings);
 
     if (!e)
-        *ret = settings_dm_access(&settings);
+        *ret = user_settings_game_dm_access(&settings);
     return e;
 }
 
-enum { MAX_FOLDERS_BYTES = 32 * 1024 }; /* 200 guilds in named folders take a third of this limit */
+enum {
+    MAX_FOLDERS_BYTES = 32 * 1024
+}; /* bytes of JSON; 200 guilds in named folders take a third */
 
-/* Folders are stored as sent and are part of every READY, so their size is limited. Documents of
- * earlier versions may be larger and remain valid. */
+/* Guild folders are stored as sent and are part of every READY, so their size is limited. Larger
+ * ones that an earlier version stored remain valid. */
 static enum err check_guild_folders_size(struct call *call, const struct user_settings *in)
 {
     const struct str *folders = in->guild_folders.value.items;
@@ -228,7 +224,7 @@ static enum err check_guild_folders_size(struct call *call, const struct user_se
     return ERR_INVALID_FORM_BODY;
 }
 
-enum err modify_settings(struct call *call)
+enum err modify_user_settings(struct call *call)
 {
     struct user_settings before, stored, after, changed = { 0 };
     snowflake id = call->caller->id;
@@ -254,31 +250,31 @@ enum err modify_settings(struct call *call)
     if (any)
         e = write_settings(call->tx, id, stored);
     if (!e)
-        e = hook_settings_changed(call, &(struct settings_change){ id, &before, &after });
+        e = hook_settings_changed(call, &(struct user_settings_change){ id, &before, &after });
     if (e)
         return e;
     if (any)
         call_emit(call, EVENT_USER_SETTINGS_UPDATE, audience_of_user(id), &user_settings_schema,
                   &changed);
-    return call_reply(call, &after);
+    return call_reply_object(call, &after);
 }
 
-/* --- joining a guild -------------------------------------------------------------------- */
+/* --- restricting direct messages of a joined guild ----------------------------------- */
 
 enum { MOST_RESTRICTED = 200 };
 
-enum err settings_restrict_joined_guild(struct call *call, const struct member *m)
+enum err user_settings_restrict_joined_guild(struct call *call, const struct member *m)
 {
     struct user_settings stored, changed = { 0 };
     struct list *closed = &stored.restricted_guilds.value;
 
     if (!m->user || m->user->bot.value)
-        return OK; /* m->user is NULL for the creator of the guild, who is exempt */
+        return OK; /* m->user is NULL only for the creator of the guild, for whom nothing changes */
     enum err e = read_stored_settings(call->tx, m->user_id, &stored);
     if (e || !stored.default_guilds_restricted.value || closed->count >= MOST_RESTRICTED ||
         id_list_contains(closed, m->guild_id))
         return e;
-    ids_add(call->arena, closed, m->guild_id);
+    id_list_add(call->arena, closed, m->guild_id);
     stored.restricted_guilds.given = GIVEN;
     changed.restricted_guilds = stored.restricted_guilds;
     e = write_settings(call->tx, m->user_id, stored);

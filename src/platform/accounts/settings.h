@@ -4,11 +4,11 @@
 
 #include "platform/accounts/accounts.h"
 
-/* Bits: users who may send friend requests to this user. */
+/* Bits of the users who may send friend requests to this user. */
 enum friend_source {
     FRIEND_FROM_MUTUAL_FRIENDS = 2,
     FRIEND_FROM_MUTUAL_GUILDS = 4,
-    FRIEND_FROM_ANYBODY = 8, /* implies the other two */
+    FRIEND_FROM_ANYBODY = 8, /* includes the other two bits */
 };
 
 struct friend_sources {
@@ -20,7 +20,7 @@ struct custom_status {
     struct opt_int expires_at;
 };
 
-/* Sound that POST …/custom-call-sounds plays; guild_id: null for a default sound. */
+/* Sound that POST …/custom-call-sounds plays. guild_id is null for a default sound. */
 struct call_sound {
     snowflake sound_id;
     struct opt_id guild_id;
@@ -30,7 +30,7 @@ struct user_settings {
     struct opt_str locale, theme, status;
     struct opt_object custom_status, friend_source_flags, custom_call_sound;
     struct opt_int
-        slayer_sdk_receive_dms_in_game; /* users whose messages a game shows; 3: nobody */
+        slayer_sdk_receive_dms_in_game; /* users whose messages a game shows; 3 means nobody */
     struct opt_int friend_discovery_flags, explicit_content_filter, afk_timeout, timezone_offset;
     struct opt_list restricted_guilds, guild_folders;
     struct opt_bool default_guilds_restricted, allow_game_friend_dms, stream_notifications_enabled,
@@ -42,25 +42,25 @@ struct user_settings {
 extern const struct schema user_settings_schema;
 extern const struct type type_user_settings;
 
-/* Reads all settings of a user, with defaults for those that are not set. ERR_UNKNOWN_USER. */
-enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret);
-/* Decodes a stored user_settings document and adds the defaults, for lists; p == NULL: no document.
- * The locale is not included, because it is a column of users. */
-enum err settings_from_document(struct arena *arena, struct str document,
-                                struct user_settings *ret);
+/* Reads all settings of a user, with defaults for settings that are not stored. Returns
+ * ERR_UNKNOWN_USER if the user does not exist. */
+enum err user_settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret);
+/* Decodes the JSON of a user's settings and adds the defaults. document.p is NULL if the user has
+ * stored none. The locale is not included, because it is a column of users. */
+enum err user_settings_from_json(struct arena *arena, struct str document,
+                                 struct user_settings *ret);
 
 /* Writes the "user_settings_proto" value of READY. */
 enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct json_writer *out);
 
-/* Bits of friend_discovery_flags: how others can find the user. */
+/* Bits of friend_discovery_flags: data by which other users can find the user. */
 enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
 
-/* Returns bits of enum friend_source. */
-int64_t settings_friend_sources(const struct user_settings *s);
+/* Returns the bits of enum friend_source that the user allows. */
+int64_t user_settings_friend_sources(const struct user_settings *s);
 
-/* Returns the enum game_dm_access value: where direct messages from friends in a game are
- * delivered. */
-int64_t settings_dm_access(const struct user_settings *s);
-enum err dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret);
+/* Returns where direct messages from game friends are delivered, as enum game_dm_access. */
+int64_t user_settings_game_dm_access(const struct user_settings *s);
+enum err game_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret);
 
 #endif

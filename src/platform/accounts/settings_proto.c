@@ -1,5 +1,5 @@
-/* settings_proto.c - settings as protocol buffers (/users/@me/settings-proto). The server knows
- * only their top-level fields and the version. */
+/* settings_proto.c - user settings as protocol buffers (/users/@me/settings-proto). The server
+ * interprets only the numbers of the top-level fields and the version. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
@@ -11,12 +11,12 @@
 
 enum {
     PROTO_TYPES = 3,
-    LONGEST_PROTO = 1024 * 1024, /* characters of base64 */
+    LONGEST_PROTO = 1024 * 1024, /* maximum number of base64 characters */
     FIELD_VERSIONS = 1,          /* number of the top-level field that the server writes */
-    FIELD_DATA_VERSION = 3,      /* number of the field inside it that counts changes */
+    FIELD_DATA_VERSION = 3,      /* number of the field inside FIELD_VERSIONS that counts changes */
 };
 
-/* --- bodies, answers and events ------------------------------------------------------- */
+/* --- request bodies, replies and events ---------------------------------------------- */
 
 struct proto_change {
     struct str settings;
@@ -84,11 +84,9 @@ static const struct schema event_schema = {
     .doc = "Settings of a client that changed.",
 };
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 struct proto_row {
-    int64_t version;     /* 0: no row */
-    struct str settings; /* base64, version field first */
+    int64_t version;     /* 0 if there is no row */
+    struct str settings; /* base64; the version field comes first */
 };
 
 static const char FIND_PROTO[] =
@@ -105,9 +103,9 @@ static struct str encode_settings_proto(struct arena *a, int64_t version, struct
     struct buf versions, out;
 
     buf_init(&versions, 64);
-    proto_append_varint(&versions, FIELD_DATA_VERSION, (uint64_t)version);
+    proto_append_varint_field(&versions, FIELD_DATA_VERSION, (uint64_t)version);
     buf_init(&out, 2 * LONGEST_PROTO);
-    proto_append_bytes(&out, FIELD_VERSIONS, buf_str(&versions));
+    proto_append_bytes_field(&out, FIELD_VERSIONS, buf_str(&versions));
     buf_add_str(&out, fields);
     buf_clear(&versions);
     struct str bytes = buf_move_to_arena(&out, a);
@@ -157,8 +155,6 @@ static enum err read_settings_proto_version(struct tx *tx, snowflake user_id, in
     return e;
 }
 
-/* --- routes --------------------------------------------------------------------------- */
-
 static enum err check_proto_type(struct call *call)
 {
     snowflake type = call_path_id(call, "proto.type");
@@ -172,11 +168,11 @@ static enum err get_settings_proto(struct call *call)
     enum err e = read_settings_proto(call->tx, call->caller->id,
                                      (int64_t)call_path_id(call, "proto.type"), &p);
 
-    return e ? e : call_reply(call, &(struct proto_reply_body){ p.settings, { 0 } });
+    return e ? e : call_reply_object(call, &(struct proto_reply_body){ p.settings, { 0 } });
 }
 
-/* Settings before and after a change. Up to 1 MiB is read, merged and encoded in the background,
- * neither on an event loop nor on the writer thread. */
+/* Settings before and after a change. Because they may have 1 MiB, the thread pool merges and
+ * encodes them. */
 struct settings_proto_merge {
     struct proto_row before, after;
     bool good;
@@ -235,7 +231,7 @@ static enum err write_settings_proto(struct call *call, int64_t type, const stru
         return e;
     call_emit(call, EVENT_USER_SETTINGS_PROTO_UPDATE, audience_of_user(call->caller->id),
               &event_schema, &(struct proto_event){ &part, false });
-    return call_reply(call, &(struct proto_reply_body){ part.proto, { 0 } });
+    return call_reply_object(call, &(struct proto_reply_body){ part.proto, { 0 } });
 }
 
 static enum err modify_settings_proto(struct call *call)
@@ -253,7 +249,7 @@ static enum err modify_settings_proto(struct call *call)
     if (version != m->before.version)
         return call_restart_at_read(call);
     if (in->required_data_version.given == GIVEN && in->required_data_version.value < version)
-        return call_reply(
+        return call_reply_object(
             call, &(struct proto_reply_body){ m->before.settings, opt_true_or_absent(true) });
     if (!m->after.settings.p)
         return call_add_field_error(call, "settings", "BASE_TYPE_MAX_LENGTH",
@@ -268,12 +264,12 @@ enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct jso
 
     if (e)
         return e;
-    json_name(out, "user_settings_proto");
-    json_text(out, p.settings);
+    json_write_name(out, "user_settings_proto");
+    json_write_text(out, p.settings);
     return OK;
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "proto.type",
         .field = "type",

@@ -121,7 +121,7 @@ const struct schema user_settings_schema = {
 };
 const struct type type_user_settings = { .kind = KIND_OBJECT, .schema = &user_settings_schema };
 
-const struct user_settings settings_defaults = {
+const struct user_settings user_settings_defaults = {
     .theme = { GIVEN, STR_INIT("dark") },
     .status = { GIVEN, STR_INIT("online") },
     .custom_status = { .given = GIVEN_NULL },

@@ -5,7 +5,7 @@
 #include "model/user.h"
 #include "store/store.h"
 
-/* Columns of `users u`, in the order that user_from_row expects. */
+/* Columns of the table `users u`, in the order that user_from_row expects. */
 #define USER_COLUMNS                                                                        \
     "u.id, u.username, u.global_name, u.avatar, u.banner, u.email, u.accent_color, u.bio, " \
     "u.locale, u.flags, u.public_flags, u.premium_type, u.verified, u.bot, u.system, "      \
@@ -14,13 +14,12 @@
 
 void user_from_row(const struct rows *r, int column, struct user *ret);
 
-/* Public columns of `users u`, in the order that partial_user_from_row expects. */
+/* Public columns of the table `users u`, in the order that partial_user_from_row expects. */
 #define PARTIAL_USER_COLUMNS \
     "u.id, u.username, u.global_name, u.avatar, u.public_flags, u.bot, u.system"
 enum { PARTIAL_USER_COLUMN_COUNT = 7 };
 void partial_user_from_row(const struct rows *r, int column, struct user *ret);
 /* Returns ERR_UNKNOWN_USER if the user does not exist. */
 enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret);
-void user_prefetch_partial(struct tx *tx, snowflake id);
 
 #endif

@@ -7,18 +7,15 @@
 #include "platform/accounts/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_user {
     struct opt_id id;
     struct str username;
     struct opt_str global_name, email, password, password_hash, bio, locale, date_of_birth, phone;
     struct opt_str pronouns, theme_colors; /* theme_colors: JSON */
-    struct opt_str token;                  /* fixed value, for tests */
+    struct opt_str token;                  /* token that tests choose */
     struct opt_int flags, public_flags, premium_type, accent_color;
     struct opt_bool bot;
-    struct opt_bool disabled, paused,
-        deleting; /* deleting: requested, or complete (account_erase) */
+    struct opt_bool disabled, paused, deleting; /* deleting: deletion is pending or complete */
 };
 static const struct type type_new_password = {
     .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password"
@@ -52,13 +49,14 @@ static const struct field user_fields[] = {
 
 static void validate_world_user(struct form *form, const struct json_path *here, const void *object)
 {
-    world_check_json(form, here, "theme_colors", &((const struct world_user *)object)->theme_colors,
-                     JSON_ARRAY, JSON_NUMBER);
+    world_file_check_json_kind(form, here, "theme_colors",
+                               &((const struct world_user *)object)->theme_colors, JSON_ARRAY,
+                               JSON_NUMBER);
 }
 
 WORLD_OBJECT(user, user_fields, validate_world_user);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char UPDATE_USER[] =
     "update users set username = $2, global_name = coalesce($3, global_name), "
@@ -84,16 +82,15 @@ static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <
 static const char PHONE_TAKEN[] = "select 1 from users where phone = $1 and id <> $2";
 static const char NAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
 
-/* Reports a unique value that belongs to another account; without this check, the constraint would
- * abort the transaction without an explanation. */
-static enum err refuse_value_of_another_user(struct world_importer *im, struct sql sql,
+/* Reports a form error if a unique value (username, email) belongs to another account; otherwise
+ * the database constraint would abort the import without an explanation. */
+static enum err refuse_value_of_another_user(struct world_file_importer *im, struct sql sql,
                                              struct str value, snowflake id, const char *name,
                                              const struct json_path *up, bool *ret)
 {
     struct json_path at = json_path_key(up, str_of(name));
-    struct rows row;
     bool found;
-    enum err e = tx_one(im->tx, sql, BIND(v_text(value), v_id(id)), &row, &found);
+    enum err e = tx_exists(im->tx, sql, BIND(v_text(value), v_id(id)), &found);
 
     if (!e && found) {
         form_add_error(im->form, &at, "WORLD_TAKEN", "'%.*s' already belongs to another account",
@@ -116,7 +113,7 @@ static enum err update_member_search_names(struct tx *tx, snowflake id)
 static const char DROP_JOB[] = "delete from jobs where kind = $1 and key = $2";
 
 /* A pending deletion starts again with 14 days from now; a completed one needs no job. */
-static enum err import_pending_deletion(struct world_importer *im, const struct world_user *u,
+static enum err import_pending_deletion(struct world_file_importer *im, const struct world_user *u,
                                         snowflake id)
 {
     int64_t weeks = ACCOUNT_DELETION_DAYS * INT64_C(86400) * 1000 * 1000;
@@ -137,7 +134,7 @@ static struct value world_disabled_value(const struct world_user *u)
     return v_opt_bool(u->disabled);
 }
 
-static enum err update_imported_user(struct world_importer *im, const struct world_user *u,
+static enum err update_imported_user(struct world_file_importer *im, const struct world_user *u,
                                      snowflake id, const struct json_path *at)
 {
     bool taken = false;
@@ -168,9 +165,10 @@ static enum err update_imported_user(struct world_importer *im, const struct wor
     return e ? e : update_member_search_names(im->tx, id);
 }
 
-enum err world_insert_user(struct world_importer *im, snowflake id, struct str username, bool bot)
+enum err world_file_import_user(struct world_file_importer *im, snowflake id, struct str username,
+                                bool bot)
 {
-    const char *taken; /* unused: settle and update_imported_user report conflicts */
+    const char *taken; /* unused: refuse_value_of_another_user reports conflicts */
 
     return user_insert(im->tx,
                        &(struct user){ .id = id,
@@ -181,25 +179,26 @@ enum err world_insert_user(struct world_importer *im, snowflake id, struct str u
                        &taken);
 }
 
-static enum err import_user(struct world_importer *im, const void *entry,
+static enum err import_user(struct world_file_importer *im, const void *entry,
                             const struct json_path *at, snowflake owner)
 {
     const struct world_user *u = entry;
     unsigned before = im->form->problems;
     snowflake id = 0;
-    enum err e = world_find_existing(im, &user_naming, owner, u->id, u->username, at, &id);
+    enum err e =
+        world_file_find_existing_object(im, &user_naming, owner, u->id, u->username, at, &id);
 
     if (e || im->form->problems != before)
         return e;
     count(im, COUNT_USERS, !id);
     if (!id) {
         id = u->id.given == GIVEN ? u->id.value : snowflake_new();
-        e = world_insert_user(im, id, u->username, u->bot.value);
+        e = world_file_import_user(im, id, u->username, u->bot.value);
     }
     return e ? e : update_imported_user(im, u, id, at);
 }
 
-static enum err hash_passwords(const struct world_options *o, struct arena *arena,
+static enum err hash_passwords(const struct world_file_import_options *o, struct arena *arena,
                                struct list *entries)
 {
     struct world_user *users = entries->items;
@@ -218,33 +217,34 @@ static enum err hash_passwords(const struct world_options *o, struct arena *aren
     return OK;
 }
 
-static enum err issue_imported_user_token(struct world_importer *im, const void *entry,
+static enum err issue_imported_user_token(struct world_file_importer *im, const void *entry,
                                           const struct json_path *at, snowflake owner)
 {
     const struct world_user *u = entry;
 
     (void)owner;
-    return u->bot.value ? OK : world_issue_token(im, u->username, &u->token, at);
+    return u->bot.value ? OK : world_file_import_token(im, u->username, &u->token, at);
 }
 
-enum err world_insert_picture(struct world_importer *im, const struct image *image,
-                              const char *area, snowflake id, struct opt_str *ret)
+enum err world_file_import_picture(struct world_file_importer *im, const struct image *image,
+                                   const char *area, snowflake id, struct opt_str *ret)
 {
     snowflake upload = snowflake_new();
-    struct world_imported_file note = { upload, id, area, image_hash(im->arena, image, upload),
-                                        image->bytes };
+    struct world_file_attachment note = { upload, id, area,
+                                          picture_hash_of_upload(im->arena, image, upload),
+                                          image->bytes };
 
     *ret = opt_str_or_null(note.name);
-    return world_import_file(im, &note);
+    return world_import_attachment(im, &note);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ALL_USERS[] =
     "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "
     "public_flags, premium_type, accent_color, bot, phone, disabled, deleting, pronouns, theme_colors from users order by id";
 
-static bool world_user_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool world_user_from_row(struct world_file_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_user *u = entry;
 
@@ -252,28 +252,28 @@ static bool world_user_from_row(struct world_exporter *ex, const struct rows *r,
     *u = (struct world_user){
         .id = { GIVEN, row_id(r, 0) },
         .username = row_text(r, 1),
-        .global_name = world_export_text(r, 2, NULL),
-        .email = world_export_text(r, 3, NULL),
-        .password_hash = world_export_text(r, 4, NULL),
-        .bio = world_export_text(r, 5, ""),
-        .locale = world_export_text(r, 6, "en-US"),
-        .date_of_birth = world_export_text(r, 7, NULL),
-        .flags = world_export_int(r, 8, 0),
-        .public_flags = world_export_int(r, 9, 0),
-        .premium_type = world_export_int(r, 10, 0),
-        .accent_color = world_export_int(r, 11, -1),
-        .bot = world_export_bool(r, 12, false),
-        .phone = world_export_text(r, 13, NULL),
+        .global_name = export_nondefault_text(r, 2, NULL),
+        .email = export_nondefault_text(r, 3, NULL),
+        .password_hash = export_nondefault_text(r, 4, NULL),
+        .bio = export_nondefault_text(r, 5, ""),
+        .locale = export_nondefault_text(r, 6, "en-US"),
+        .date_of_birth = export_nondefault_text(r, 7, NULL),
+        .flags = export_nondefault_int(r, 8, 0),
+        .public_flags = export_nondefault_int(r, 9, 0),
+        .premium_type = export_nondefault_int(r, 10, 0),
+        .accent_color = export_nondefault_int(r, 11, -1),
+        .bot = export_nondefault_bool(r, 12, false),
+        .phone = export_nondefault_text(r, 13, NULL),
         .disabled = { row_int(r, 14) == 1 ? GIVEN : ABSENT, true },
         .paused = { row_int(r, 14) == ACCOUNT_PAUSED ? GIVEN : ABSENT, true },
-        .deleting = world_export_bool(r, 15, false),
-        .pronouns = world_export_text(r, 16, ""),
-        .theme_colors = world_export_text(r, 17, NULL),
+        .deleting = export_nondefault_bool(r, 15, false),
+        .pronouns = export_nondefault_text(r, 16, ""),
+        .theme_colors = export_nondefault_text(r, 17, NULL),
     };
     return true;
 }
 
-const struct world_parts accounts_world = { (const struct world_part[]){
+const struct world_file_fields accounts_world = { (const struct world_file_field[]){
     { NULL, "users", &world_user_list, .order = 10, .import = import_user,
       .prepare = hash_passwords, .select = { &ALL_USERS }, .read = world_user_from_row },
     { NULL, "users", .order = 90, .import = issue_imported_user_token },

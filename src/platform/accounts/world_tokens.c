@@ -1,4 +1,4 @@
-/* world_tokens.c - issues tokens for the accounts of an imported world. */
+/* world_tokens.c - issues tokens for the accounts of an imported world file. */
 #include <stdio.h>
 
 #include "platform/accounts/accounts.h"
@@ -6,15 +6,14 @@
 
 struct wanted_token {
     struct str username, purpose;
-    struct str chosen; /* p == NULL: no fixed token given */
+    struct str chosen; /* token in the world file; p is NULL if the file has none */
     bool lasts;        /* the token is the same after each import */
 };
 
 static const char FIND_ACCOUNT[] =
     "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
     "from users u where u.username = $1";
-/* Deletes the earlier token of the same purpose; for a bot, which has one token, any earlier
- * one. */
+/* Deletes the user's earlier token for the same purpose, or the only token (kind 2) of a bot. */
 static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
                                  "((kind = 1 and client = $2) or kind = 2)";
 
@@ -42,7 +41,7 @@ static enum err replace_token(struct tx *tx, struct auth *auth, const struct wan
 
 static enum err replace_requested_token(struct tx *tx, void *arg)
 {
-    struct token_request *w = arg;
+    struct account_token_request *w = arg;
     struct wanted_token wanted = { w->username, w->purpose, .lasts = w->lasts };
     struct str token = { 0 };
     enum err e = replace_token(tx, w->auth, &wanted, &w->found, &w->bot, &token);
@@ -51,17 +50,17 @@ static enum err replace_requested_token(struct tx *tx, void *arg)
     return e;
 }
 
-enum err world_issue_account_token(struct store *store, struct token_request *request)
+enum err issue_account_token(struct store *store, struct account_token_request *request)
 {
     return store_run(store, STORE_WRITE, NULL, replace_requested_token, request);
 }
 
-enum err world_issue_token(struct world_importer *im, struct str username,
-                           const struct opt_str *chosen, const struct json_path *up)
+enum err world_file_import_token(struct world_file_importer *im, struct str username,
+                                 const struct opt_str *chosen, const struct json_path *up)
 {
     struct wanted_token wanted = { username, STR("guildhall import"), chosen->value, false };
     struct json_path at = json_path_key(up, STR("token"));
-    struct world_token t = { .username = username };
+    struct imported_account_token t = { .username = username };
     bool found;
 
     if (form_has_errors(im->form) || (chosen->given != GIVEN && !im->options->tokens))
@@ -72,6 +71,6 @@ enum err world_issue_token(struct world_importer *im, struct str username,
     }
     enum err e = replace_token(im->tx, im->options->auth, &wanted, &found, &t.bot, &t.token);
     if (!e && im->options->tokens)
-        *(struct world_token *)list_append(im->arena, &im->report->tokens, sizeof t) = t;
+        *(struct imported_account_token *)list_append(im->arena, &im->report->tokens, sizeof t) = t;
     return e;
 }

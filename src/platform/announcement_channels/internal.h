@@ -1,4 +1,4 @@
-/* internal.h - declarations shared by the files of news/. */
+/* internal.h - declarations shared by the files of announcement_channels/. */
 #ifndef PLATFORM_ANNOUNCEMENT_CHANNELS_INTERNAL_H
 #define PLATFORM_ANNOUNCEMENT_CHANNELS_INTERNAL_H
 
@@ -11,10 +11,11 @@
 /* --- message_copies.c ----------------------------------------------------------------- */
 
 /* Schedules the job that copies the message to all followers of its channel. */
-enum err copies_schedule_publish(struct call *call, const struct message *m);
-/* Hooks that schedule the update or clearing of the copies if the source changes. */
-enum err copies_schedule_update(struct call *call, const struct message *m);
-enum err copies_schedule_clear(struct call *call, const snowflake *message_id);
+enum err crosspost_schedule_publish(struct call *call, const struct message *m);
+/* Hooks that schedule the job that updates the copies of an edited message, or that removes the
+ * content of the copies of a deleted message. */
+enum err crosspost_schedule_update(struct call *call, const struct message *m);
+enum err crosspost_schedule_clear(struct call *call, const snowflake *message_id);
 extern const struct job_kind announcement_publish_job, announcement_update_job,
     announcement_clear_job;
 

@@ -1,4 +1,4 @@
-/* message_copies.c - creates, updates and clears the copies of published messages, in batches. */
+/* message_copies.c - creates and updates the copies of published messages, in batches. */
 #include "platform/announcement_channels/internal.h"
 
 #include <inttypes.h>
@@ -12,9 +12,10 @@ enum { COPIES_AT_ONCE = 20 };
 
 static const int64_t COPIED_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_IS_COMPONENTS_V2;
 
-/* --- the source message --------------------------------------------------------------- */
+/* --- reading the source message ------------------------------------------------------ */
 
-/* Schedules a job with its data: channel of the source message, and position in the copies. */
+/* Schedules a job. The job's data are the channel of the source message and the id after which the
+ * job continues. */
 static enum err schedule_copy_job(struct call *call, const struct job_kind *kind, snowflake message,
                                   snowflake channel, snowflake after)
 {
@@ -22,7 +23,7 @@ static enum err schedule_copy_job(struct call *call, const struct job_kind *kind
                         str_printf(call->arena, "%" PRIu64 " %" PRIu64, channel, after));
 }
 
-/* Reads the source message; *ret_found is false if it was deleted. */
+/* Reads the published message of a job; *ret_found is false if it was deleted. */
 static enum err read_source_message(struct call *call, const struct job *job, struct message *ret,
                                     struct channel *ret_channel, snowflake *ret_after,
                                     bool *ret_found)
@@ -42,7 +43,7 @@ static enum err read_source_message(struct call *call, const struct job *job, st
     return e;
 }
 
-/* --- publishing ----------------------------------------------------------------------- */
+/* --- publishing a message ------------------------------------------------------------ */
 
 static const char FOLLOWERS[] = "select id from webhooks where source_channel_id = $1 and id > $2 "
                                 "order by id limit $3";
@@ -79,7 +80,7 @@ static enum err create_copy(struct call *call, const struct message *m, const st
         e = channel_find(call->tx, h.channel_id, &to);
     if (e)
         return e == ERR_UNKNOWN_WEBHOOK || e == ERR_UNKNOWN_CHANNEL ? OK : e; /* being deleted */
-    struct message_draft draft = {
+    struct new_message draft = {
         .channel = &to,
         .flags = MESSAGE_IS_CROSSPOST | (m->flags & COPIED_FLAGS),
         .author = &author,
@@ -125,7 +126,7 @@ const struct job_kind announcement_publish_job = {
     .run = run_publish_job,
 };
 
-/* --- updates and deletions ------------------------------------------------------------ */
+/* --- updates of copies --------------------------------------------------------------- */
 
 struct message_copy {
     snowflake message_id, channel_id;
@@ -139,7 +140,8 @@ static void copy_from_row(const struct rows *r, void *ret)
     *(struct message_copy *)ret = (struct message_copy){ row_id(r, 0), row_id(r, 1) };
 }
 
-/* Updates a copy, or clears it if the source was deleted (source NULL). Skips a deleted copy. */
+/* Updates a copy, or removes its content if the source message was deleted (source is NULL). Does
+ * nothing if the copy was deleted. */
 static enum err update_copy(struct call *call, const struct message_copy *at,
                             const struct message *source)
 {
@@ -202,14 +204,14 @@ const struct job_kind announcement_update_job = {
     .run = run_update_job,
 };
 
-enum err copies_schedule_update(struct call *call, const struct message *m)
+enum err crosspost_schedule_update(struct call *call, const struct message *m)
 {
     return schedule_copy_job(call, &announcement_update_job, m->id, m->channel_id, 0);
 }
 
-/* Cancels the update job that saving the message as published has scheduled: it would run at the
- * same time as the publish job and emit updates without a change. */
-enum err copies_schedule_publish(struct call *call, const struct message *m)
+/* Cancels the update job that was scheduled when the message got the flag CROSSPOSTED: that job
+ * would emit updates without a change while the publish job runs. */
+enum err crosspost_schedule_publish(struct call *call, const struct message *m)
 {
     enum err e = job_cancel(call, &announcement_update_job, m->id);
 
@@ -239,12 +241,11 @@ const struct job_kind announcement_clear_job = {
 
 static const char HAS_COPIES[] = "select 1 from crossposts where source_id = $1 limit 1";
 
-/* Schedules the job only if there are copies, because most messages were never published. */
-enum err copies_schedule_clear(struct call *call, const snowflake *message_id)
+/* Schedules the job only if the message has copies, because most messages were never published. */
+enum err crosspost_schedule_clear(struct call *call, const snowflake *message_id)
 {
-    struct rows row;
     bool found = false;
-    enum err e = tx_one(call->tx, HAS_COPIES, BIND(v_id(*message_id)), &row, &found);
+    enum err e = tx_exists(call->tx, HAS_COPIES, BIND(v_id(*message_id)), &found);
 
     return e || !found
                ? e

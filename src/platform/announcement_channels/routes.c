@@ -9,7 +9,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- publishing ----------------------------------------------------------------------- */
+/* --- publishing a message ------------------------------------------------------------ */
 
 static enum err check_publish_permission(struct call *call)
 {
@@ -19,7 +19,7 @@ static enum err check_publish_permission(struct call *call)
     if (call->target.channel->type != CHANNEL_ANNOUNCEMENT)
         return ERR_CHANNEL_TYPE;
     if (!(call->target.permissions & PERMISSION(SEND_MESSAGES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
     return own || call->target.permissions & PERMISSION(MANAGE_MESSAGES)
                ? OK
                : call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES));
@@ -38,13 +38,11 @@ static enum err crosspost_message(struct call *call)
     m->flags |= MESSAGE_CROSSPOSTED;
     enum err e = message_save_and_emit(call, call->target.channel, m);
     if (!e)
-        e = copies_schedule_publish(call, m);
+        e = crosspost_schedule_publish(call, m);
     if (!e)
-        e = call_reply(call, m);
+        e = call_reply_object(call, m);
     return e ? e : messages_hide_content_from_bot(call);
 }
-
-/* --- following ------------------------------------------------------------------------ */
 
 struct follow_channel_body {
     snowflake webhook_channel_id;
@@ -77,12 +75,14 @@ static const struct schema followed_schema = {
 static const struct type follow_body = { .kind = KIND_OBJECT, .schema = &follow_schema };
 static const struct type followed_reply = { .kind = KIND_OBJECT, .schema = &followed_schema };
 
-/* Resolves the following channel for the caller; call->target is restored afterwards. */
-static enum err resolve_following_channel(struct call *call, snowflake id, struct path_objects *ret)
+/* Resolves the channel that follows, with the caller's permissions there, without a change of
+ * call->target. */
+static enum err resolve_following_channel(struct call *call, snowflake id,
+                                          struct call_path_objects *ret)
 {
-    struct path_objects here = call->target;
+    struct call_path_objects here = call->target;
 
-    call->target = (struct path_objects){ 0 };
+    call->target = (struct call_path_objects){ 0 };
     enum err e = resolve_channel_by_id(call, id);
     *ret = call->target;
     call->target = here;
@@ -92,9 +92,10 @@ static enum err resolve_following_channel(struct call *call, snowflake id, struc
         return ERR_CHANNEL_TYPE;
     if (ret->permissions & PERMISSION(MANAGE_WEBHOOKS))
         return OK;
-    return ret->member_access ? member_refusal_in_channel(call->tx, ret->member_access,
-                                                          ret->channel, PERMISSION(MANAGE_WEBHOOKS))
-                              : ERR_MISSING_PERMISSIONS;
+    return ret->member_access
+               ? permission_error_in_channel(call->tx, ret->member_access, ret->channel,
+                                             PERMISSION(MANAGE_WEBHOOKS))
+               : ERR_MISSING_PERMISSIONS;
 }
 
 static const char FOLLOWS_ALREADY[] =
@@ -111,16 +112,16 @@ static enum err find_follower_webhook(struct call *call, snowflake source, snowf
     return e;
 }
 
-/* Creates the system message about the follow in the following channel. */
+/* Creates the system message CHANNEL_FOLLOW_ADD in the channel that follows. */
 static enum err create_follow_message(struct call *call, const struct channel *to, struct str name)
 {
     const struct channel *from = call->target.channel;
     struct message_reference ref = { .channel_id = from->id,
                                      .guild_id = opt_id_or_null(from->guild_id.value) };
-    struct message_draft draft = { .channel = to,
-                                   .type = MESSAGE_CHANNEL_FOLLOW_ADD,
-                                   .content = name,
-                                   .message_reference = &ref };
+    struct new_message draft = { .channel = to,
+                                 .type = MESSAGE_CHANNEL_FOLLOW_ADD,
+                                 .content = name,
+                                 .message_reference = &ref };
     struct message said;
     struct user author;
     enum err e = user_find(call->tx, call->caller->id, &author);
@@ -169,7 +170,7 @@ static enum err follow_channel(struct call *call)
     const struct follow_channel_body *in = call->body;
     const struct channel *from = call->target.channel;
     struct followed_channel out = { .channel_id = from->id };
-    struct path_objects to;
+    struct call_path_objects to;
 
     if (from->type != CHANNEL_ANNOUNCEMENT)
         return ERR_CHANNEL_TYPE;
@@ -178,10 +179,8 @@ static enum err follow_channel(struct call *call)
         e = find_follower_webhook(call, from->id, in->webhook_channel_id, &out.webhook_id);
     if (!e && !out.webhook_id)
         e = create_follower_webhook(call, to.channel, &out.webhook_id);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
-
-/* --- route table ---------------------------------------------------------------------- */
 
 static const struct rate_limit publishing = {
     .name = "crosspost", .count = 10, .window_s = 3600, .shared = true
@@ -222,8 +221,8 @@ const struct domain announcement_channels_domain = {
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &announcement_publish_job, &announcement_update_job,
                                               &announcement_clear_job, NULL },
-    .hooks = &(const struct hooks){ .message_changed = copies_schedule_update,
-                                    .message_deleted = copies_schedule_clear },
+    .hooks = &(const struct hook_listeners){ .message_changed = crosspost_schedule_update,
+                                             .message_deleted = crosspost_schedule_clear },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_MESSAGES, "crossposts", "source_id, message_id",

@@ -1,7 +1,8 @@
-/* access.c - path resolvers and access levels (reader, developer, owner) of applications. */
+/* access.c - path resolvers of applications, and access levels of users (reader, developer,
+ * owner). */
 #include "platform/applications/internal.h"
 
-/* Resolves {application.id} to an existing application. The route's .admit checks access. */
+/* Resolves {application.id}. Does not check access: the function in the route's .admit does. */
 enum err resolve_application(struct call *call)
 {
     struct application *a = call->target.application = arena_alloc(call->arena, sizeof *a);
@@ -16,8 +17,8 @@ enum err resolve_caller_application(struct call *call)
     return application_find(call->tx, call->caller->application_id, a);
 }
 
-enum err application_access_level(struct tx *tx, const struct application *a,
-                                  const struct caller *caller, enum team_access_level *ret)
+enum err application_read_access_level(struct tx *tx, const struct application *a,
+                                       const struct caller *caller, enum team_access_level *ret)
 {
     struct team team;
 
@@ -39,9 +40,18 @@ enum err application_access_level(struct tx *tx, const struct application *a,
 static enum err require_access_level(struct call *call, enum team_access_level least)
 {
     enum team_access_level level;
-    enum err e = application_access_level(call->tx, call->target.application, call->caller, &level);
+    enum err e =
+        application_read_access_level(call->tx, call->target.application, call->caller, &level);
 
-    return e || level >= least ? e : ERR_APPLICATION_NOT_YOURS;
+    if (e || level >= least)
+        return e;
+    if (call->caller->kind == CALLER_BOT)
+        call_set_cause(call,
+                       "the path names the application %llu, but the token belongs to the bot of "
+                       "%llu; use the id of the bot's own application",
+                       (unsigned long long)call->target.application->id,
+                       (unsigned long long)call->caller->application_id);
+    return ERR_APPLICATION_NOT_YOURS;
 }
 
 enum err require_application_reader(struct call *call)

@@ -13,14 +13,15 @@
 #include "platform/accounts/accounts.h"
 #include "platform/teams/teams.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- reading and creating applications ----------------------------------------------- */
 
 /* Reads an application and its bot, if there is one (applications of world files may lack a bot).
- * application_read_owner_and_team adds owner and team, which only developers see.
- * ERR_UNKNOWN_APPLICATION. */
+ * Returns ERR_UNKNOWN_APPLICATION if the id is unknown. application_read_owner_and_team adds owner
+ * and team, which only developers may see. */
 enum err application_find(struct tx *tx, snowflake id, struct application *ret);
 enum err application_read_owner_and_team(struct tx *tx, struct application *a);
-/* Numbers of installations. May count half a million rows: do not run it on the writer. */
+/* Numbers of installations of an app. Counting may read half a million rows, so do not call
+ * application_count_installations in a write transaction. */
 struct application_counts {
     int64_t guilds, installs, authorizations;
 };
@@ -28,105 +29,124 @@ enum err application_count_installations(struct tx *tx, snowflake id,
                                          struct application_counts *ret);
 void application_set_counts(struct application *a, const struct application_counts *counts);
 
-/* A new application and its bot, which has the same id and a username derived from the name. */
-struct application_draft {
-    snowflake id; /* 0: generate one */
+/* Application to be created. Its bot gets the same id and a username derived from the name. */
+struct new_application {
+    snowflake id; /* 0 to generate an id */
     struct str name, description;
     struct opt_str icon;
-    snowflake owner_id, team_id; /* 0: no team */
+    snowflake owner_id, team_id; /* team_id is 0 if a user owns the app */
     struct list redirect_uris;   /* struct str */
     int64_t flags;
 };
 enum err application_create(struct tx *tx, const struct auth *auth,
-                            const struct application_draft *draft, struct application *ret);
+                            const struct new_application *draft, struct application *ret);
 
-/* --- access ----------------------------------------------------------------------------- */
+/* --- permission checks --------------------------------------------------------------- */
 
-/* Reads the caller's access level; the app's own bot and bearer tokens count as developers. */
-enum err application_access_level(struct tx *tx, const struct application *a,
-                                  const struct caller *caller, enum team_access_level *ret);
+/* Reads the caller's access level to an app. The app's bot and its bearer tokens count as
+ * developers. */
+enum err application_read_access_level(struct tx *tx, const struct application *a,
+                                       const struct caller *caller, enum team_access_level *ret);
 
-/* For .admit of routes with {application.id}: ERR_APPLICATION_NOT_YOURS if the caller's access
- * level is too low. The resolver of {application.id} does not check access. */
+/* Permission checks for routes with {application.id} (field .admit), whose resolver does not check
+ * access: ERR_APPLICATION_NOT_YOURS if the caller's access level is too low. */
 enum err require_application_reader(struct call *call);
 enum err require_application_developer(struct call *call);
 enum err require_application_owner(struct call *call);
-/* For .admit: the caller's token must belong to this application. */
+/* Permission check of a route (field .admit): the caller's token must belong to this
+ * application. */
 enum err require_token_of_application(struct call *call);
 
-/* --- keys ----------------------------------------------------------------------------- */
+/* --- signing keys, bot tokens and client secrets ------------------------------------- */
 
-/* Returns the public key in hex; the key pair is derived from server key, id and key_salt. */
-struct str application_verify_key(struct arena *arena, const struct auth *auth,
+/* Returns the app's Ed25519 public key in hex. The key pair is derived from server key, id and
+ * key_salt. */
+struct str application_public_key(struct arena *arena, const struct auth *auth,
                                   const struct application *a);
-/* Signs with the application's Ed25519 key; application_verify_key returns the public key. */
-void application_sign(const struct auth *auth, const struct application *a, struct str bytes,
-                      unsigned char signature[64]);
+/* Signs bytes with the application's Ed25519 key; application_public_key returns the public key. */
+void application_sign_bytes(const struct auth *auth, const struct application *a, struct str bytes,
+                            unsigned char signature[64]);
 
-/* Issues a new bot token (in the transaction's arena) and revokes the previous one. ERR_NO_BOT. */
+/* Issues a new bot token (in the transaction's arena) and revokes the previous one. Returns
+ * ERR_NO_BOT if the app has no bot. */
 enum err application_reset_bot_token(struct tx *tx, struct auth *auth, const struct application *a,
                                      struct str *ret);
 /* Issues a new client secret; only the digest of the secret is stored. */
-enum err application_reset_secret(struct tx *tx, const struct auth *auth,
-                                  const struct application *a, struct str *ret);
-bool application_secret_matches(const struct auth *auth, const struct application *a,
-                                struct str secret);
+enum err application_reset_client_secret(struct tx *tx, const struct auth *auth,
+                                         const struct application *a, struct str *ret);
+bool application_client_secret_matches(const struct auth *auth, const struct application *a,
+                                       struct str secret);
 
-/* --- installs ------------------------------------------------------------------------- */
+/* --- installations in guilds --------------------------------------------------------- */
 
 struct installation {
     const struct application *application;
     snowflake guild_id;
-    snowflake user_id;    /* the installing user */
+    snowflake user_id;    /* user who installs the app */
     struct list scopes;   /* struct str: "bot", "applications.commands" */
-    uint64_t permissions; /* permissions of the bot's role; 0: no role */
-    /* Member who installs again, whose permissions limit changes of the bot's role; or NULL. */
+    uint64_t permissions; /* permissions of the bot's role; 0 if the bot gets no role */
+    /* Member who installs the app again; the member's permissions limit changes of the bot's role.
+     * NULL for the first installation. */
     const struct member_access *installer;
 };
 struct installation_result {
     struct integration integration;
-    bool new_integration, new_commands; /* new_commands: the app had no commands scope before */
-    struct role role;                   /* the bot's role; id 0: none */
+    bool new_integration, new_commands; /* new_commands: the scope applications.commands is new */
+    struct role role;                   /* the bot's role; its id is 0 if the bot has none */
     bool new_role, changed_role;
 };
 
-/* Writes the integration and the bot's role, without adding the bot as a member and without events.
- * ERR_MAX_INTEGRATIONS; ERR_NO_BOT if the scopes include a bot that the app does not have. */
-enum err application_install_rows(struct tx *tx, const struct installation *in,
-                                  struct installation_result *ret);
-/* Runs application_install_rows, adds the bot as a member, emits events, writes the audit log. */
-enum err application_install_guild(struct call *call, const struct installation *in);
-/* Events of application_install_guild, for the .fires of routes. */
+/* Writes the rows of the integration and of the bot's role. Neither adds the bot as a member nor
+ * emits events. Returns ERR_MAX_INTEGRATIONS, or ERR_NO_BOT if the scopes contain `bot` but the app
+ * has no bot. */
+enum err application_write_install_rows(struct tx *tx, const struct installation *in,
+                                        struct installation_result *ret);
+/* Runs application_write_install_rows, adds the bot as a member, emits events, writes the audit
+ * log. */
+enum err application_install_in_guild(struct call *call, const struct installation *in);
+/* Events that application_install_in_guild emits, for the field .fires of route rows. */
 #define INSTALL_EVENTS                                                                            \
     EVENT_GUILD_ROLE_CREATE, EVENT_GUILD_ROLE_UPDATE, EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, \
         EVENT_MESSAGE_CREATE, EVENT_GUILD_MEMBER_UPDATE, EVENT_GUILD_INTEGRATIONS_UPDATE,         \
         EVENT_INTEGRATION_CREATE, EVENT_INTEGRATION_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,   \
         EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
-/* Returns the integration object of an app in a guild, without scopes. */
-struct integration integration_of_application(struct arena *arena, const struct application *a,
-                                              snowflake guild_id, snowflake id);
+/* Builds the integration object of an app in a guild, without scopes. */
+struct integration integration_from_application(struct arena *arena, const struct application *a,
+                                                snowflake guild_id, snowflake id);
 bool scope_list_contains(const struct list *scopes, const char *name);
 
 /* Emits GUILD_INTEGRATIONS_UPDATE and then `event` (INTEGRATION_CREATE or _UPDATE) to members who
  * may manage the guild. */
 void integration_emit_change(struct call *call, enum event event, const struct integration *i);
-/* Emits the events of a deleted integration; application_id 0: the integration is not an app. */
+/* Emits the events of a deleted integration. application_id is 0 if the integration is not an
+ * app. */
 void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake id,
                               snowflake application_id);
-/* Deletes a role of an integration and emits GUILD_ROLE_DELETE. No-op if already deleted. */
+/* Deletes a role of an integration and emits GUILD_ROLE_DELETE. Does nothing if the role does not
+ * exist. */
 enum err integration_delete_role(struct call *call, snowflake guild_id, snowflake role_id);
 
-/* Removes an app from a guild, with its bot, roles and webhooks. The app's guild commands reappear
- * if the app is installed again. Does nothing if the app is not installed. */
-enum err application_uninstall_guild(struct call *call, snowflake application_id,
-                                     snowflake guild_id);
+/* Removes an app from a guild, with its bot, roles and webhooks. The app's commands in the guild
+ * are stored, and available again if the app is installed again. Does nothing if the app is not
+ * installed. */
+enum err application_uninstall_from_guild(struct call *call, snowflake application_id,
+                                          snowflake guild_id);
 #define UNINSTALL_EVENTS                                                                  \
     EVENT_GUILD_INTEGRATIONS_UPDATE, EVENT_INTEGRATION_DELETE, EVENT_GUILD_MEMBER_REMOVE, \
         EVENT_GUILD_DELETE, EVENT_WEBHOOKS_UPDATE, EVENT_GUILD_ROLE_DELETE,               \
         EVENT_GUILD_EMOJIS_UPDATE, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
 extern const struct domain applications_domain, application_emojis_domain;
-extern const struct world_parts applications_world;
+extern const struct world_file_fields applications_world;
+
+/* A new row of the table integrations, of an app or of an account of another platform. */
+struct new_integration {
+    snowflake id, guild_id, application_id, role_id, user_id; /* 0: none */
+    struct str type, name, account_id, scopes;                /* scopes: a JSON array */
+    bool disabled;
+    int64_t created_at;
+};
+enum err integration_insert_row(struct tx *tx, const struct new_integration *i);
 
 #endif

@@ -34,8 +34,8 @@ static const struct multipart_part *find_file_part(const struct call *call)
 
 static enum err store_attachment(struct call *call)
 {
-    return upload_store(call, snowflake_new(), find_file_part(call), NULL,
-                        call_passed_data(call, "attachment"));
+    return uploaded_part_store(call, snowflake_new(), find_file_part(call), NULL,
+                               call_passed_data(call, "attachment"));
 }
 
 enum err prepare_create_application_attachment(struct call *call)
@@ -57,8 +57,8 @@ enum err create_application_attachment(struct call *call)
     struct attachment shown = *(const struct attachment *)call_passed_data(call, "attachment");
     snowflake application_id = call->target.application->id;
     struct application_attachment out = { &shown, true };
-    enum err e = upload_publish(call, application_id, &shown);
+    enum err e = attachment_publish_temporarily(call, application_id, &shown);
 
     attachment_sign_url(call, application_id, &shown);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }

@@ -3,7 +3,7 @@
 
 #include "platform/applications/endpoint.h"
 
-/* Results of the stages before the handler that creates or modifies an application. */
+/* Data that the stages of a call pass on to the handler that creates or modifies an application. */
 struct application_change {
     snowflake id;
     struct opt_str icon, cover_image; /* hashes of pictures that are already stored */
@@ -24,7 +24,7 @@ static enum err store_application_pictures(struct call *call)
 enum err check_application_limit(struct call *call, snowflake owner_id, snowflake team_id)
 {
     int64_t count;
-    enum err e = applications_count(call->tx, owner_id, team_id, &count);
+    enum err e = applications_count_of_owner(call->tx, owner_id, team_id, &count);
 
     if (e)
         return e;
@@ -67,7 +67,7 @@ enum err create_application(struct call *call)
     const struct application_change *change = call_passed_data(call, "application_change");
     snowflake team_id = in->team_id.given == GIVEN ? in->team_id.value : 0;
     struct application a;
-    struct application_draft draft = {
+    struct new_application draft = {
         .id = change->id,
         .name = in->name.value,
         .description = in->description.value,
@@ -86,7 +86,7 @@ enum err create_application(struct call *call)
         e = application_create(call->tx, api_options(call->api)->auth, &draft, &a);
     if (!e)
         e = application_read_owner_and_team(call->tx, &a);
-    return e ? e : call_reply(call, &a);
+    return e ? e : call_reply_object(call, &a);
 }
 
 /* --- PATCH /applications/{application.id}, /applications/@me -------------------------- */
@@ -96,7 +96,8 @@ static bool has_url(const struct opt_str *url)
     return url->given == GIVEN && url->value.n > 0;
 }
 
-/* Probes a new interactions endpoint before it is stored: it must answer and verify signatures. */
+/* Tests a new interactions endpoint before its URL is stored: it must reply and verify
+ * signatures. */
 static void probe_endpoint_if_changed(struct call *call)
 {
     const struct opt_str *to = &((const struct application_patch *)call->body)
@@ -116,7 +117,8 @@ static enum err read_installation_counts(struct call *call)
     return application_count_installations(call->tx, change->id, &change->counts);
 }
 
-/* Checks access first: without access, no picture is stored and the new endpoint is not probed. */
+/* Checks access in the read stage, so that without access no picture is stored and no endpoint is
+ * tested. */
 static enum err read_application_to_modify(struct call *call)
 {
     enum err e = resolve_application(call);
@@ -188,7 +190,8 @@ static void apply_install_settings(const struct application_patch *in, struct ap
     if (in->install_params.given != ABSENT)
         a->install_params = in->install_params.value;
     apply_optional_url(&a->custom_install_url, &in->custom_install_url, ABSENT);
-    /* If both names of a field are sent, the newer name (integration_*) wins. */
+    /* If the body has both bot_* and integration_*, two names of the same field, integration_*
+     * wins. */
     apply_optional_bool(&a->integration_public, &in->bot_public, true);
     apply_optional_bool(&a->integration_public, &in->integration_public, true);
     apply_optional_bool(&a->integration_require_code_grant, &in->bot_require_code_grant, false);
@@ -236,7 +239,7 @@ static void apply_application_patch(const struct call *call, struct application 
     apply_urls_and_webhooks(in, a);
 }
 
-/* True if a field changed that application command indexes also show. */
+/* True if a field changed that the application command index contains, too. */
 static bool indexed_fields_differ(const struct application *a, const struct application *b)
 {
     return !str_eq(a->name, b->name) || !str_eq(a->description, b->description) ||
@@ -262,18 +265,18 @@ enum err modify_application(struct call *call)
             "Value must be the application's team: a transfer has its own route.");
     application_set_counts(a, &change->counts);
     apply_application_patch(call, a);
-    enum err e = picture_replace(call, "app-icons", a->id, &before.icon, &a->icon);
+    enum err e = picture_delete_old(call, "app-icons", a->id, &before.icon, &a->icon);
     if (!e)
-        e = picture_replace(call, "app-icons", a->id, &before.cover_image, &a->cover_image);
+        e = picture_delete_old(call, "app-icons", a->id, &before.cover_image, &a->cover_image);
     if (!e)
         e = application_update(call->tx, a);
     if (!e && indexed_fields_differ(a, &before))
         e = hook_command_index_changed(call, a->id);
     if (!e)
-        e = bot_update_http_flag(call->tx, a);
+        e = bot_update_http_interactions_flag(call->tx, a);
     if (!e)
         e = application_read_owner_and_team(call->tx, a);
-    return e ? e : call_reply(call, a);
+    return e ? e : call_reply_object(call, a);
 }
 
 enum err modify_current_application(struct call *call)

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "model/fields/ids.h"
 
-enum { ROWS_COUNTED_PER_GUILD = 30 }; /* rows that removing a guild counts as */
+enum { ROWS_COUNTED_PER_GUILD = 30 }; /* rows that the removal from one guild counts as */
 
 static const char GUILDS_WITH[] = "select guild_id from integrations where application_id = $1 and "
                                   "type = 'service' order by guild_id limit $2";
@@ -46,15 +46,13 @@ const struct deletion_rule application_deletions[] = {
     { 0 },
 };
 
-/* --- deletion step ---------------------------------------------------------------------- */
-
 static enum err delete_application_step(struct call *call, struct application_deletion *d)
 {
     d->step = (struct deletion_step){ DELETION_ROWS, DELETION_ROWS, INT64_MAX };
     enum err e = deletion_apply_all_rules(call, WITH_APPLICATION, d->application.id, &d->step);
     if (e)
         return e;
-    return deletion_schedule_rest(
+    return deletion_schedule_next_step(
         call, &application_deletion_job, d->application.id, &d->step,
         str_printf(call->arena, "%d%llu", (int)d->closed, (unsigned long long)d->channel_id));
 }
@@ -84,7 +82,7 @@ enum err delete_application(struct call *call)
     enum err e = application_mark_removed(call->tx, d.application.id);
 
     if (!e)
-        e = bot_disable(call->tx, d.application.bot_id);
+        e = bot_account_disable(call->tx, d.application.bot_id);
     call_revoke_application_tokens(call, d.application.id);
     call_revoke_account_tokens(call, d.application.bot_id);
     return e ? e : delete_application_step(call, &d);

@@ -28,7 +28,7 @@ static enum err list_application_emojis(struct call *call)
 
     if (!e)
         e = emojis_read_uploaders(call->tx, &out.items);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
@@ -36,15 +36,13 @@ static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
     struct list one = { emoji, 1 };
     enum err e = emojis_read_uploaders(call->tx, &one);
 
-    return e ? e : call_reply(call, emoji);
+    return e ? e : call_reply_object(call, emoji);
 }
 
 static enum err get_application_emoji(struct call *call)
 {
     return reply_with_emoji(call, call->target.emoji);
 }
-
-/* --- create ----------------------------------------------------------------------------- */
 
 static const char COUNT_EMOJIS[] =
     "select count(*) from application_emojis where application_id = $1";
@@ -53,11 +51,10 @@ static const char SAME_NAME[] =
 
 static enum err require_emoji_name_unused(struct call *call, snowflake id, struct str name)
 {
-    struct rows row;
     bool taken;
     enum err e =
-        tx_one(call->tx, SAME_NAME,
-               BIND(v_id(call->target.application->id), v_text(name), v_id(id)), &row, &taken);
+        tx_exists(call->tx, SAME_NAME,
+                  BIND(v_id(call->target.application->id), v_text(name), v_id(id)), &taken);
 
     if (e || !taken)
         return e;
@@ -67,15 +64,13 @@ static enum err require_emoji_name_unused(struct call *call, snowflake id, struc
 
 static enum err check_new_application_emoji(struct call *call)
 {
-    const struct emoji_draft *in = call->body;
-    struct rows row;
-    bool found;
-    enum err e =
-        tx_one(call->tx, COUNT_EMOJIS, BIND(v_id(call->target.application->id)), &row, &found);
+    const struct emoji_create_request *in = call->body;
+    int64_t n = 0;
+    enum err e = tx_read_int(call->tx, COUNT_EMOJIS, BIND(v_id(call->target.application->id)), &n);
 
     if (e)
         return e;
-    if (row_int(&row, 0) >= MOST_APPLICATION_EMOJIS)
+    if (n >= MOST_APPLICATION_EMOJIS)
         return ERR_MAX_APPLICATION_EMOJIS;
     return require_emoji_name_unused(call, 0, in->name);
 }
@@ -87,7 +82,7 @@ static enum err prepare_create_application_emoji(struct call *call)
 
 static enum err create_application_emoji(struct call *call)
 {
-    struct emoji emoji = emoji_from_draft(call);
+    struct emoji emoji = emoji_from_create_request(call);
     enum err e = check_new_application_emoji(call);
 
     emoji.application_id = call->target.application->id;
@@ -95,8 +90,6 @@ static enum err create_application_emoji(struct call *call)
         e = emoji_insert(call->tx, &emoji);
     return e ? e : reply_with_emoji(call, &emoji);
 }
-
-/* --- modify and delete ------------------------------------------------------------------ */
 
 static enum err modify_application_emoji(struct call *call)
 {
@@ -117,8 +110,6 @@ static enum err delete_application_emoji(struct call *call)
 {
     return emoji_delete(call, call->target.emoji);
 }
-
-/* --- routes ----------------------------------------------------------------------------- */
 
 static const struct route routes[] = {
     {
@@ -147,7 +138,7 @@ static const struct route routes[] = {
         .name = "create_application_emoji",
         .doc = "Upload an emoji; its name must be unique in the application.",
         .auth = AUTH_USER | AUTH_BOT,
-        .body = &application_emoji_draft_body,
+        .body = &application_emoji_create_body,
         .reply = &type_emoji,
         .status = 201,
         .prepare = prepare_create_application_emoji,

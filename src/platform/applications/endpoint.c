@@ -1,4 +1,5 @@
-/* endpoint.c - signed requests to an app's interactions endpoint, and probing of the endpoint. */
+/* endpoint.c - signed requests to an app's interactions endpoint, and the test of a new
+ * endpoint. */
 #include "platform/applications/endpoint.h"
 
 #include <inttypes.h>
@@ -10,7 +11,8 @@
 #include "model/fields/rows.h"
 #include "platform/applications/internal.h"
 
-/* Limits of the PING reply, which is parsed on the event loop. */
+/* Maximum size in bytes and time in ms of the reply to a PING, which is parsed on the event
+ * loop. */
 enum { PROBE_MAX = 64 * 1024, PROBE_MS = 3000 };
 
 void endpoint_send_request(const struct call *call, const struct endpoint_request *r)
@@ -20,8 +22,8 @@ void endpoint_send_request(const struct call *call, const struct endpoint_reques
     unsigned char signature[crypto_sign_BYTES];
     struct str at = str_printf(arena, "%" PRId64, clock_s());
 
-    application_sign(api_options(api)->auth, r->application, STR_CONCAT(arena, at, r->body),
-                     signature);
+    application_sign_bytes(api_options(api)->auth, r->application, STR_CONCAT(arena, at, r->body),
+                           signature);
     if (r->wrong_signature)
         signature[0] ^= 1;
     const struct fetch_header headers[] = {
@@ -30,23 +32,23 @@ void endpoint_send_request(const struct call *call, const struct endpoint_reques
         { STR("X-Signature-Ed25519"), str_hex_encode(arena, signature, sizeof signature) },
         { STR("X-Signature-Timestamp"), at },
     };
-    fetcher_start(api_fetcher_of_loop(api, call->loop),
-                  &(struct fetch_request){
-                      .method = "POST",
-                      .url = str_dup_cstring(arena, r->url),
-                      .headers = headers,
-                      .header_count = COUNT_OF(headers),
-                      .body = r->body,
-                      .timeout_ms = r->timeout_ms,
-                      .max_response = r->max_reply_bytes,
-                      .public_only = !api_may_request_private_address(call),
-                      .done = r->done,
-                      .arg = r->arg,
-                  });
+    fetcher_start_request(api_fetcher_of_loop(api, call->loop),
+                          &(struct fetch_request){
+                              .method = "POST",
+                              .url = str_dup_cstring(arena, r->url),
+                              .headers = headers,
+                              .header_count = COUNT_OF(headers),
+                              .body = r->body,
+                              .timeout_ms = r->timeout_ms,
+                              .max_response = r->max_reply_bytes,
+                              .public_only = !api_may_request_private_address(call),
+                              .done = r->done,
+                              .arg = r->arg,
+                          });
     arena_free(arena);
 }
 
-/* --- probe: does the endpoint verify signatures? ---------------------------------------- */
+/* --- testing whether the endpoint verifies signatures -------------------------------- */
 
 struct interaction_ping {
     snowflake id, application_id;
@@ -100,10 +102,11 @@ static bool is_pong_reply(struct call *call, struct str body)
 
 static void refuse_endpoint(struct call *call)
 {
-    call_resume(call, call_add_field_error(
-                          call, "interactions_endpoint_url",
-                          "APPLICATION_INTERACTIONS_ENDPOINT_URL_INVALID",
-                          "The specified interactions endpoint url could not be verified."));
+    call_resume_after_await(
+        call,
+        call_add_field_error(call, "interactions_endpoint_url",
+                             "APPLICATION_INTERACTIONS_ENDPOINT_URL_INVALID",
+                             "The specified interactions endpoint url could not be verified."));
 }
 
 static void send_ping(struct call *call, bool wrong_signature,
@@ -142,7 +145,7 @@ static void on_wrong_signature_reply(void *arg, enum fetch_result result, int st
     (void)content_type;
     (void)body;
     if (result == FETCH_OK && status == 401)
-        call_resume(arg, OK);
+        call_resume_after_await(arg, OK);
     else
         refuse_endpoint(arg);
 }

@@ -13,18 +13,20 @@ struct endpoint_request {
     struct str url, body;
     int64_t timeout_ms;
     size_t max_reply_bytes;
-    bool wrong_signature; /* send a wrong signature, for the probe */
-    /* Called with the result; parameters as in struct fetch_request. */
+    bool wrong_signature; /* send a wrong signature, to test whether the endpoint refuses it */
+    /* Called with the result; the parameters are those of .done in struct fetch_request. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
                  struct buf *body);
     void *arg;
 };
 
-/* Call on the call's event loop. Copies the request; done is called later. */
+/* Sends the request, of which it makes a copy, and calls r->done later. Call it on the event loop
+ * of the call. */
 void endpoint_send_request(const struct call *call, const struct endpoint_request *r);
 
-/* For call->await when a new endpoint URL is set (call->body is a struct application_patch): sends
- * a PING, then one with a wrong signature, which must be refused; else the call fails. */
+/* Tests a new endpoint URL (call->body is a struct application_patch), as the call's await stage:
+ * sends a PING, then one with a wrong signature, which the endpoint must refuse; else the call
+ * fails. */
 void endpoint_verify_with_pings(struct call *call);
 
 #endif

@@ -40,36 +40,56 @@ static struct list merge_scopes(struct arena *arena, struct list before, struct 
     return all;
 }
 
-/* --- the integration ------------------------------------------------------------------ */
+/* --- row of the app's integration ---------------------------------------------------- */
 
 static const char FIND_INTEGRATION[] = "select id, scopes from integrations where guild_id = $1 "
                                        "and application_id = $2 and type = 'service'";
 static const char COUNT_INTEGRATIONS[] =
     "select count(*) from integrations where guild_id = $1 and type <> 'removed'";
 static const char ADD_INTEGRATION[] =
-    "insert into integrations (id, guild_id, type, name, application_id, scopes, user_id, "
-    "created_at) values ($1, $2, 'service', $3, $4, $5, $6, $7)";
+    "insert into integrations (id, guild_id, type, name, application_id, scopes, account_id, "
+    "role_id, user_id, enabled, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 static const char SAVE_INTEGRATION[] =
     "update integrations set name = $2, scopes = $3 where id = $1";
+
+static struct value v_id_or_null(snowflake id)
+{
+    return id ? v_id(id) : v_null();
+}
+
+enum err integration_insert_row(struct tx *tx, const struct new_integration *i)
+{
+    return tx_exec(
+        tx, ADD_INTEGRATION,
+        BIND(v_id(i->id), v_id(i->guild_id), v_text(i->type), v_text(i->name),
+             v_id_or_null(i->application_id), v_text(i->scopes.p ? i->scopes : STR("[]")),
+             i->account_id.p ? v_text(i->account_id) : v_null(), v_id_or_null(i->role_id),
+             v_id_or_null(i->user_id), v_int(!i->disabled), v_int(i->created_at)),
+        NULL);
+}
 
 static enum err insert_app_integration(struct tx *tx, const struct installation *in,
                                        const struct integration *i)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_INTEGRATIONS, BIND(v_id(in->guild_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, COUNT_INTEGRATIONS, BIND(v_id(in->guild_id)), &n);
 
-    if (e || row_int(&row, 0) >= MOST_INTEGRATIONS)
+    if (e || n >= MOST_INTEGRATIONS)
         return e ? e : ERR_MAX_INTEGRATIONS;
-    return tx_exec(tx, ADD_INTEGRATION,
-                   BIND(v_id(i->id), v_id(i->guild_id), v_text(i->name), v_id(in->application->id),
-                        v_text(json_column_encode(tx_arena(tx), &type_texts, &i->scopes.value)),
-                        in->user_id ? v_id(in->user_id) : v_null(), v_int(clock_us())),
-                   NULL);
+    return integration_insert_row(
+        tx, &(struct new_integration){
+                .id = i->id,
+                .guild_id = i->guild_id,
+                .application_id = in->application->id,
+                .user_id = in->user_id,
+                .type = STR("service"),
+                .name = i->name,
+                .scopes = json_column_encode(tx_arena(tx), &type_texts, &i->scopes.value),
+                .created_at = clock_us() });
 }
 
-struct integration integration_of_application(struct arena *arena, const struct application *a,
-                                              snowflake guild_id, snowflake id)
+struct integration integration_from_application(struct arena *arena, const struct application *a,
+                                                snowflake guild_id, snowflake id)
 {
     struct integration_account *account = arena_alloc(arena, sizeof *account);
 
@@ -86,7 +106,7 @@ struct integration integration_of_application(struct arena *arena, const struct 
     };
 }
 
-/* Must match the SQL condition INTEGRATION_HAS_COMMANDS. */
+/* Returns the same result as the SQL condition INTEGRATION_HAS_COMMANDS. */
 static bool has_commands_scope(const struct list *scopes)
 {
     return scope_list_contains(scopes, "applications.commands");
@@ -107,8 +127,8 @@ static enum err write_integration(struct tx *tx, const struct installation *in,
         return e;
     if (found)
         before = json_column_decode_list(arena, &type_texts, row_text(&row, 1));
-    *i = integration_of_application(arena, a, in->guild_id,
-                                    found ? row_id(&row, 0) : snowflake_new());
+    *i = integration_from_application(arena, a, in->guild_id,
+                                      found ? row_id(&row, 0) : snowflake_new());
     i->scopes = (struct opt_list){ GIVEN, merge_scopes(arena, before, in->scopes) };
     ret->new_integration = !found;
     ret->new_commands = has_commands_scope(&i->scopes.value) && !has_commands_scope(&before);
@@ -120,7 +140,7 @@ static enum err write_integration(struct tx *tx, const struct installation *in,
                    NULL);
 }
 
-/* --- the bot's role ------------------------------------------------------------------- */
+/* --- managed role of an app's bot ---------------------------------------------------- */
 
 static const char FIND_BOT_ROLE[] =
     "select id from roles where guild_id = $1 and bot_id = $2 and managed = 1";
@@ -156,12 +176,11 @@ static enum err insert_bot_role(struct tx *tx, const struct installation *in,
                                 struct installation_result *ret)
 {
     struct role_tags *tags = arena_alloc(tx_arena(tx), sizeof *tags);
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_ROLES, BIND(v_id(in->guild_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, COUNT_ROLES, BIND(v_id(in->guild_id)), &n);
 
     /* If the guild has the maximum number of roles, the bot joins without its role. */
-    if (e || row_int(&row, 0) >= MOST_ROLES)
+    if (e || n >= MOST_ROLES)
         return e;
     *tags =
         (struct role_tags){ { GIVEN, in->application->bot_id }, { GIVEN, ret->integration.id } };
@@ -196,8 +215,8 @@ static enum err write_bot_role(struct tx *tx, const struct installation *in,
     return in->permissions ? insert_bot_role(tx, in, ret) : OK;
 }
 
-enum err application_install_rows(struct tx *tx, const struct installation *in,
-                                  struct installation_result *ret)
+enum err application_write_install_rows(struct tx *tx, const struct installation *in,
+                                        struct installation_result *ret)
 {
     bool with_bot = scope_list_contains(&in->scopes, "bot");
 
@@ -208,7 +227,7 @@ enum err application_install_rows(struct tx *tx, const struct installation *in,
     return e || !with_bot ? e : write_bot_role(tx, in, ret);
 }
 
-/* --- events ----------------------------------------------------------------------------- */
+/* --- emitting events ----------------------------------------------------------------- */
 
 static enum err add_bot_member(struct call *call, const struct installation *in,
                                const struct installation_result *done)
@@ -226,7 +245,7 @@ static enum err add_bot_member(struct call *call, const struct installation *in,
     if (e)
         return e;
     if (new_member)
-        return audit_record(call, in->guild_id, AUDIT_BOT_ADD, in->application->bot_id);
+        return audit_record_action(call, in->guild_id, AUDIT_BOT_ADD, in->application->bot_id);
     if (!done->new_role)
         return OK;
     struct list roles = { 0 };
@@ -252,25 +271,25 @@ static void emit_bot_role_event(struct call *call, const struct installation_res
 
 void integration_emit_change(struct call *call, enum event event, const struct integration *i)
 {
-    struct guild_integrations_ref guild = { i->guild_id };
+    struct guild_integrations_event guild = { i->guild_id };
     struct audience managers = audience_with_permission(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
     struct integration shown = *i;
 
     integration_set_displayed_type(&shown);
-    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_ref_schema,
+    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_event_schema,
               &guild);
     call_emit(call, event, managers, &integration_event_schema, &shown);
 }
 
 static void emit_install_events(struct call *call, const struct installation_result *done)
 {
-    struct guild_integrations_ref guild = { done->integration.guild_id };
+    struct guild_integrations_event guild = { done->integration.guild_id };
 
     integration_emit_change(
         call, done->new_integration ? EVENT_INTEGRATION_CREATE : EVENT_INTEGRATION_UPDATE,
         &done->integration);
     call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild.guild_id),
-              &guild_integrations_ref_schema, &guild);
+              &guild_integrations_event_schema, &guild);
 }
 
 static const struct field audited_app[] = {
@@ -279,14 +298,14 @@ static const struct field audited_app[] = {
     { 0 },
 };
 
-enum err application_install_guild(struct call *call, const struct installation *in)
+enum err application_install_in_guild(struct call *call, const struct installation *in)
 {
     struct installation_result done;
-    enum err e = application_install_rows(call->tx, in, &done);
+    enum err e = application_write_install_rows(call->tx, in, &done);
 
     if (e)
         return e;
-    emit_bot_role_event(call, &done); /* emitted before the member that has the role */
+    emit_bot_role_event(call, &done); /* emitted before the event of the member who has the role */
     if (scope_list_contains(&in->scopes, "bot"))
         e = add_bot_member(call, in, &done);
     if (e)

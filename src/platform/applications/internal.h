@@ -11,15 +11,15 @@ enum { MAX_APPLICATIONS_PER_USER = 50, MAX_APPLICATIONS_PER_TEAM = 25, KEY_SALT_
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* Body of both the create and the modify route. */
+/* Request body of the routes that create and modify an application. */
 struct application_patch {
     struct opt_str name, description;
     struct opt_image icon, cover_image;
     struct opt_str terms_of_service_url, privacy_policy_url, event_webhooks_url;
     struct opt_int event_webhooks_status;
     struct opt_list event_webhooks_types;
-    struct opt_id team_id; /* create only; transfers have their own route */
-    struct opt_int type, max_participants, explicit_content_filter; /* validated, not stored */
+    struct opt_id team_id; /* in the create route only; another route transfers an app to a team */
+    struct opt_int type, max_participants, explicit_content_filter; /* validated but not stored */
     struct opt_list redirect_uris, tags, integration_types_config;
     struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;
     struct opt_object install_params;
@@ -27,7 +27,7 @@ struct application_patch {
     struct opt_bool integration_public, integration_require_code_grant;
     struct opt_bool bot_public, bot_require_code_grant;
 };
-struct application_query {
+struct application_list_query {
     bool with_team_applications;
 };
 struct application_transfer {
@@ -36,7 +36,7 @@ struct application_transfer {
 struct bot_token_reply {
     struct opt_str token;
 };
-struct secret_reply {
+struct client_secret_reply {
     struct str secret;
 };
 
@@ -48,41 +48,45 @@ extern const struct type application_body, application_patch_body, current_appli
 
 enum err applications_list_of_owner(struct tx *tx, snowflake owner_id, bool with_teams,
                                     struct list *ret);
-enum err applications_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret);
+enum err applications_count_of_owner(struct tx *tx, snowflake owner_id, snowflake team_id,
+                                     int64_t *ret);
 enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
-/* Marks an application: only _find_removed and _find_any find it; _find_any also finds others. */
+/* Marks an application as removed: application_find no longer finds it. application_find_removed
+ * finds only removed ones, application_find_even_removed finds removed and other applications. */
 enum err application_mark_removed(struct tx *tx, snowflake id);
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_find_even_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_delete_row(struct tx *tx, snowflake id);
-enum err bot_insert(struct tx *tx, const struct application *a);
 /* Creates the bot account of an application that has none. */
 enum err application_add_bot(struct tx *tx, struct application *a);
-/* Sets the bot's HTTP-interactions flag if the app has an interactions endpoint, else clears it. */
-enum err bot_update_http_flag(struct tx *tx, struct application *a);
-enum err bot_disable(struct tx *tx, snowflake id);
+/* Sets the user flag BOT_HTTP_INTERACTIONS if the app has an interactions endpoint, else clears the
+ * flag. */
+enum err bot_update_http_interactions_flag(struct tx *tx, struct application *a);
+enum err bot_account_disable(struct tx *tx, snowflake id);
 
 /* --- rules.c: pure functions ------------------------------------------------------------ */
 
-/* Returns a username derived from an app's name: a-z, 0-9, _ and single dots, 2-32 characters. */
+/* Returns a bot username derived from an app's name: 2-32 characters of a-z, 0-9, _ and single
+ * dots. */
 struct str bot_username_from_name(struct arena *a, struct str name);
-/* Returns a username from an app's name and digits of its id, for names that are taken. */
+/* Returns a bot username made of the app's name and digits of its id, for names that are taken. */
 struct str bot_username_with_id(struct arena *a, struct str name, snowflake id);
-/* Returns the default of integration_types_config: {"0":{},"1":{}} */
+/* Returns the default of integration_types_config, which is {"0":{},"1":{}}. */
 struct list default_integration_types(void);
 
 /* --- uninstall.c ---------------------------------------------------------------------- */
 
-/* Hook before a bot leaves a guild: if its app has no other scope there, uninstalls the app. */
+/* Hook that runs before a bot leaves a guild. Uninstalls the bot's app if the app has no other
+ * scope in the guild. */
 enum err application_on_bot_leaving(struct call *call, const struct member_leave *leave);
-/* Hook after a bot left: removes the scope `bot` from the integration, deletes the bot's role. */
+/* Hook that runs after a bot left a guild. Removes the scope `bot` from the app's integration and
+ * deletes the bot's role. */
 enum err application_on_bot_left(struct call *call, const struct member_leave *leave);
 
 /* --- keys.c, access.c, create_modify.c, delete.c -------------------------------------- */
 
 enum err resolve_application(struct call *call);
-/* Resolves the application of the calling bot. */
 enum err resolve_caller_application(struct call *call);
 
 enum err check_application_limit(struct call *call, snowflake owner_id, snowflake team_id);
@@ -93,7 +97,8 @@ enum err modify_application(struct call *call);
 enum err prepare_modify_current_application(struct call *call);
 enum err modify_current_application(struct call *call);
 enum err delete_application(struct call *call);
-/* Uninstalls the app like application_uninstall_guild, but without calling hook_guild_app_changing.
+/* Uninstalls the app like application_uninstall_from_guild, but without calling
+ * hook_guild_app_changing.
  */
 enum err application_remove_from_guild(struct call *call, const struct application *a,
                                        snowflake guild_id);

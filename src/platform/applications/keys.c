@@ -18,7 +18,7 @@ static void derive_key_pair(const struct auth *auth, const struct application *a
     sodium_memzero(seed, sizeof seed);
 }
 
-struct str application_verify_key(struct arena *arena, const struct auth *auth,
+struct str application_public_key(struct arena *arena, const struct auth *auth,
                                   const struct application *a)
 {
     unsigned char public[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES];
@@ -28,8 +28,8 @@ struct str application_verify_key(struct arena *arena, const struct auth *auth,
     return str_hex_encode(arena, public, sizeof public);
 }
 
-void application_sign(const struct auth *auth, const struct application *a, struct str bytes,
-                      unsigned char signature[64])
+void application_sign_bytes(const struct auth *auth, const struct application *a, struct str bytes,
+                            unsigned char signature[64])
 {
     unsigned char public[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES];
 
@@ -38,7 +38,7 @@ void application_sign(const struct auth *auth, const struct application *a, stru
     sodium_memzero(secret, sizeof secret);
 }
 
-/* --- the bot's token ------------------------------------------------------------------ */
+/* --- token of a bot ------------------------------------------------------------------ */
 
 static const char END_BOT_TOKENS[] = "delete from tokens where user_id = $1 and kind = 2";
 
@@ -55,7 +55,7 @@ enum err application_reset_bot_token(struct tx *tx, struct auth *auth, const str
     return e ? e : auth_issue_token(auth, tx, &grant, ret);
 }
 
-/* --- the client secret ---------------------------------------------------------------- */
+/* --- client secret of an application ------------------------------------------------- */
 
 static void derive_secret_digest(const struct auth *auth, const struct application *a,
                                  struct str secret, unsigned char digest[DIGEST_BYTES])
@@ -65,8 +65,8 @@ static void derive_secret_digest(const struct auth *auth, const struct applicati
 
 static const char SAVE_SECRET[] = "update applications set secret_digest = $2 where id = $1";
 
-enum err application_reset_secret(struct tx *tx, const struct auth *auth,
-                                  const struct application *a, struct str *ret)
+enum err application_reset_client_secret(struct tx *tx, const struct auth *auth,
+                                         const struct application *a, struct str *ret)
 {
     unsigned char bytes[SECRET_BYTES], digest[DIGEST_BYTES];
 
@@ -78,8 +78,8 @@ enum err application_reset_secret(struct tx *tx, const struct auth *auth,
                    NULL);
 }
 
-bool application_secret_matches(const struct auth *auth, const struct application *a,
-                                struct str secret)
+bool application_client_secret_matches(const struct auth *auth, const struct application *a,
+                                       struct str secret)
 {
     unsigned char digest[DIGEST_BYTES];
 

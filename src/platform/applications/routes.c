@@ -15,21 +15,21 @@ static enum err read_application_details(struct call *call, struct application *
 
 static enum err list_applications(struct call *call)
 {
-    const struct application_query *q = call->query;
+    const struct application_list_query *q = call->query;
     struct list list;
     enum err e =
         applications_list_of_owner(call->tx, call->caller->id, q->with_team_applications, &list);
 
     for (size_t i = 0; i < list.count && !e; i++)
         e = read_application_details(call, (struct application *)list.items + i);
-    return e ? e : call_reply(call, &list);
+    return e ? e : call_reply_object(call, &list);
 }
 
 static enum err get_application(struct call *call)
 {
     enum err e = read_application_details(call, call->target.application);
 
-    return e ? e : call_reply(call, call->target.application);
+    return e ? e : call_reply_object(call, call->target.application);
 }
 
 /* Handles GET /applications/@me and /oauth2/applications/@me. */
@@ -42,7 +42,7 @@ static enum err get_current_application(struct call *call)
 
 static enum err get_public_application(struct call *call)
 {
-    return call_reply(call, call->target.application);
+    return call_reply_object(call, call->target.application);
 }
 
 /* Only applications of world files can lack a bot; all others are created with one. */
@@ -52,13 +52,13 @@ static enum err create_bot(struct call *call)
     struct bot_token_reply out = { .token = { .given = GIVEN_NULL } };
 
     if (a->bot_id)
-        return call_reply(call, &out);
+        return call_reply_object(call, &out);
     enum err e = application_add_bot(call->tx, a);
     if (!e)
         e = application_reset_bot_token(call->tx, api_options(call->api)->auth, a,
                                         &out.token.value);
     out.token.given = GIVEN;
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static enum err reset_bot_token(struct call *call)
@@ -71,16 +71,16 @@ static enum err reset_bot_token(struct call *call)
     if (e)
         return e;
     call_revoke_account_tokens(call, a->bot_id);
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 static enum err reset_secret(struct call *call)
 {
-    struct secret_reply out;
-    enum err e = application_reset_secret(call->tx, api_options(call->api)->auth,
-                                          call->target.application, &out.secret);
+    struct client_secret_reply out;
+    enum err e = application_reset_client_secret(call->tx, api_options(call->api)->auth,
+                                                 call->target.application, &out.secret);
 
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 /* The owner of the application must be an admin of the target team. */
@@ -107,7 +107,7 @@ static enum err transfer_application(struct call *call)
     return e ? e : get_application(call);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "application.id",
         .field = "application_id",
@@ -279,8 +279,8 @@ const struct domain applications_domain = {
     .routes = routes,
     .world = &applications_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .member_leaving = application_on_bot_leaving,
-                                    .member_left = application_on_bot_left },
+    .hooks = &(const struct hook_listeners){ .member_leaving = application_on_bot_leaving,
+                                             .member_left = application_on_bot_left },
     .jobs = (const struct job_kind *const[]){ &application_deletion_job, NULL },
     .deletions = application_deletions,
 };

@@ -7,7 +7,8 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
-/* bot_public and bot_require_code_grant each appear under two names in the API. */
+/* bot_public and bot_require_code_grant are selected twice, because the API has two names for
+ * each. */
 #define APPLICATION_COLUMNS                                                                      \
     "a.id, a.name, a.description, a.icon, coalesce(t.owner_id, a.owner_id), "                    \
     "coalesce(a.team_id, 0), a.flags, a.bot_public, a.bot_require_code_grant, a.redirect_uris, " \
@@ -17,7 +18,7 @@
     "a.event_webhooks_url, a.event_webhooks_status, a.event_webhooks_types"
 enum { BOT_COLUMN = 25 };
 
-/* Null columns of these fields are omitted from replies. */
+/* Returns an absent value for a null column, so that replies omit the field. */
 static struct opt_str optional_text_from_row(const struct rows *r, int column)
 {
     struct opt_str s = row_optional_text(r, column);
@@ -130,9 +131,9 @@ enum err applications_list_of_owner(struct tx *tx, snowflake owner_id, bool with
     return e || !with_teams ? e : append_applications(tx, SQL(TEAM_APPLICATIONS), owner_id, ret);
 }
 
-/* --- fields that only developers see ---------------------------------------------------- */
+/* --- owner and team, which only developers see --------------------------------------- */
 
-/* Clients require a user object as owner, so a team is shown as a pseudo user. */
+/* Returns a user object that represents a team, because clients require a user as owner. */
 static const struct user *team_as_user(struct arena *arena, const struct team *team)
 {
     enum { TEAM_PSEUDO_USER = 1 << 10 };
@@ -196,7 +197,8 @@ static const char COUNT_OWN[] =
     "select count(*) from applications where owner_id = $1 and team_id is null and removed = 0";
 static const char COUNT_TEAM[] = "select count(*) from applications where team_id = $1";
 
-enum err applications_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret)
+enum err applications_count_of_owner(struct tx *tx, snowflake owner_id, snowflake team_id,
+                                     int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -208,8 +210,6 @@ enum err applications_count(struct tx *tx, snowflake owner_id, snowflake team_id
     return e;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static const char ADD_APPLICATION[] =
     "insert into applications (id, name, description, icon, owner_id, team_id, flags, bot_id, "
     "redirect_uris, key_salt, verify_key) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
@@ -219,7 +219,8 @@ enum err application_insert(struct tx *tx, const struct application *a)
     return tx_exec(tx, ADD_APPLICATION,
                    BIND(v_id(a->id), v_text(a->name), v_text(a->description),
                         optional_text_value(a->icon), v_id(a->owner_id),
-                        a->team_id ? v_id(a->team_id) : v_null(), v_int(a->flags), v_id(a->bot_id),
+                        a->team_id ? v_id(a->team_id) : v_null(), v_int(a->flags),
+                        a->bot_id ? v_id(a->bot_id) : v_null(),
                         v_text(json_column_encode(tx_arena(tx), &type_texts, &a->redirect_uris)),
                         v_bytes(a->key_salt), v_text(a->verify_key)),
                    NULL);
@@ -262,7 +263,7 @@ enum err application_update(struct tx *tx, const struct application *a)
 
 static const char MARK_BOT[] = "update users set public_flags = $2 where id = $1";
 
-enum err bot_update_http_flag(struct tx *tx, struct application *a)
+enum err bot_update_http_interactions_flag(struct tx *tx, struct application *a)
 {
     enum { BOT_HTTP_INTERACTIONS = 1 << 19 };
     bool http = a->interactions_endpoint_url.given == GIVEN;
@@ -292,43 +293,48 @@ enum err application_delete_row(struct tx *tx, snowflake id)
     return tx_exec(tx, DELETE_APPLICATION, BIND(v_id(id)), NULL);
 }
 
-/* --- the bot's account ---------------------------------------------------------------- */
+/* --- account of an app's bot --------------------------------------------------------- */
 
-static const char ADD_BOT[] = "insert into users (id, username, global_name, bot, verified) "
-                              "values ($1, $2, $3, 1, 1) on conflict (username) do nothing";
 static const char SET_BOT[] = "update applications set bot_id = $2 where id = $1";
 static const char DISABLE_BOT[] = "update users set disabled = 1 where id = $1";
 
-enum err bot_insert(struct tx *tx, const struct application *a)
+static enum err bot_account_insert(struct tx *tx, const struct application *a)
 {
     struct arena *arena = tx_arena(tx);
     struct str names[] = { bot_username_from_name(arena, a->name),
                            bot_username_with_id(arena, a->name, a->id),
                            str_printf(arena, "bot_%llu", (unsigned long long)a->id) };
-    int64_t added = 0;
+    struct user bot = { .id = a->bot_id,
+                        .global_name = opt_str_or_null(a->name),
+                        .locale = STR("en-US"),
+                        .bot = opt_bool_given(true),
+                        .verified = true };
+    const char *taken = "username";
     enum err e = OK;
 
-    for (size_t i = username_is_reserved(names[0]); i < COUNT_OF(names) && !added && !e; i++)
-        e = tx_exec(tx, ADD_BOT, BIND(v_id(a->bot_id), v_text(names[i]), v_text(a->name)), &added);
-    return !e && !added ? ERR_STORE_CONFLICT : e;
+    for (size_t i = username_is_reserved(names[0]); i < COUNT_OF(names) && taken && !e; i++) {
+        bot.username = names[i];
+        e = user_insert(tx, &bot, &taken);
+    }
+    return !e && taken ? ERR_STORE_CONFLICT : e;
 }
 
 enum err application_add_bot(struct tx *tx, struct application *a)
 {
     a->bot_id = a->id;
-    enum err e = bot_insert(tx, a);
+    enum err e = bot_account_insert(tx, a);
 
     return e ? e : tx_exec(tx, SET_BOT, BIND(v_id(a->id), v_id(a->bot_id)), NULL);
 }
 
 /* The bot's account remains, disabled, because its messages still show its name. */
-enum err bot_disable(struct tx *tx, snowflake id)
+enum err bot_account_disable(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, DISABLE_BOT, BIND(v_id(id)), NULL);
 }
 
 enum err application_create(struct tx *tx, const struct auth *auth,
-                            const struct application_draft *draft, struct application *ret)
+                            const struct new_application *draft, struct application *ret)
 {
     unsigned char salt[KEY_SALT_BYTES];
     snowflake id = draft->id ? draft->id : snowflake_new();
@@ -346,8 +352,8 @@ enum err application_create(struct tx *tx, const struct auth *auth,
     };
 
     randombytes_buf(salt, sizeof salt);
-    a.verify_key = application_verify_key(tx_arena(tx), auth, &a);
-    enum err e = bot_insert(tx, &a);
+    a.verify_key = application_public_key(tx_arena(tx), auth, &a);
+    enum err e = bot_account_insert(tx, &a);
     if (!e)
         e = application_insert(tx, &a);
     return e ? e : application_find(tx, id, ret);

@@ -38,15 +38,15 @@ struct str bot_username_with_id(struct arena *a, struct str name, snowflake id)
 {
     struct str s = normalize_bot_username(a, name, LONGEST_STEM);
 
-    /* Bits 12 and up of a snowflake also differ between ids of the same second. */
+    /* The 32 bits from bit 12 of a snowflake differ even between ids of the same second. */
     return str_printf(a, "%.*s_%08llx", STR_ARGS(s.n ? s : STR("bot")),
                       (unsigned long long)(id >> 12 & 0xffffffff));
 }
 
 struct list default_integration_types(void)
 {
-    static struct integration_type_item both[] = { { .key = STR_INIT("0") },
-                                                   { .key = STR_INIT("1") } };
+    static struct integration_type_config_entry both[] = { { .key = STR_INIT("0") },
+                                                           { .key = STR_INIT("1") } };
 
     return (struct list){ both, 2 };
 }

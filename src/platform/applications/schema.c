@@ -40,7 +40,7 @@ static const struct choice filter_words[] = {
 };
 static const struct type type_filter = { .kind = KIND_INT, .choices = filter_words };
 
-/* --- rules across several fields -------------------------------------------------------- */
+/* --- validation across several fields ------------------------------------------------ */
 
 static void validate_install_scopes(struct form *form, const struct json_path *here,
                                     const struct install_params *params)
@@ -51,7 +51,7 @@ static void validate_install_scopes(struct form *form, const struct json_path *h
     for (size_t i = 0; i < params->scopes.count; i++) {
         struct json_path at = json_path_index(&list, i);
 
-        if (!auth_scope_bit(scopes[i]))
+        if (!auth_oauth2_scope_bit(scopes[i]))
             form_add_error(form, &at, "ENUM_TYPE_COERCE",
                            "Value \"%.*s\" is not a valid enum value.",
                            STR_ARGS(form_quote_value(scopes[i])));
@@ -61,7 +61,7 @@ static void validate_install_scopes(struct form *form, const struct json_path *h
 static void validate_integration_types(struct form *form, const struct json_path *here,
                                        const struct list *list)
 {
-    const struct integration_type_item *items = list->items;
+    const struct integration_type_config_entry *items = list->items;
 
     for (size_t i = 0; i < list->count; i++) {
         struct json_path at = json_path_key(here, items[i].key);
@@ -89,8 +89,6 @@ static void validate_application_patch(struct form *form, const struct json_path
     if (in->integration_types_config.given == GIVEN && !form_has_error_at(form, &types_config))
         validate_integration_types(form, &types_config, &in->integration_types_config.value);
 }
-
-/* --- bodies --------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define CHANGEABLE_FIELDS                                                                          \
@@ -196,18 +194,16 @@ static const struct schema application_transfer_schema = {
 };
 
 static const struct field application_query_fields[] = {
-    { FIELD(struct application_query, with_team_applications), .type = &type_bool,
+    { FIELD(struct application_list_query, with_team_applications), .type = &type_bool,
       .flags = OPTIONAL },
     { 0 },
 };
 const struct schema application_query_schema = {
     .name = "ApplicationQuery",
-    .size = sizeof(struct application_query),
+    .size = sizeof(struct application_list_query),
     .fields = application_query_fields,
     .doc = "Which applications to list.",
 };
-
-/* --- replies -------------------------------------------------------------------------- */
 
 static const struct field bot_token_fields[] = {
     { FIELD(struct bot_token_reply, token), .type = &type_text, .flags = NULLABLE,
@@ -222,12 +218,12 @@ static const struct schema bot_token_schema = {
 };
 
 static const struct field secret_fields[] = {
-    { FIELD(struct secret_reply, secret), .type = &type_text },
+    { FIELD(struct client_secret_reply, secret), .type = &type_text },
     { 0 },
 };
 static const struct schema secret_schema = {
     .name = "ClientSecret",
-    .size = sizeof(struct secret_reply),
+    .size = sizeof(struct client_secret_reply),
     .fields = secret_fields,
     .doc = "An application's secret, shown once.",
 };

@@ -93,18 +93,19 @@ static const char DELETE_INTEGRATION[] = "delete from integrations where id = $1
 void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake id,
                               snowflake application_id)
 {
-    struct guild_integrations_ref guild = { guild_id };
+    struct guild_integrations_event guild = { guild_id };
     struct integration_delete_event gone = { .id = id, .guild_id = { GIVEN, guild_id } };
     struct audience managers = audience_with_permission(guild_id, 0, PERMISSION(MANAGE_GUILD));
 
     if (application_id)
         gone.application_id = (struct opt_id){ GIVEN, application_id };
-    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_ref_schema,
+    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_event_schema,
               &guild);
     call_emit(call, EVENT_INTEGRATION_DELETE, managers, &integration_delete_event_schema, &gone);
 }
 
-/* *ret is the integration's id, or 0. Emits INTEGRATION_DELETE before the bot's leave events. */
+/* *ret is the id of the deleted integration, or 0. INTEGRATION_DELETE is emitted before the events
+ * of the leaving bot. */
 static enum err delete_app_integration(struct call *call, snowflake guild_id,
                                        snowflake application_id, snowflake *ret)
 {
@@ -133,7 +134,7 @@ static enum err delete_roles(struct call *call, struct sql sql, snowflake guild_
 enum err application_remove_from_guild(struct call *call, const struct application *a,
                                        snowflake guild_id)
 {
-    struct guild_integrations_ref guild = { guild_id };
+    struct guild_integrations_event guild = { guild_id };
     struct guild_app app = { guild_id, a->id };
     snowflake id = 0;
 
@@ -151,12 +152,12 @@ enum err application_remove_from_guild(struct call *call, const struct applicati
         e = hook_guild_app_left(call, &app);
     if (!e)
         call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild_id),
-                  &guild_integrations_ref_schema, &guild);
+                  &guild_integrations_event_schema, &guild);
     return e;
 }
 
-enum err application_uninstall_guild(struct call *call, snowflake application_id,
-                                     snowflake guild_id)
+enum err application_uninstall_from_guild(struct call *call, snowflake application_id,
+                                          snowflake guild_id)
 {
     struct application a;
 
@@ -166,7 +167,7 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
     return e ? e : application_remove_from_guild(call, &a, guild_id);
 }
 
-/* --- bot only --------------------------------------------------------------------------- */
+/* --- removing only the bot of an app ------------------------------------------------- */
 
 static const char INTEGRATION_OF_BOT[] =
     "select i.id, i.application_id, i.scopes from integrations i "
@@ -195,7 +196,7 @@ static enum err write_remaining_scopes(struct call *call, const struct integrati
 
 /* The integration of a bot, and the scopes that remain without the scope `bot`. */
 struct bot_integration {
-    snowflake id, application_id; /* 0: no such integration */
+    snowflake id, application_id; /* 0 if the bot has no integration */
     struct list left;
 };
 
@@ -224,7 +225,8 @@ enum err application_on_bot_leaving(struct call *call, const struct member_leave
         return OK;
     enum err e = read_bot_integration(call, leave->guild_id, leave->user->id, &b);
     *leave->done = !e && b.id && !b.left.count;
-    return *leave->done ? application_uninstall_guild(call, b.application_id, leave->guild_id) : e;
+    return *leave->done ? application_uninstall_from_guild(call, b.application_id, leave->guild_id)
+                        : e;
 }
 
 enum err application_on_bot_left(struct call *call, const struct member_leave *leave)
@@ -241,7 +243,7 @@ enum err application_on_bot_left(struct call *call, const struct member_leave *l
     e = application_find_even_removed(call->tx, b.application_id, &a);
     if (e)
         return e;
-    struct integration i = integration_of_application(call->arena, &a, guild_id, b.id);
+    struct integration i = integration_from_application(call->arena, &a, guild_id, b.id);
     i.scopes = (struct opt_list){ GIVEN, b.left };
     e = write_remaining_scopes(call, &i);
     return e ? e : delete_roles(call, SQL(BOT_ROLES), guild_id, bot_id);

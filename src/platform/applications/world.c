@@ -1,5 +1,5 @@
 /* world.c - import and export of applications and their bots in world files. */
-#include "platform/applications/applications.h"
+#include "platform/applications/internal.h"
 
 #include <sodium.h>
 
@@ -7,8 +7,6 @@
 #include "platform/accounts/accounts.h"
 #include "platform/accounts/world.h"
 #include "platform/worlds/import_export.h"
-
-/* --- entries ---------------------------------------------------------------------------- */
 
 struct world_application {
     struct opt_id id;
@@ -20,7 +18,7 @@ struct world_application {
     struct opt_int event_webhooks_status;
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
-    struct opt_str token; /* token of the bot; fixed value for tests */
+    struct opt_str token; /* token of the bot, which tests choose */
 };
 static const struct type type_webhooks_status = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct field application_fields[] = {
@@ -46,10 +44,10 @@ static const struct field application_fields[] = {
     MAYBE(struct world_application, event_webhooks_status, type_webhooks_status),
     MAYBE(struct world_application, event_webhooks_types, type_raw),
     MAYBE(struct world_application, role_connections_metadata, type_raw),
-    WORLD_PART("commands"),
-    WORLD_PART("emojis"),
-    WORLD_PART("skus"),
-    WORLD_PART("entitlements"),
+    WORLD_FILE_FIELD("commands"),
+    WORLD_FILE_FIELD("emojis"),
+    WORLD_FILE_FIELD("skus"),
+    WORLD_FILE_FIELD("entitlements"),
     { 0 },
 };
 
@@ -58,24 +56,22 @@ static void validate_world_application(struct form *form, const struct json_path
 {
     const struct world_application *a = object;
 
-    world_check_string_list(form, here, "tags", &a->tags);
-    world_check_string_list(form, here, "redirect_uris", &a->redirect_uris);
-    world_check_string_list(form, here, "event_webhooks_types", &a->event_webhooks_types);
-    world_check_json(form, here, "role_connections_metadata", &a->role_connections_metadata,
-                     JSON_ARRAY, JSON_OBJECT);
-    world_check_json(form, here, "install_params", &a->install_params, JSON_OBJECT, JSON_BAD);
-    world_check_json(form, here, "integration_types_config", &a->integration_types_config,
-                     JSON_OBJECT, JSON_BAD);
+    world_file_check_string_list(form, here, "tags", &a->tags);
+    world_file_check_string_list(form, here, "redirect_uris", &a->redirect_uris);
+    world_file_check_string_list(form, here, "event_webhooks_types", &a->event_webhooks_types);
+    world_file_check_json_kind(form, here, "role_connections_metadata",
+                               &a->role_connections_metadata, JSON_ARRAY, JSON_OBJECT);
+    world_file_check_json_kind(form, here, "install_params", &a->install_params, JSON_OBJECT,
+                               JSON_BAD);
+    world_file_check_json_kind(form, here, "integration_types_config", &a->integration_types_config,
+                               JSON_OBJECT, JSON_BAD);
 }
 
 WORLD_OBJECT(application, application_fields, validate_world_application);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
-static const char ADD_APPLICATION[] =
-    "insert into applications (id, name, owner_id, key_salt, verify_key, flags) "
-    "values ($1, $2, $3, $4, $5, $6)";
 /* Bit 23 of the flags (has global commands) keeps its stored value; the file's value is ignored. */
 static const char UPDATE_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
@@ -96,7 +92,7 @@ static const char UPDATE_APPLICATION[] =
     "role_connections_metadata = coalesce($21, role_connections_metadata) where id = $1";
 
 /* Finds the bot account that the file names; *ret is 0 if it does not exist yet. */
-static enum err find_bot_account(struct world_importer *im, struct str name,
+static enum err find_bot_account(struct world_file_importer *im, struct str name,
                                  const struct json_path *at, snowflake *ret)
 {
     struct rows row;
@@ -113,9 +109,9 @@ static enum err find_bot_account(struct world_importer *im, struct str name,
 }
 
 /* A bot and its application share one id, no matter which of them was created first. */
-static enum err resolve_or_insert_bot(struct world_importer *im, const struct world_application *a,
-                                      const struct json_path *up, snowflake known,
-                                      snowflake *ret_id)
+static enum err resolve_or_insert_bot(struct world_file_importer *im,
+                                      const struct world_application *a, const struct json_path *up,
+                                      snowflake known, snowflake *ret_id)
 {
     struct json_path at = json_path_key(up, STR("bot"));
     struct opt_id wanted = known ? (struct opt_id){ GIVEN, known } : a->id;
@@ -131,24 +127,26 @@ static enum err resolve_or_insert_bot(struct world_importer *im, const struct wo
     if (bot || a->bot.given != GIVEN || form_has_error_at(im->form, &at))
         return OK;
     count(im, COUNT_USERS, true);
-    return world_insert_user(im, *ret_id, a->bot.value, true);
+    return world_file_import_user(im, *ret_id, a->bot.value, true);
 }
 
-static enum err insert_application(struct world_importer *im, const struct world_application *a,
-                                   snowflake id, snowflake owner)
+static enum err insert_application(struct world_file_importer *im,
+                                   const struct world_application *a, snowflake id, snowflake owner)
 {
     unsigned char salt[16];
 
     randombytes_buf(salt, sizeof salt);
-    struct application made = { .id = id, .key_salt = str_slice((const char *)salt, sizeof salt) };
-    struct str key = application_verify_key(im->arena, im->options->auth, &made);
-    return tx_exec(im->tx, ADD_APPLICATION,
-                   BIND(v_id(id), v_text(a->name), v_id(owner), v_bytes(made.key_salt), v_text(key),
-                        v_int(APPLICATION_FLAGS_INTENTS)),
-                   NULL);
+    struct application made = { .id = id,
+                                .name = a->name,
+                                .owner_id = owner,
+                                .description = STR(""),
+                                .flags = APPLICATION_FLAGS_INTENTS,
+                                .key_salt = str_slice((const char *)salt, sizeof salt) };
+    made.verify_key = application_public_key(im->arena, im->options->auth, &made);
+    return application_insert(im->tx, &made);
 }
 
-static enum err update_imported_application(struct world_importer *im,
+static enum err update_imported_application(struct world_file_importer *im,
                                             const struct world_application *a, snowflake id,
                                             snowflake owner)
 {
@@ -169,17 +167,18 @@ static enum err update_imported_application(struct world_importer *im,
         NULL);
 }
 
-static enum err import_application(struct world_importer *im, const void *entry,
+static enum err import_application(struct world_file_importer *im, const void *entry,
                                    const struct json_path *at, snowflake unused)
 {
     const struct world_application *a = entry;
     struct json_path owner_at = json_path_key(at, STR("owner"));
     unsigned before = im->form->problems;
     snowflake id = 0, owner = 0;
-    enum err e = world_find_existing(im, &application_naming, unused, a->id, a->name, at, &id);
+    enum err e =
+        world_file_find_existing_object(im, &application_naming, unused, a->id, a->name, at, &id);
 
     if (!e)
-        e = world_resolve_reference(im, &user_naming, 0, a->owner, &owner_at, &owner);
+        e = world_file_resolve_reference(im, &user_naming, 0, a->owner, &owner_at, &owner);
     if (e || im->form->problems != before)
         return e;
     bool made = !id;
@@ -192,32 +191,34 @@ static enum err import_application(struct world_importer *im, const void *entry,
     if (!e)
         e = update_imported_application(im, a, id, owner);
     im->guild = 0;
-    return e ? e : world_import_parts(im, "application", entry, at, id);
+    return e ? e : world_import_fields(im, "application", entry, at, id);
 }
 
-static enum err issue_bot_token(struct world_importer *im, const void *entry,
+static enum err issue_bot_token(struct world_file_importer *im, const void *entry,
                                 const struct json_path *at, snowflake owner)
 {
     const struct world_application *a = entry;
 
     (void)owner;
-    return a->bot.given == GIVEN ? world_issue_token(im, a->bot.value, &a->token, at) : OK;
+    return a->bot.given == GIVEN ? world_file_import_token(im, a->bot.value, &a->token, at) : OK;
 }
 
-/* Second pass, after all guilds exist: imports the parts of an application that refer to guilds. */
-static enum err import_parts_that_name_guilds(struct world_importer *im, const void *entry,
+/* Second pass of the import, after all guilds: imports the fields of an application that name
+ * guilds. */
+static enum err import_parts_that_name_guilds(struct world_file_importer *im, const void *entry,
                                               const struct json_path *at, snowflake owner)
 {
     const struct world_application *a = entry;
     snowflake id = 0;
     enum err e = form_has_error_at(im->form, at)
                      ? OK
-                     : world_find_existing(im, &application_naming, owner, a->id, a->name, at, &id);
+                     : world_file_find_existing_object(im, &application_naming, owner, a->id,
+                                                       a->name, at, &id);
 
-    return e || !id ? e : world_import_deferred_parts(im, "application", entry, at, id);
+    return e || !id ? e : world_import_deferred_fields(im, "application", entry, at, id);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ALL_APPLICATIONS[] =
     "select a.id, a.name, o.username, a.description, b.username, a.bot_public, "
@@ -228,39 +229,39 @@ static const char ALL_APPLICATIONS[] =
     "a.event_webhooks_types, a.role_connections_metadata from applications a "
     "join users o on o.id = a.owner_id left join users b on b.id = a.bot_id where a.removed = 0 order by a.id";
 
-static enum err export_applications(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_applications(struct world_file_exporter *ex, struct opt_list *ret)
 {
-    size_t size = world_entry_size(ex->format, "application");
+    size_t size = world_file_entry_size(ex->format, "application");
     struct rows r;
     enum err e = tx_query(ex->tx, ALL_APPLICATIONS, NO_BIND, &r);
 
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_application *a = world_entry_add(ex, "application", ret);
+        struct world_application *a = world_file_entry_add(ex, "application", ret);
 
         *a = (struct world_application){
             .id = { GIVEN, row_id(&r, 0) },
             .name = row_text(&r, 1),
             .owner = row_text(&r, 2),
-            .description = world_export_text(&r, 3, ""),
-            .bot = world_export_text(&r, 4, NULL),
-            .bot_public = world_export_bool(&r, 5, true),
-            .bot_require_code_grant = world_export_bool(&r, 6, false),
-            .flags = world_export_int(&r, 7, APPLICATION_FLAGS_INTENTS),
-            .tags = world_export_text(&r, 8, "[]"),
-            .redirect_uris = world_export_text(&r, 9, "[]"),
-            .install_params = world_export_text(&r, 10, NULL),
-            .integration_types_config = world_export_text(&r, 11, "{\"0\":{},\"1\":{}}"),
-            .interactions_endpoint_url = world_export_text(&r, 12, NULL),
-            .role_connections_verification_url = world_export_text(&r, 13, NULL),
-            .custom_install_url = world_export_text(&r, 14, NULL),
-            .terms_of_service_url = world_export_text(&r, 15, NULL),
-            .privacy_policy_url = world_export_text(&r, 16, NULL),
-            .event_webhooks_url = world_export_text(&r, 17, NULL),
-            .event_webhooks_status = world_export_int(&r, 18, 1),
-            .event_webhooks_types = world_export_text(&r, 19, "[]"),
-            .role_connections_metadata = world_export_text(&r, 20, "[]"),
+            .description = export_nondefault_text(&r, 3, ""),
+            .bot = export_nondefault_text(&r, 4, NULL),
+            .bot_public = export_nondefault_bool(&r, 5, true),
+            .bot_require_code_grant = export_nondefault_bool(&r, 6, false),
+            .flags = export_nondefault_int(&r, 7, APPLICATION_FLAGS_INTENTS),
+            .tags = export_nondefault_text(&r, 8, "[]"),
+            .redirect_uris = export_nondefault_text(&r, 9, "[]"),
+            .install_params = export_nondefault_text(&r, 10, NULL),
+            .integration_types_config = export_nondefault_text(&r, 11, "{\"0\":{},\"1\":{}}"),
+            .interactions_endpoint_url = export_nondefault_text(&r, 12, NULL),
+            .role_connections_verification_url = export_nondefault_text(&r, 13, NULL),
+            .custom_install_url = export_nondefault_text(&r, 14, NULL),
+            .terms_of_service_url = export_nondefault_text(&r, 15, NULL),
+            .privacy_policy_url = export_nondefault_text(&r, 16, NULL),
+            .event_webhooks_url = export_nondefault_text(&r, 17, NULL),
+            .event_webhooks_status = export_nondefault_int(&r, 18, 1),
+            .event_webhooks_types = export_nondefault_text(&r, 19, "[]"),
+            .role_connections_metadata = export_nondefault_text(&r, 20, "[]"),
         };
     }
     e = rows_end(&r);
@@ -268,12 +269,12 @@ static enum err export_applications(struct world_exporter *ex, struct opt_list *
     ex->guild = 0;
     for (size_t i = 0; i < ret->value.count && !e; i++, entry += size) {
         ex->application = ((struct world_application *)(void *)entry)->id.value;
-        e = world_export_parts(ex, "application", ex->application, entry, 1);
+        e = world_export_fields(ex, "application", ex->application, entry, 1);
     }
     return e;
 }
 
-/* --- installations in guilds ------------------------------------------------------------ */
+/* --- installations in guilds, in world files ----------------------------------------- */
 
 struct world_installed {
     struct opt_id id;
@@ -286,66 +287,70 @@ static const struct field installed_fields[] = {
     MUST(struct world_installed, application, type_world_ref),
     MAYBE(struct world_installed, by, type_world_ref),
     MAYBE(struct world_installed, scopes, type_raw),
-    WORLD_PART("commands"), /* commands that exist only in this guild */
+    WORLD_FILE_FIELD("commands"), /* commands that exist only in this guild */
     { 0 },
 };
 
 static void validate_world_installation(struct form *form, const struct json_path *here,
                                         const void *object)
 {
-    world_check_string_list(form, here, "scopes",
-                            &((const struct world_installed *)object)->scopes);
+    world_file_check_string_list(form, here, "scopes",
+                                 &((const struct world_installed *)object)->scopes);
 }
 
 WORLD_OBJECT(installed, installed_fields, validate_world_installation);
 
 static const char FIND_INTEGRATION[] =
     "select id from integrations where guild_id = $1 and application_id = $2";
-static const char ADD_INTEGRATION[] =
-    "insert into integrations (id, guild_id, type, name, application_id, scopes, user_id, "
-    "created_at) select cast($1 as bigint), cast($2 as bigint), 'service', a.name, a.id, "
-    "cast($4 as text), cast($5 as bigint), cast($6 as bigint) from applications a "
-    "where a.id = $3";
+static const char NAME_OF_APPLICATION[] = "select name from applications where id = $1";
 
-/* Links the bot's managed role to the integration. */
+/* Sets the integration id of the bot's managed role. */
 static const char MARK_ROLES[] =
     "update roles set integration_id = $2 where guild_id = $1 and managed = 1 and bot_id = "
     "(select bot_id from applications where id = $3)";
 
-static enum err insert_installation(struct world_importer *im, const struct world_installed *in,
-                                    snowflake guild, snowflake app, snowflake by)
+static enum err insert_installation(struct world_file_importer *im,
+                                    const struct world_installed *in, snowflake guild,
+                                    snowflake app, snowflake by)
 {
     struct str scopes =
         in->scopes.given == GIVEN ? in->scopes.value : STR("[\"bot\",\"applications.commands\"]");
     snowflake id = in->id.given == GIVEN ? in->id.value : snowflake_new();
-    enum err e = tx_exec(im->tx, ADD_INTEGRATION,
-                         BIND(v_id(id), v_id(guild), v_id(app),
-                              v_text(json_remove_white_space(im->arena, scopes)),
-                              by ? v_id(by) : v_null(), v_int(snowflake_ms(id) * 1000)),
-                         NULL);
+    struct rows row;
+    bool found;
+    enum err e = tx_one(im->tx, NAME_OF_APPLICATION, BIND(v_id(app)), &row, &found);
 
+    if (!e && found)
+        e = integration_insert_row(
+            im->tx, &(struct new_integration){ .id = id,
+                                               .guild_id = guild,
+                                               .application_id = app,
+                                               .user_id = by,
+                                               .type = STR("service"),
+                                               .name = row_text(&row, 0),
+                                               .scopes = json_remove_white_space(im->arena, scopes),
+                                               .created_at = snowflake_to_ms(id) * 1000 });
     return e ? e : tx_exec(im->tx, MARK_ROLES, BIND(v_id(guild), v_id(id), v_id(app)), NULL);
 }
 
-static enum err import_installation(struct world_importer *im, const void *entry,
+static enum err import_installation(struct world_file_importer *im, const void *entry,
                                     const struct json_path *at, snowflake guild)
 {
     const struct world_installed *in = entry;
     struct json_path app_at = json_path_key(at, STR("application"));
     snowflake app = 0, by = 0;
-    struct rows row;
     bool known;
     enum err e =
-        world_resolve_reference(im, &application_naming, 0, in->application, &app_at, &app);
+        world_file_resolve_reference(im, &application_naming, 0, in->application, &app_at, &app);
 
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !app)
         return e;
-    e = tx_one(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &row, &known);
+    e = tx_exists(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &known);
     if (!e && !known)
         e = insert_installation(im, in, guild, app, by);
-    return e ? e : world_import_parts(im, "installed", entry, at, app);
+    return e ? e : world_import_fields(im, "installed", entry, at, app);
 }
 
 static const char INSTALLED[] =
@@ -353,10 +358,10 @@ static const char INSTALLED[] =
     "left join users u on u.id = i.user_id "
     "where i.guild_id = $1 and i.application_id is not null order by i.id";
 
-static enum err export_installations(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_installations(struct world_file_exporter *ex, struct opt_list *ret)
 {
-    size_t size = world_entry_size(ex->format, "installed");
-    struct list applications = { 0 }; /* ids of the applications, one per entry */
+    size_t size = world_file_entry_size(ex->format, "installed");
+    struct list applications = { 0 }; /* id of the application of each entry */
     struct rows r;
     enum err e = tx_query(ex->tx, INSTALLED, BIND(v_id(ex->guild)), &r);
 
@@ -367,25 +372,25 @@ static enum err export_installations(struct world_exporter *ex, struct opt_list 
 
         if (app.given != GIVEN)
             continue;
-        struct world_installed *i = world_entry_add(ex, "installed", ret);
+        struct world_installed *i = world_file_entry_add(ex, "installed", ret);
         *i = (struct world_installed){
             .id = { GIVEN, row_id(&r, 0) },
             .application = app.value,
-            .by = world_export_text(&r, 2, NULL),
+            .by = export_nondefault_text(&r, 2, NULL),
             .scopes = { GIVEN, row_text(&r, 3) },
         };
-        ids_add(tx_arena(ex->tx), &applications, row_id(&r, 1));
+        id_list_add(tx_arena(ex->tx), &applications, row_id(&r, 1));
     }
     e = rows_end(&r);
     char *entry = ret->value.items;
     for (size_t i = 0; i < applications.count && !e; i++, entry += size) {
         ex->application = ((const snowflake *)applications.items)[i];
-        e = world_export_parts(ex, "installed", ex->application, entry, 1);
+        e = world_export_fields(ex, "installed", ex->application, entry, 1);
     }
     return e;
 }
 
-const struct world_parts applications_world = { (const struct world_part[]){
+const struct world_file_fields applications_world = { (const struct world_file_field[]){
     { NULL, "applications", &world_application_list, "application", 20,
       .import = import_application, .export = export_applications },
     { NULL, "applications", .order = 50, .import = import_parts_that_name_guilds },

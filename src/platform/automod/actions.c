@@ -18,9 +18,9 @@ bool automod_rules_have_action(const struct list *rules, enum automod_action_typ
     return false;
 }
 
-/* --- the execution event and the alert ------------------------------------------------ */
+/* --- the event AUTO_MODERATION_ACTION_EXECUTION -------------------------------------- */
 
-/* A rule that a text or name violates, with the match. */
+/* A rule that a text or name breaks, with the matching part. */
 struct broken_rule {
     const struct automod_offence *offence;
     const struct automod_rule *rule;
@@ -71,17 +71,17 @@ static enum err audit_rule_action(struct call *call, const struct broken_rule *b
                                 (struct list){ 0 });
 }
 
-/* --- the alert ------------------------------------------------------------------------ */
+/* --- alert message of a broken rule -------------------------------------------------- */
 
 static void write_embed_field_json(struct json_writer *j, const char *name, struct str value)
 {
     json_begin_object(j);
-    json_name(j, "name");
-    json_text(j, str_of(name));
-    json_name(j, "value");
-    json_text(j, value);
-    json_name(j, "inline");
-    json_bool(j, false);
+    json_write_name(j, "name");
+    json_write_text(j, str_of(name));
+    json_write_name(j, "value");
+    json_write_text(j, value);
+    json_write_name(j, "inline");
+    json_write_bool(j, false);
     json_end_object(j);
 }
 
@@ -137,16 +137,16 @@ static void write_alert_fields_json(struct call *call, struct json_writer *j,
 static struct str encode_alert_embed(struct call *call, const struct broken_rule *b)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 64 * 1024);
     json_begin_array(&j);
     json_begin_object(&j);
-    json_name(&j, "type");
-    json_text(&j, STR("auto_moderation_message"));
-    json_name(&j, "description");
-    json_text(&j, b->offence->content);
-    json_name(&j, "fields");
+    json_write_name(&j, "type");
+    json_write_text(&j, STR("auto_moderation_message"));
+    json_write_name(&j, "description");
+    json_write_text(&j, b->offence->content);
+    json_write_name(&j, "fields");
     json_begin_array(&j);
     write_alert_fields_json(call, &j, b);
     json_end_array(&j);
@@ -171,10 +171,10 @@ static enum err send_alert_message(struct call *call, const struct broken_rule *
         e = user_find(call->tx, m->user_id, &author);
     if (e)
         return e;
-    struct message_draft draft = { .channel = &c,
-                                   .type = MESSAGE_AUTO_MODERATION,
-                                   .author = &author,
-                                   .embeds = encode_alert_embed(call, b) };
+    struct new_message draft = { .channel = &c,
+                                 .type = MESSAGE_AUTO_MODERATION,
+                                 .author = &author,
+                                 .embeds = encode_alert_embed(call, b) };
     e = message_create(call, &draft, &alert);
     if (!e)
         e = audit_rule_action(call, b, AUDIT_AUTOMOD_ALERT);
@@ -182,8 +182,6 @@ static enum err send_alert_message(struct call *call, const struct broken_rule *
         emit_action_execution(call, b, action, alert.id);
     return e;
 }
-
-/* --- the member ----------------------------------------------------------------------- */
 
 static enum err timeout_member(struct call *call, const struct broken_rule *b,
                                const struct automod_action *action)
@@ -195,7 +193,7 @@ static enum err timeout_member(struct call *call, const struct broken_rule *b,
 
     if (!e && !(m.communication_disabled_until.given == GIVEN &&
                 m.communication_disabled_until.value >= until)) {
-        m.communication_disabled_until = opt_int_of(until);
+        m.communication_disabled_until = opt_int_given(until);
         e = member_update_and_emit(call, &m);
     }
     if (!e)
@@ -224,7 +222,7 @@ static enum err quarantine_member(struct call *call, const struct broken_rule *b
     return e;
 }
 
-/* --- executing the actions of the broken rules ---------------------------------------- */
+/* --- executing the actions of broken rules ------------------------------------------- */
 
 static enum err execute_rule_action(struct call *call, const struct broken_rule *b,
                                     const struct automod_action *a)
@@ -266,7 +264,7 @@ enum err automod_execute_actions(struct call *call, const struct automod_offence
     return e;
 }
 
-/* --- the refusal ---------------------------------------------------------------------- */
+/* --- reply to a refused request ------------------------------------------------------ */
 
 struct refusal_reply {
     struct str message;
@@ -286,9 +284,9 @@ static const struct schema refusal_schema = {
 };
 static const struct type type_refusal = { .kind = KIND_OBJECT, .schema = &refusal_schema };
 
-/* A reply with status 400 instead of an error, because an error would roll back the alert and the
+/* Replies with status 400 and returns OK, because an error would roll back the alert and the
  * time-out. */
-enum err automod_reply_refused(struct call *call, enum err code)
+enum err automod_reply_with_refusal(struct call *call, enum err code)
 {
     const struct error_info *info = error_info(code);
     const struct refusal_reply refusal = { str_of(info->message), info->code };

@@ -8,16 +8,16 @@
 
 struct rule_audit {
     struct call *call;
-    const struct automod_rule *before, *now; /* NULL: the rule does not exist */
+    const struct automod_rule *before, *now; /* before is NULL if new, now if deleted */
     struct list changes;                     /* struct audit_change */
 };
 
 static void audit_rule_field(struct rule_audit *n, const char *key, const struct type *type,
                              size_t offset)
 {
-    audit_add_values(n->call, &n->changes, key, type,
-                     n->before ? (const char *)n->before + offset : NULL,
-                     n->now ? (const char *)n->now + offset : NULL);
+    audit_add_value(n->call, &n->changes, key, type,
+                    n->before ? (const char *)n->before + offset : NULL,
+                    n->now ? (const char *)n->now + offset : NULL);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -25,7 +25,7 @@ static int compare_texts(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Returns a sorted copy for binary search: lists have up to 1,000 texts. */
+/* Returns a sorted copy of a list of up to 1,000 texts, for binary search. */
 static struct list copy_texts_sorted(struct arena *a, const struct list *texts)
 {
     size_t size = texts->count * sizeof(struct str);
@@ -38,7 +38,8 @@ static struct list copy_texts_sorted(struct arena *a, const struct list *texts)
     return sorted;
 }
 
-/* Adds the texts that are in `of` but not in `without`, under "$add_…" or "$remove_…". */
+/* Adds an audit log change "$add_…" or "$remove_…" with the texts that are in `of` but not in
+ * `without`. */
 static void audit_added_or_removed_texts(struct rule_audit *n, const char *sign, const char *key,
                                          const struct list *of, const struct list *without)
 {

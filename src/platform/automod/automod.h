@@ -1,18 +1,18 @@
 /* automod.h - AutoMod: rules that check the messages and names of a guild.
  *
- * This folder owns the rules, their compiled form, and the actions of broken rules. The texts
- * arrive through hooks (hooks.h: struct checked_text, struct checked_nickname), which are called
- * only in guilds with enabled rules. The thread pool compiles all rules of a guild into one set
- * (rule_sets.c). The set is cached under the version in the guild's row; a newer version replaces
- * and frees it. May use threads/ and below. Start with routes.c for the rules and with
- * check_texts.c for the check of a text. */
+ * The folder owns the rules and their compiled form, and executes the actions of broken rules.
+ * Other folders pass texts to it through hooks (hooks.h: struct automod_text, struct
+ * checked_nickname), which are called only in guilds with enabled rules. The thread pool compiles
+ * all rules of a guild into one set (rule_sets.c), which is cached with the version number in the
+ * guild's row. The folder may use threads/ and the folders below it. Start with routes.c (rules)
+ * and check_texts.c (check of a text). */
 #ifndef PLATFORM_AUTOMOD_AUTOMOD_H
 #define PLATFORM_AUTOMOD_AUTOMOD_H
 
 #include "api/hooks.h"
 #include "platform/accounts/accounts.h"
 
-/* --- rules ---------------------------------------------------------------------------- */
+/* --- AutoMod rules ------------------------------------------------------------------- */
 
 enum automod_event { AUTOMOD_ON_MESSAGE = 1, AUTOMOD_ON_PROFILE = 2 };
 enum automod_trigger {
@@ -29,7 +29,7 @@ enum automod_action_type {
     AUTOMOD_QUARANTINE = 4,
 };
 
-/* Fields that do not belong to the rule's trigger type are absent. */
+/* Trigger metadata of a rule. Fields that do not belong to the rule's trigger type are absent. */
 struct automod_metadata {
     struct opt_list keyword_filter, regex_patterns, allow_list; /* struct str */
     struct opt_list presets;                                    /* int64_t */
@@ -53,37 +53,38 @@ struct automod_rule {
     struct list actions; /* struct automod_action */
     bool enabled;
     struct list exempt_roles, exempt_channels; /* snowflakes */
-    int64_t pattern_cost;                      /* sum over the rule's patterns; never read back */
+    int64_t pattern_cost; /* sum over the rule's patterns; not read from rows */
 };
 
-/* Limit on the sum of pattern_cost in a guild; at the limit, 4,000 characters take 20 ms. */
+/* Maximum sum of pattern_cost over the rules of a guild. At the maximum, matching 4,000 characters
+ * takes 20 ms. */
 enum { AUTOMOD_MAX_PATTERN_COST = 1200 };
 
 extern const struct type type_automod_rule, type_automod_metadata, type_automod_actions,
     type_automod_trigger;
 
-/* Writes a validated rule. The rule applies to all messages after the commit. */
+/* Inserts a validated rule, which applies to all messages after the commit. */
 enum err automod_rule_insert(struct tx *tx, const struct automod_rule *r);
 /* Lists the rules of a guild as struct automod_rule, oldest first. */
 enum err automod_rules_list(struct tx *tx, snowflake guild_id, struct list *ret);
 /* Removes metadata that the trigger type does not use, and adds defaults that it needs. */
 void automod_rule_normalize(struct arena *arena, struct automod_rule *r);
-/* Returns the sum of pattern_cost over the other rules of the guild. */
+/* Returns the sum of pattern_cost over all rules of the guild except the rule `id`. */
 enum err automod_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflake id, int64_t *ret);
-/* Validates a rule of a request body or a world file; errors go below the path `here`. others:
- * pattern_cost sum of the other rules. Sets .pattern_cost. */
+/* Validates a rule of a request body or a world file and sets its pattern_cost. Reports errors
+ * below the path `here`. others is the sum of pattern_cost over the guild's other rules. */
 void automod_rule_validate(struct form *form, const struct json_path *here, struct automod_rule *r,
                            int64_t others);
-/* Sets a new version for the guild's rules, which invalidates the compiled set. */
+/* Writes a new version number of the guild's rules, which invalidates the compiled set of rules. */
 enum err automod_rules_renew_version(struct tx *tx, snowflake guild_id);
 
-/* --- presets -------------------------------------------------------------------------- */
+/* --- keywords of the presets --------------------------------------------------------- */
 
 /* Reads the keywords of the presets from a file: one per line, below [profanity], [sexual] or
- * [slurs]. NULL or "": no keywords. Call at process start, before threads exist. */
+ * [slurs]. If path is NULL or "", the presets have no keywords. Call it before threads start. */
 bool automod_presets_read_file(const char *path, const char **ret_problem);
 
 extern const struct domain automod_domain;
-extern const struct world_parts automod_world;
+extern const struct world_file_fields automod_world;
 
 #endif

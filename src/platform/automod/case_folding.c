@@ -1,4 +1,4 @@
-/* case_folding.c - lower-cases texts for matching, and finds word boundaries. */
+/* case_folding.c - converts texts to lower case for matching, and finds word boundaries. */
 #include "platform/automod/matching.h"
 
 #include <utf8proc.h>
@@ -19,7 +19,7 @@ struct folded_text text_fold_case(struct arena *arena, struct str text)
     size_t n = 0, size;
 
     for (struct str rest = text; rest.n && (size = utf8_decode(rest, &c));
-         rest = str_skip(rest, size)) {
+         rest = str_skip_bytes(rest, size)) {
         size_t made = utf8_encode((uint32_t)utf8proc_tolower((utf8proc_int32_t)c), out + n);
 
         for (size_t i = 0; i < made; i++)
@@ -67,5 +67,5 @@ bool is_word_boundary(struct str text, size_t at)
     uint32_t c;
 
     return !is_word_character_before(text, at) || at >= text.n ||
-           !utf8_decode(str_skip(text, at), &c) || !is_letter_digit_or_mark(c);
+           !utf8_decode(str_skip_bytes(text, at), &c) || !is_letter_digit_or_mark(c);
 }

@@ -34,11 +34,11 @@ static enum err read_rules_version(struct call *call, snowflake guild_id, snowfl
     return e;
 }
 
-/* Finds the rules that a member's names break, without rules that exempt the member. */
+/* Finds the rules that a member's names break, except rules that exempt the member. */
 static enum err find_hits_in_names(struct call *call, const struct member *m, snowflake version,
                                    struct str name, struct list *ret_hits, struct list *ret_rules)
 {
-    struct automod_check j = { .guild_id = m->guild_id, .version = version, .name = name };
+    struct automod_text_check j = { .guild_id = m->guild_id, .version = version, .name = name };
     enum err e = version ? automod_match_texts(call, &j) : OK;
 
     *ret_hits = j.named;
@@ -61,7 +61,7 @@ static enum err end_quarantine_if_names_allowed(struct call *call, struct member
     return e;
 }
 
-enum err automod_check_name(struct call *call, struct checked_nickname *about)
+enum err automod_check_nickname(struct call *call, struct automod_nickname *about)
 {
     struct member *m = about->member;
     struct list hits, rules;
@@ -79,7 +79,7 @@ enum err automod_check_name(struct call *call, struct checked_nickname *about)
 
         about->refused = true;
         e = automod_execute_actions(call, &o, &hits, &rules);
-        return e ? e : automod_reply_refused(call, ERR_MESSAGE_BLOCKED);
+        return e ? e : automod_reply_with_refusal(call, ERR_MESSAGE_BLOCKED);
     }
     return m->flags & MEMBER_QUARANTINED ? end_quarantine_if_names_allowed(call, m, about->version)
                                          : OK;

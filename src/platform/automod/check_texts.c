@@ -5,29 +5,30 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- matching with the compiled set --------------------------------------------------- */
+/* --- matching texts with the compiled rules ------------------------------------------ */
 
-static void match_texts_with_set(const struct automod_set *s, struct arena *arena,
-                                 struct automod_check *j)
+static void match_texts_with_set(const struct automod_rule_set *s, struct arena *arena,
+                                 struct automod_text_check *j)
 {
     j->hits = j->named = (struct list){ 0 };
     if (j->title.n) {
-        automod_set_find_hits(s, AUTOMOD_ON_MESSAGE, arena, j->title, &j->hits);
+        automod_rule_set_find_hits(s, AUTOMOD_ON_MESSAGE, arena, j->title, &j->hits);
         for (size_t i = 0; i < j->hits.count; i++)
             ((struct automod_hit *)j->hits.items)[i].in_title = true;
     }
     if (j->text.n)
-        automod_set_find_hits(s, AUTOMOD_ON_MESSAGE, arena, j->text, &j->hits);
-    if (j->name.n && automod_set_checks_names(s))
-        automod_set_find_hits(s, AUTOMOD_ON_PROFILE, arena, j->name, &j->named);
-    j->spam = automod_set_spam_rule(s);
+        automod_rule_set_find_hits(s, AUTOMOD_ON_MESSAGE, arena, j->text, &j->hits);
+    if (j->name.n && automod_rule_set_checks_names(s))
+        automod_rule_set_find_hits(s, AUTOMOD_ON_PROFILE, arena, j->name, &j->named);
+    j->spam = automod_rule_set_spam_rule(s);
     j->found = true;
 }
 
-/* Runs before the transaction: reads the rules that the thread pool then compiles. */
+/* Reads the rules that the thread pool then compiles, in a stage before the handler's
+ * transaction. */
 static enum err read_rules_to_compile(struct call *call)
 {
-    struct automod_check *j = call_passed_data(call, "automod_check");
+    struct automod_text_check *j = call_passed_data(call, "automod_text_check");
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, "select automod_version from guilds where id = $1",
@@ -42,49 +43,49 @@ static enum err read_rules_to_compile(struct call *call)
 
 static enum err compile_and_match(struct call *call)
 {
-    struct automod_check *j = call_passed_data(call, "automod_check");
-    struct automod_set *s =
-        automod_set_cache_find(api_instance_number(call->api), j->guild_id, j->version);
+    struct automod_text_check *j = call_passed_data(call, "automod_text_check");
+    struct automod_rule_set *s =
+        automod_rule_set_cache_find(api_instance_number(call->api), j->guild_id, j->version);
 
     if (!s) {
-        s = automod_set_new(&j->rules);
-        automod_set_cache_insert(api_instance_number(call->api), j->guild_id, j->version, s);
+        s = automod_rule_set_new(&j->rules);
+        automod_rule_set_cache_insert(api_instance_number(call->api), j->guild_id, j->version, s);
     }
     match_texts_with_set(s, call->arena, j);
-    automod_set_unref(s);
+    automod_rule_set_unref(s);
     return OK;
 }
 
-static bool has_same_texts(const struct automod_check *a, const struct automod_check *b)
+static bool has_same_texts(const struct automod_text_check *a, const struct automod_text_check *b)
 {
     return str_eq(a->title, b->title) && str_eq(a->text, b->text) && str_eq(a->name, b->name);
 }
 
-enum err automod_match_texts(struct call *call, struct automod_check *about)
+enum err automod_match_texts(struct call *call, struct automod_text_check *about)
 {
-    const struct automod_check *before = call_passed_data(call, "automod_check");
+    const struct automod_text_check *before = call_passed_data(call, "automod_text_check");
 
     if (before && before->found && before->version == about->version &&
         before->guild_id == about->guild_id && has_same_texts(before, about)) {
         *about = *before;
         return OK;
     }
-    struct automod_set *s =
-        automod_set_cache_find(api_instance_number(call->api), about->guild_id, about->version);
-    bool slow = s && automod_set_is_slow(s, about->title.n + about->text.n);
+    struct automod_rule_set *s = automod_rule_set_cache_find(api_instance_number(call->api),
+                                                             about->guild_id, about->version);
+    bool slow = s && automod_rule_set_is_slow(s, about->title.n + about->text.n);
     if (s && !slow)
         match_texts_with_set(s, call->arena, about);
-    automod_set_unref(s);
+    automod_rule_set_unref(s);
     if (s && !slow)
         return OK;
-    struct automod_check *j = call_pass_data(call, "automod_check", sizeof *j);
+    struct automod_text_check *j = call_pass_data(call, "automod_text_check", sizeof *j);
     *j = *about;
     call->read = read_rules_to_compile;
     call->compute = compile_and_match;
     return call_restart_at_read(call);
 }
 
-/* --- exemptions ----------------------------------------------------------------------- */
+/* --- exempt roles and channels ------------------------------------------------------- */
 
 static bool lists_share_id(const struct list *ids, const struct list *of)
 {
@@ -100,15 +101,15 @@ static enum err collect_channel_and_parents(struct call *call, const struct chan
 {
     struct channel parent;
 
-    ids_add(call->arena, ret, c->id);
+    id_list_add(call->arena, ret, c->id);
     if (c->parent_id.given != GIVEN)
         return OK;
-    ids_add(call->arena, ret, c->parent_id.value);
+    id_list_add(call->arena, ret, c->parent_id.value);
     if (!channel_is_thread(c->type))
         return OK;
     enum err e = channel_find(call->tx, c->parent_id.value, &parent);
     if (!e && parent.parent_id.given == GIVEN)
-        ids_add(call->arena, ret, parent.parent_id.value);
+        id_list_add(call->arena, ret, parent.parent_id.value);
     return e == ERR_UNKNOWN_CHANNEL ? OK : e;
 }
 
@@ -146,14 +147,13 @@ enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
     return e;
 }
 
-/* --- texts ---------------------------------------------------------------------------- */
-
-/* Hits and their rules, passed from the check to the write of the message. */
+/* Hits and their rules, passed from the check before a message is written to the actions after
+ * it. */
 struct matched_rules {
     struct list hits, rules;
 };
 
-static enum err add_hit_if_repeated(struct call *call, const struct checked_text *about,
+static enum err add_hit_if_repeated(struct call *call, const struct automod_text *about,
                                     snowflake rule, struct list *hits)
 {
     struct automod_hit hit = { .rule_id = rule,
@@ -161,7 +161,7 @@ static enum err add_hit_if_repeated(struct call *call, const struct checked_text
                                .content.given = GIVEN_NULL };
     struct list one = { &hit, 1 }, rules;
     bool spam = false;
-    /* Messages of exempt members do not count as repetitions. */
+    /* Messages of exempt members do not count as repeated texts. */
     enum err e = automod_remove_exempt_hits(call, about->member, about->channel, &one, &rules);
 
     if (!e && one.count)
@@ -183,7 +183,7 @@ static bool has_block_for_title(const struct list *hits, const struct list *rule
     return false;
 }
 
-static enum err block_text(struct call *call, struct checked_text *about,
+static enum err block_text(struct call *call, struct automod_text *about,
                            const struct matched_rules *found)
 {
     bool title = has_block_for_title(&found->hits, &found->rules);
@@ -194,12 +194,13 @@ static enum err block_text(struct call *call, struct checked_text *about,
     enum err e = automod_execute_actions(call, &o, &found->hits, &found->rules);
 
     about->refused = true;
-    return e ? e : automod_reply_refused(call, title ? ERR_TITLE_BLOCKED : ERR_MESSAGE_BLOCKED);
+    return e ? e
+             : automod_reply_with_refusal(call, title ? ERR_TITLE_BLOCKED : ERR_MESSAGE_BLOCKED);
 }
 
-/* Blocks the message if a name of its author breaks a rule that has the quarantine action. */
-static enum err block_text_of_quarantined_name(struct call *call, struct checked_text *about,
-                                               const struct automod_check *judged)
+/* Blocks a message if a name of its author breaks a rule with the quarantine action. */
+static enum err block_text_of_quarantined_name(struct call *call, struct automod_text *about,
+                                               const struct automod_text_check *judged)
 {
     struct list named = judged->named, rules;
     enum err e = automod_remove_exempt_hits(call, about->member, NULL, &named, &rules);
@@ -212,16 +213,16 @@ static enum err block_text_of_quarantined_name(struct call *call, struct checked
                                  .seen_by = "message_send" };
     e = automod_execute_actions(call, &o, &named, &rules);
     about->refused = true;
-    return e ? e : automod_reply_refused(call, ERR_MESSAGE_BLOCKED);
+    return e ? e : automod_reply_with_refusal(call, ERR_MESSAGE_BLOCKED);
 }
 
-static enum err check_message_text(struct call *call, struct checked_text *about)
+static enum err check_message_text(struct call *call, struct automod_text *about)
 {
     struct matched_rules *found = arena_alloc(call->arena, sizeof *found);
-    struct automod_check judged = { .guild_id = about->member->guild_id,
-                                    .version = about->version,
-                                    .title = about->title,
-                                    .text = about->text };
+    struct automod_text_check judged = { .guild_id = about->member->guild_id,
+                                         .version = about->version,
+                                         .title = about->title,
+                                         .text = about->text };
     enum err e = automod_collect_member_names(call, about->member, &judged.name);
 
     if (!e)
@@ -245,7 +246,7 @@ static enum err check_message_text(struct call *call, struct checked_text *about
     return OK;
 }
 
-static enum err execute_actions_for_message(struct call *call, const struct checked_text *about)
+static enum err execute_actions_for_message(struct call *call, const struct automod_text *about)
 {
     const struct matched_rules *found = about->found;
     struct automod_offence o = { .member = about->member,
@@ -256,10 +257,10 @@ static enum err execute_actions_for_message(struct call *call, const struct chec
     return automod_execute_actions(call, &o, &found->hits, &found->rules);
 }
 
-const struct hooks automod_hooks = {
+const struct hook_listeners automod_hooks = {
     .message_text_check = check_message_text,
     .flagged_message_written = execute_actions_for_message,
-    .nickname_check = automod_check_name,
+    .nickname_check = automod_check_nickname,
     .member_add_emitted = automod_check_new_member,
     .account_changed = automod_on_account_changed,
     .role_deleted = automod_remove_exempt_role,

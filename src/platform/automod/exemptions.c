@@ -21,7 +21,8 @@ static void remove_id_from_list(struct list *ids, snowflake id)
     ids->count = retained;
 }
 
-/* The compiled set does not contain exemptions, so the version does not change. */
+/* The compiled rules do not contain exemptions, so the version number of the rules does not
+ * change. */
 static enum err remove_exemption_from_rule(struct call *call, snowflake guild_id, snowflake rule_id,
                                            snowflake id)
 {

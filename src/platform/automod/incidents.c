@@ -45,8 +45,8 @@ static int64_t latest_restriction_end(const struct guild_incidents *i)
     return invites > dms ? invites : dms;
 }
 
-/* Posts to the safety alerts channel when the first restriction begins and when the last one
- * ends. */
+/* Sends a system message to the safety alerts channel when the first restriction begins and when
+ * the last one ends. */
 static enum err send_incident_message(struct call *call, const struct guild *g, bool was,
                                       int64_t until)
 {
@@ -90,5 +90,5 @@ enum err put_incident_actions(struct call *call)
         e = guild_emit_update(call, g->id);
     if (!e)
         e = send_incident_message(call, g, g->incidents_data != NULL, latest_restriction_end(&now));
-    return e ? e : call_reply(call, &now);
+    return e ? e : call_reply_object(call, &now);
 }

@@ -8,8 +8,8 @@
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* Request body of PATCH. The body of POST has more required fields. */
-struct automod_patch {
+/* Request body of POST and PATCH of a rule. POST requires more of the fields. */
+struct automod_rule_patch {
     struct opt_str name;
     struct opt_int event_type, trigger_type;
     struct opt_object trigger_metadata; /* struct automod_metadata */
@@ -19,7 +19,7 @@ struct automod_patch {
 };
 
 extern const struct schema automod_rule_schema;
-extern const struct type type_automod_rules, automod_draft_body, automod_patch_body;
+extern const struct type type_automod_rules, automod_rule_create_body, automod_rule_patch_body;
 
 /* Payload of the event AUTO_MODERATION_ACTION_EXECUTION. */
 struct automod_execution {
@@ -43,9 +43,10 @@ enum err automod_rule_update(struct tx *tx, const struct automod_rule *r);
 enum err automod_rule_delete(struct tx *tx, snowflake id);
 enum err automod_count_rules_of_type(struct tx *tx, snowflake guild_id, int64_t trigger,
                                      int64_t *ret);
-/* Lists the enabled rules without their trigger metadata: only actions and exemptions. */
+/* Lists the enabled rules of a guild without their trigger metadata. */
 enum err automod_rules_list_without_metadata(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Counts this text for its author. *ret_spam: it is the fifth occurrence within ten seconds. */
+/* Counts a message text of an author. *ret_spam is true if the author sent the same text for the
+ * fifth time within ten seconds. */
 enum err automod_count_repeated_text(struct tx *tx, snowflake guild_id, snowflake user_id,
                                      struct str text, bool *ret_spam);
 
@@ -60,70 +61,69 @@ enum err automod_remove_exempt_channel(struct call *call, const struct channel *
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-/* Writes the audit log entry. before: NULL for a new rule; now: NULL for a deleted rule. */
+/* Writes the audit log entry of a change. before is NULL for a new rule, now for a deleted rule. */
 enum err automod_audit_rule_change(struct call *call, const struct automod_rule *before,
                                    const struct automod_rule *now);
 
-/* Adds to the log the rules that its audit log entries refer to. */
+/* Adds to an audit log reply the rules to which its entries refer. */
 enum err automod_add_rules_to_audit_log(struct call *call, struct audit_log_objects *log);
 
 /* --- check_texts.c: finds the rules that a text breaks -------------------------------- */
 
 /* The texts of one request and the rules that they break. */
-struct automod_check {
+struct automod_text_check {
     snowflake guild_id, version;
     struct str title, text, name;
-    struct list rules; /* struct automod_rule, for the pool to compile; empty: set is cached */
-    struct list hits;  /* struct automod_hit: matches in title and text */
-    struct list named; /* struct automod_hit: matches in the name */
+    struct list rules; /* struct automod_rule to compile; empty if the compiled set is cached */
+    struct list hits;  /* struct automod_hit of the title and the text */
+    struct list named; /* struct automod_hit of the name */
     snowflake spam;    /* id of the rule against spam, or 0 */
-    bool found;        /* the results are valid for .version */
+    bool found;        /* the hits were found with the rules of .version */
 };
 
-/* Matches the texts with the guild's compiled set. If the set is not compiled or the match would
- * take long, restarts the call: the match then runs on the thread pool before the transaction, and
- * the function returns the error of call_restart_at_read. */
-enum err automod_match_texts(struct call *call, struct automod_check *about);
-/* Removes the hits of rules that exempt this member or channel. channel: NULL for a name. Returns
- * the struct automod_rule of each remaining hit, in the same order. */
+/* Matches the texts with the guild's compiled rules. If the rules are not compiled or matching
+ * would take long, returns the error of call_restart_at_read: the call then starts again, and the
+ * thread pool matches the texts before the transaction. */
+enum err automod_match_texts(struct call *call, struct automod_text_check *about);
+/* Removes the hits of rules that exempt this member or channel; channel is NULL for a name.
+ * *ret_rules is the struct automod_rule of each remaining hit, in the same order. */
 enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
                                     const struct channel *channel, struct list *hits,
                                     struct list *ret_rules);
 
-extern const struct hooks automod_hooks;
+extern const struct hook_listeners automod_hooks;
 
 /* --- actions.c: executes the actions of broken rules ---------------------------------- */
 
-/* The offending text or name and its author. */
+/* The text or name that breaks a rule, and its author. */
 struct automod_offence {
     const struct member *member;
-    const struct channel *channel; /* NULL: the offence is a name */
-    snowflake message_id;          /* 0: the message was not stored */
+    const struct channel *channel; /* NULL if a name broke the rule */
+    snowflake message_id;          /* 0 if the message was not stored */
     struct str content;
     bool blocked;
-    const char *profile; /* for names: the changed field, or where the name was found; else NULL */
-    const char *seen_by; /* for existing names: the occasion of the check */
+    const char *profile; /* for a name: the changed field, or the field with the name; else NULL */
+    const char *seen_by; /* for a name that was not just changed: the event that caused the check */
 };
 
-/* Returns true if one of these rules has this action. */
 bool automod_rules_have_action(const struct list *rules, enum automod_action_type type);
 /* Executes the actions by type: alerts, time-outs, quarantines, then blocks. */
 enum err automod_execute_actions(struct call *call, const struct automod_offence *o,
                                  const struct list *hits, const struct list *rules);
-/* Replies with status 400 and this code; the transaction still commits. */
-enum err automod_reply_refused(struct call *call, enum err code);
+/* Replies with status 400 and this error code; the transaction still commits. */
+enum err automod_reply_with_refusal(struct call *call, enum err code);
 
 /* --- check_names.c -------------------------------------------------------------------- */
 
 /* Returns all names of a member, one per line. */
 enum err automod_collect_member_names(struct call *call, const struct member *m, struct str *ret);
-enum err automod_check_name(struct call *call, struct checked_nickname *about);
+enum err automod_check_nickname(struct call *call, struct automod_nickname *about);
 enum err automod_check_new_member(struct call *call, const struct member *m);
 enum err automod_on_account_changed(struct call *call, const struct user *user);
 
 /* --- incidents.c ---------------------------------------------------------------------- */
 
-extern const struct type incident_body; /* also the reply */
+extern const struct type incident_body; /* type of the request body and of the reply */
 enum err put_incident_actions(struct call *call);
 
 #endif

@@ -1,8 +1,8 @@
 /* keyword_automaton.c - Aho-Corasick automaton for all keywords of a guild's rules.
  *
  * Nodes are numbered breadth-first from the sorted keywords, so the children of a node have
- * consecutive numbers in the order of their bytes. Nodes contain no pointers: 100,000 keywords fit
- * into a few megabytes. */
+ * consecutive numbers in the order of their bytes. Nodes refer to each other by number, so 100,000
+ * keywords need only a few megabytes. */
 #include "platform/automod/matching.h"
 
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 enum { ROOT = 0, NONE = UINT32_MAX };
 
 struct keyword_node {
-    uint32_t child;   /* first child; the range ends at the next node's .child */
-    uint32_t fail;    /* failure link: the longest proper suffix that is a node */
-    uint32_t next;    /* next node on the .fail chain where a keyword ends, or NONE */
+    uint32_t child;   /* number of the first child; the next node's .child ends the range */
+    uint32_t fail;    /* failure link: node of the longest proper suffix */
+    uint32_t next;    /* next node on the chain of .fail links at which a keyword ends, or NONE */
     uint32_t entries; /* index of the first keyword that ends at this node */
     uint32_t count;   /* number of keywords that end at this node */
 };
@@ -27,22 +27,22 @@ struct keyword_mark {
 };
 
 struct keyword_automaton {
-    struct keyword_node *nodes; /* node array with one sentinel at the end */
-    unsigned char *labels;      /* the byte that leads to each node */
-    struct keyword_mark *marks; /* parallel to the sorted keywords */
+    struct keyword_node *nodes; /* array of nodes with a sentinel at the end */
+    unsigned char *labels;      /* byte by which each node is entered from its parent */
+    struct keyword_mark *marks; /* one per sorted keyword, in the same order */
     uint32_t count, rules;
-    uint32_t roots[256]; /* child of the root for each byte, or ROOT */
+    uint32_t roots[256]; /* indexed by byte: child of the root, or ROOT if there is none */
     size_t bytes, cost;
-    bool *has_allow_list; /* per rule: the rule has an allow list */
+    bool *has_allow_list; /* indexed by rule: true if the rule has an allow list */
     bool any_allow_list;
 };
 
 bool keyword_parse(struct arena *arena, struct str keyword, struct keyword_entry *ret)
 {
-    bool open = str_starts(keyword, STR("*"));
+    bool open = str_starts_with(keyword, STR("*"));
 
     if (open)
-        keyword = str_skip(keyword, 1);
+        keyword = str_skip_bytes(keyword, 1);
     ret->begins_word = !open;
     ret->ends_word = !(keyword.n && keyword.p[keyword.n - 1] == '*');
     if (!ret->ends_word)
@@ -51,7 +51,7 @@ bool keyword_parse(struct arena *arena, struct str keyword, struct keyword_entry
     return ret->text.n > 0;
 }
 
-/* --- construction --------------------------------------------------------------------- */
+/* --- building the automaton ---------------------------------------------------------- */
 
 static bool is_same_keyword(const struct keyword_entry *a, const struct keyword_entry *b)
 {
@@ -59,7 +59,7 @@ static bool is_same_keyword(const struct keyword_entry *a, const struct keyword_
            a->ends_word == b->ends_word && str_eq(a->text, b->text);
 }
 
-/* Orders equal keywords of a rule next to each other, in list order. */
+/* Sorts by text; equal keywords of a rule are adjacent, in the order of the rule's list. */
 static int compare_keywords(const void *a, const void *b)
 {
     const struct keyword_entry *x = a, *y = b;
@@ -114,7 +114,8 @@ static uint32_t add_node(struct automaton_builder *m, struct keyword_range range
     return w->count++;
 }
 
-/* Keywords that end at a node sort before the longer ones with the same prefix. */
+/* Adds the children of a node. Keywords that end at the node sort before longer ones with its
+ * prefix. */
 static void expand_node(struct automaton_builder *m, uint32_t node)
 {
     struct keyword_range r = m->ranges[node];
@@ -177,7 +178,7 @@ static void compute_failure_links(struct keyword_automaton *w)
         }
 }
 
-/* A failure link points to a lower node number, so the count of its target is already computed. */
+/* A failure link leads to a node with a lower number, whose count is therefore already computed. */
 static size_t max_keywords_ending_at_node(const struct keyword_automaton *w)
 {
     uint32_t *ends = mem_new(w->count * sizeof *ends), most = 0;
@@ -243,7 +244,7 @@ void keyword_automaton_free(struct keyword_automaton *w)
     mem_free(w);
 }
 
-size_t keyword_automaton_bytes(const struct keyword_automaton *w)
+size_t keyword_automaton_memory_bytes(const struct keyword_automaton *w)
 {
     return w ? w->bytes : 0;
 }
@@ -253,16 +254,16 @@ size_t keyword_automaton_cost(const struct keyword_automaton *w)
     return w ? w->cost : 0;
 }
 
-/* --- matching ------------------------------------------------------------------------- */
+/* --- matching a text ----------------------------------------------------------------- */
 
-/* Matches a text in one pass. If a rule has an allow list, a first pass finds the allowed ranges.
- */
+/* State of one pass over a text. If a rule has an allow list, an additional first pass finds the
+ * allowed ranges. */
 struct text_scan {
     const struct keyword_automaton *words;
     struct str text;
-    const bool *bounds; /* per offset: true at a word boundary */
+    const bool *bounds; /* indexed by offset in the text: true at a word boundary */
     uint32_t **allowed_end;
-    struct keyword_hit *hits; /* NULL: this pass finds allowed ranges */
+    struct keyword_hit *hits; /* NULL in the pass that finds allowed ranges */
 };
 
 static const bool *find_word_boundaries(struct arena *arena, struct str text)
@@ -340,8 +341,8 @@ static size_t scan_allowed_ranges(struct text_scan *r, struct arena *arena)
     return steps;
 }
 
-struct keyword_matches keyword_automaton_find(const struct keyword_automaton *w,
-                                              struct arena *arena, struct str folded)
+struct keyword_matches keyword_automaton_match(const struct keyword_automaton *w,
+                                               struct arena *arena, struct str folded)
 {
     struct keyword_matches found = { 0 };
 
@@ -361,7 +362,7 @@ struct keyword_matches keyword_automaton_find(const struct keyword_automaton *w,
     return found;
 }
 
-/* Converts an offset of the original to an offset of the folded text. */
+/* Converts an offset of the original text to an offset of the lower-case text. */
 static size_t folded_offset(const struct folded_text *t, size_t at)
 {
     size_t i = 0;

@@ -14,59 +14,62 @@
 
 /* --- case_folding.c ------------------------------------------------------------------- */
 
-/* A lower-cased text with a map back to the original. */
+/* A text in lower case, with the offsets of the original text. */
 struct folded_text {
     struct str text, original;
-    const uint32_t *offsets; /* original offset of each byte and of the end; NULL: identical */
+    const uint32_t *offsets; /* original offset of each byte and the end; NULL if equal */
 };
 
 struct folded_text text_fold_case(struct arena *arena, struct str text);
-/* Returns the part of the original that corresponds to this range of the folded text. */
+/* Returns the part of the original text from which this range of the lower-case text was made. */
 struct str text_unfold_range(const struct folded_text *t, size_t start, size_t end);
-/* True for letters, digits and combining marks. */
+/* True for the characters of a word: letters, digits and combining marks. */
 bool is_letter_digit_or_mark(uint32_t c);
-/* Returns true if `at` is a word boundary: at most one side of it is a word character. */
+/* Returns true if at most one of the characters before and after the offset `at` is a word
+ * character. */
 bool is_word_boundary(struct str text, size_t at);
 
 /* --- keyword_automaton.c -------------------------------------------------------------- */
 
-/* A keyword of the automaton. */
 struct keyword_entry {
-    struct str text;             /* folded, without leading and trailing "*" */
-    bool begins_word, ends_word; /* the keyword matches only at a word boundary */
-    bool allowed;                /* from the allow list: text inside it is no offence */
-    uint32_t rule, number;       /* index of the rule, and index in its keyword list */
+    struct str text;             /* lower case, without leading and trailing "*" */
+    bool begins_word, ends_word; /* a match must begin or end at a word boundary */
+    bool allowed; /* the keyword is on the allow list: text inside a match breaks no rule */
+    uint32_t rule, number; /* index of the rule, and of the keyword in the rule's list */
 };
 
-/* Parses a keyword such as "*cat*" and folds its text into the arena. False if no text is left. */
+/* Parses a keyword such as "*cat*" and converts it to lower case. Returns false if it has no
+ * text. */
 bool keyword_parse(struct arena *arena, struct str keyword, struct keyword_entry *ret);
 
 struct keyword_automaton;
 
-/* Copies the entries. rules: number of rules. Returns NULL if there are no entries. */
+/* Builds an automaton from copies of the entries. rules is the number of rules. Returns NULL if
+ * there are no entries. */
 struct keyword_automaton *keyword_automaton_new(const struct keyword_entry *entries, size_t count,
                                                 uint32_t rules);
 void keyword_automaton_free(struct keyword_automaton *w);
-size_t keyword_automaton_bytes(const struct keyword_automaton *w);
+size_t keyword_automaton_memory_bytes(const struct keyword_automaton *w);
 /* Returns the largest number of keywords that can end at one byte of a text. */
 size_t keyword_automaton_cost(const struct keyword_automaton *w);
 
-/* The first offence of a rule; number is -1 if there is none. */
+/* The first keyword of a rule in a text. number is its index in the rule's list, or -1 if none
+ * matched. */
 struct keyword_hit {
     int64_t number;
-    uint32_t start, end; /* offsets in the folded text */
+    uint32_t start, end; /* offsets in the lower-case text */
 };
 
 struct keyword_matches {
-    struct keyword_hit *hits; /* indexed by rule; NULL: no keywords */
+    struct keyword_hit *hits; /* indexed by rule; NULL if there are no keywords */
     uint32_t **allowed_end; /* [rule][i]: end of the longest allowed range that starts at or before
-                             * byte i; NULL: no allow list */
-    size_t steps;           /* automaton steps, for tests: at most two per byte and pass */
+                               byte i; NULL if there is no allow list */
+    size_t steps; /* number of automaton steps, for tests; at most two per byte and pass */
 };
-struct keyword_matches keyword_automaton_find(const struct keyword_automaton *w,
-                                              struct arena *arena, struct str folded);
+struct keyword_matches keyword_automaton_match(const struct keyword_automaton *w,
+                                               struct arena *arena, struct str folded);
 
-/* Returns true if this range of the original lies inside a text on the rule's allow list. */
+/* Returns true if this range of the original text lies inside a match of the rule's allow list. */
 bool keyword_allow_list_covers(const struct keyword_matches *found, uint32_t rule,
                                const struct folded_text *text, size_t start, size_t end);
 
@@ -74,14 +77,14 @@ bool keyword_allow_list_covers(const struct keyword_matches *found, uint32_t rul
 
 struct pattern;
 
-/* Compiles a regular expression without back references and lookaround, so that matching takes
- * linear time. Returns NULL on error; *ret_problem is then an error sentence. */
-struct pattern *pattern_new(struct str text, const char **ret_problem);
+/* Compiles a regular expression. Back references and lookaround are errors, so that matching takes
+ * linear time. Returns NULL on error, with an error sentence in *ret_problem. */
+struct pattern *pattern_compile(struct str text, const char **ret_problem);
 void pattern_free(struct pattern *p);
 /* Returns the largest number of states that one character can activate. Matching takes about cost ×
  * characters × 3 to 5 ns. */
 size_t pattern_cost(const struct pattern *p);
-/* Finds the leftmost longest match. An empty match does not count. */
+/* Finds the leftmost longest match of a pattern in a text. An empty match does not count. */
 bool pattern_find_match(const struct pattern *p, struct arena *arena, struct str text,
                         size_t *ret_start, size_t *ret_end);
 

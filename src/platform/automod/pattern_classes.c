@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "platform/automod/pattern_parse.h"
 
-struct char_class *pattern_add_class(struct pattern_parser *p)
+struct char_class *pattern_add_char_class(struct pattern_parser *p)
 {
     struct pattern *o = p->out;
 
@@ -18,7 +18,7 @@ struct char_class *pattern_add_class(struct pattern_parser *p)
     return c;
 }
 
-void class_add_range(struct char_class *c, uint32_t first, uint32_t last)
+void char_class_add_range(struct char_class *c, uint32_t first, uint32_t last)
 {
     for (uint32_t i = first; i <= last && i < 128; i++)
         c->named[i / 64] |= UINT64_C(1) << i % 64;
@@ -36,7 +36,7 @@ static void class_add_categories(struct char_class *c, uint32_t categories)
     c->categories |= categories;
     for (uint32_t i = 0; i < 128; i++)
         if (categories >> utf8proc_category((utf8proc_int32_t)i) & 1)
-            class_add_range(c, i, i);
+            char_class_add_range(c, i, i);
 }
 
 #define CATEGORY(name) (1u << UTF8PROC_CATEGORY_##name)
@@ -57,13 +57,13 @@ static void class_add_white_space(struct char_class *c, bool others)
 
     for (size_t i = 0; i < COUNT_OF(spaces); i++) {
         if (!others)
-            class_add_range(c, spaces[i].first, spaces[i].last);
+            char_class_add_range(c, spaces[i].first, spaces[i].last);
         else if (spaces[i].first > from)
-            class_add_range(c, from, spaces[i].first - 1);
+            char_class_add_range(c, from, spaces[i].first - 1);
         from = spaces[i].last + 1;
     }
     if (others)
-        class_add_range(c, from, 0x10ffff);
+        char_class_add_range(c, from, 0x10ffff);
 }
 
 /* Two-letter names of the Unicode general categories, in the order of utf8proc's numbers from 1. */
@@ -87,14 +87,14 @@ static void class_add_property(struct pattern_parser *p, struct char_class *c, b
     if (pattern_skip_text(p, "{"))
         name = str_cut(&p->rest, '}');
     else
-        p->rest = str_skip(p->rest, name.n);
+        p->rest = str_skip_bytes(p->rest, name.n);
     uint32_t categories = find_unicode_categories(name);
     if (!categories)
         pattern_parse_fail(p, "The pattern has an unknown Unicode property after \\p.");
     class_add_categories(c, others ? ALL_CATEGORIES & ~categories : categories);
 }
 
-bool class_add_escape_class(struct pattern_parser *p, struct char_class *c, uint32_t letter)
+bool char_class_add_escape(struct pattern_parser *p, struct char_class *c, uint32_t letter)
 {
     switch (letter) {
     case 'd':
@@ -122,7 +122,7 @@ bool class_add_escape_class(struct pattern_parser *p, struct char_class *c, uint
     }
 }
 
-/* --- single characters ---------------------------------------------------------------- */
+/* --- single characters of a pattern -------------------------------------------------- */
 
 static int hex_digit_value(char c)
 {
@@ -141,7 +141,7 @@ static uint32_t parse_hex_escape(struct pattern_parser *p, size_t digits)
     if (pattern_skip_text(p, "{"))
         number = str_cut(&p->rest, '}');
     else
-        p->rest = str_skip(p->rest, number.n);
+        p->rest = str_skip_bytes(p->rest, number.n);
     for (size_t i = 0; i < number.n && c <= 0x10ffff; i++) {
         int v = hex_digit_value(number.p[i]);
 
@@ -183,7 +183,7 @@ uint32_t parse_pattern_escape(struct pattern_parser *p, uint32_t c)
     }
 }
 
-/* --- [ … ] ---------------------------------------------------------------------------- */
+/* --- bracket expressions ------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -215,21 +215,22 @@ static void parse_named_class(struct pattern_parser *p, struct char_class *c)
             continue;
         for (size_t k = 0; k < 4; k++)
             if (named_classes[i].ranges[k].last)
-                class_add_range(c, named_classes[i].ranges[k].first,
-                                named_classes[i].ranges[k].last);
+                char_class_add_range(c, named_classes[i].ranges[k].first,
+                                     named_classes[i].ranges[k].last);
         return;
     }
     pattern_parse_fail(p, "The pattern has an unknown named character class.");
 }
 
-/* Returns one character of a class. *ret_kind: the item was a class such as \d instead. */
+/* Parses one item of a bracket expression and returns its character. *ret_kind is true if the item
+ * is a class such as \d, which is added to c. */
 static uint32_t parse_class_item(struct pattern_parser *p, struct char_class *c, bool *ret_kind)
 {
     *ret_kind = false;
     if (!pattern_skip_text(p, "\\"))
         return pattern_next_character(p);
     uint32_t letter = pattern_next_character(p);
-    *ret_kind = class_add_escape_class(p, c, letter);
+    *ret_kind = char_class_add_escape(p, c, letter);
     return *ret_kind ? 0 : letter == 'b' ? 8 : parse_pattern_escape(p, letter);
 }
 
@@ -248,12 +249,12 @@ static void parse_class_range(struct pattern_parser *p, struct char_class *c)
             return;
         }
     }
-    class_add_range(c, first, last);
+    char_class_add_range(c, first, last);
 }
 
 void parse_bracket_expression(struct pattern_parser *p)
 {
-    struct char_class *c = pattern_add_class(p);
+    struct char_class *c = pattern_add_char_class(p);
     bool first = true;
 
     if (!c)

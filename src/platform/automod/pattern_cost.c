@@ -7,15 +7,16 @@
 #include "base/mem.h"
 #include "platform/automod/patterns.h"
 
-enum { ANY_NON_ASCII = 128 }; /* stands for all non-ASCII characters */
+enum { ANY_NON_ASCII = 128 }; /* number that represents all non-ASCII characters */
 
 struct cost_count {
     const struct pattern *pattern;
-    uint32_t *stack, *counted_round; /* seen: per state, the round in which the state was counted */
+    uint32_t *stack, *counted_round; /* counted_round: per state, the round that last counted it */
     uint32_t round, count;
 };
 
-/* Counts the states reachable without a character, as if every assertion held (an upper bound). */
+/* Counts the states that follow a state without reading a character. Treats every assertion as
+ * true, so the result is an upper bound. */
 static void count_reachable_states(struct cost_count *c, uint32_t state)
 {
     uint32_t waiting = 0;
@@ -41,14 +42,14 @@ static void count_reachable_states(struct cost_count *c, uint32_t state)
 /* True if the class accepts one of the non-ASCII characters whose other case is i, k or s. */
 static bool accepts_non_ascii_case(const struct char_class *c)
 {
-    return c->ignore_case && (class_accepts(c, 0x130) || class_accepts(c, 0x131) ||
-                              class_accepts(c, 0x17f) || class_accepts(c, 0x212a));
+    return c->ignore_case && (char_class_accepts(c, 0x130) || char_class_accepts(c, 0x131) ||
+                              char_class_accepts(c, 0x17f) || char_class_accepts(c, 0x212a));
 }
 
 static bool class_may_accept(const struct char_class *c, uint32_t character)
 {
     if (character < ANY_NON_ASCII)
-        return class_accepts(c, character);
+        return char_class_accepts(c, character);
     return c->categories || c->count || c->negated || accepts_non_ascii_case(c);
 }
 

@@ -20,7 +20,7 @@ static bool class_lists_character(const struct char_class *c, uint32_t character
     return false;
 }
 
-/* Case-insensitive classes also test the upper-case and lower-case form. */
+/* Evaluates a class without its cached set. A case-insensitive class also tests the other case. */
 static bool class_computes_accept(const struct char_class *c, uint32_t character)
 {
     bool named = class_lists_character(c, character);
@@ -31,14 +31,14 @@ static bool class_computes_accept(const struct char_class *c, uint32_t character
     return named != c->negated;
 }
 
-void class_compute_ascii_set(struct char_class *c)
+void char_class_compute_ascii_set(struct char_class *c)
 {
     for (uint32_t i = 0; i < 128; i++)
         if (class_computes_accept(c, i))
             c->accepted[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-bool class_accepts(const struct char_class *c, uint32_t character)
+bool char_class_accepts(const struct char_class *c, uint32_t character)
 {
     if (character < 128)
         return c->accepted[character / 64] >> character % 64 & 1;
@@ -52,10 +52,10 @@ struct active_state {
 struct active_states {
     struct active_state *all;
     uint32_t count;
-    uint32_t *seen; /* per state: the round in which the state was last added */
+    uint32_t *seen; /* for each state, the round in which it was last added */
 };
 
-/* Memoized result of one class for the current character. */
+/* Cached result of a character class for the current character. */
 struct class_result {
     uint32_t round;
     bool accepts;
@@ -66,10 +66,10 @@ struct pattern_search {
     struct str text;
     size_t at; /* offset of the next character */
     struct active_states now, next;
-    uint32_t *stack; /* stack of states to expand */
+    uint32_t *stack; /* states whose successors are not added yet */
     struct class_result *class_results;
     uint32_t round;
-    uint32_t asserted;         /* bits of enum pattern_assert that hold at .at */
+    uint32_t asserted;         /* bits of the enum pattern_assert values that are true at .at */
     bool asserted_is_computed; /* .asserted is valid for .at */
     bool found;
     size_t start, end;
@@ -80,7 +80,6 @@ static bool is_regex_word_character(uint32_t c)
     return c == '_' || is_letter_digit_or_mark(c);
 }
 
-/* Returns the character before an offset, or 0. */
 static uint32_t character_before(struct str text, size_t at)
 {
     size_t from = at;
@@ -95,12 +94,12 @@ static uint32_t character_before(struct str text, size_t at)
     return c;
 }
 
-/* Returns the bits of all assertions that hold at an offset. */
+/* Returns the bits of all assertions (enum pattern_assert) that are true at an offset. */
 static uint32_t assertions_at(struct str text, size_t at)
 {
     uint32_t before = character_before(text, at), after = 0;
 
-    utf8_decode(str_skip(text, at), &after);
+    utf8_decode(str_skip_bytes(text, at), &after);
     bool bound = is_regex_word_character(before) != is_regex_word_character(after);
     return (uint32_t)(at == 0) << AT_BEGIN | (uint32_t)(at == text.n) << AT_END |
            (uint32_t)(at == 0 || before == '\n') << AT_LINE_BEGIN |
@@ -116,8 +115,9 @@ static bool assertion_holds(struct pattern_search *s, enum pattern_assert what)
     return s->asserted >> what & 1;
 }
 
-/* Adds a state and all states that it reaches without a character. Callers add in order of `start`:
- * if two matches reach the same state, the one that started earlier wins. */
+/* Adds a state and all states that follow it without reading a character. Callers add states in
+ * order of `start`, so that of two matches in the same state the one that started earlier
+ * remains. */
 static void add_active_states(struct pattern_search *s, struct active_states *variants,
                               uint32_t state, uint32_t start)
 {
@@ -159,7 +159,7 @@ static bool search_class_accepts(struct pattern_search *s, int32_t class, uint32
 
     if (a->round != s->round)
         *a = (struct class_result){ s->round,
-                                    class_accepts(&s->pattern->classes[class], character) };
+                                    char_class_accepts(&s->pattern->classes[class], character) };
     return a->accepts;
 }
 
@@ -206,7 +206,7 @@ bool pattern_find_match(const struct pattern *p, struct arena *arena, struct str
     uint32_t c;
     size_t size;
 
-    while (s.at < text.n && (size = utf8_decode(str_skip(text, s.at), &c))) {
+    while (s.at < text.n && (size = utf8_decode(str_skip_bytes(text, s.at), &c))) {
         if (!s.found)
             add_active_states(&s, &s.now, 0, (uint32_t)s.at);
         else if (!s.now.count)

@@ -15,14 +15,14 @@ void pattern_parse_fail(struct pattern_parser *p, const char *problem)
 
 bool pattern_next_text_is(const struct pattern_parser *p, const char *text)
 {
-    return str_starts(p->rest, str_of(text));
+    return str_starts_with(p->rest, str_of(text));
 }
 
 bool pattern_skip_text(struct pattern_parser *p, const char *text)
 {
     if (!pattern_next_text_is(p, text))
         return false;
-    p->rest = str_skip(p->rest, strlen(text));
+    p->rest = str_skip_bytes(p->rest, strlen(text));
     return true;
 }
 
@@ -33,11 +33,9 @@ uint32_t pattern_next_character(struct pattern_parser *p)
 
     if (!n)
         pattern_parse_fail(p, "The pattern ends in the middle of an expression.");
-    p->rest = str_skip(p->rest, n);
+    p->rest = str_skip_bytes(p->rest, n);
     return c;
 }
-
-/* --- states --------------------------------------------------------------------------- */
 
 static void reserve_states(struct pattern_parser *p, size_t more)
 {
@@ -60,7 +58,7 @@ void pattern_add_state(struct pattern_parser *p, struct pattern_state s)
         p->out->states[p->out->count++] = s;
 }
 
-/* Inserts a state before a part that was already written. */
+/* Inserts a state at index `at`, before states that were already written. */
 static void insert_state(struct pattern_parser *p, uint32_t at, struct pattern_state s)
 {
     struct pattern *o = p->out;
@@ -73,27 +71,25 @@ static void insert_state(struct pattern_parser *p, uint32_t at, struct pattern_s
     o->count++;
 }
 
-/* --- parts ---------------------------------------------------------------------------- */
-
 static void parse_single_character(struct pattern_parser *p, uint32_t character)
 {
-    struct char_class *c = pattern_add_class(p);
+    struct char_class *c = pattern_add_char_class(p);
 
     if (!c)
         return;
-    class_add_range(c, character, character);
+    char_class_add_range(c, character, character);
     pattern_add_state(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }
 
 static void parse_dot(struct pattern_parser *p)
 {
-    struct char_class *c = pattern_add_class(p);
+    struct char_class *c = pattern_add_char_class(p);
 
     if (!c)
         return;
     c->negated = true;
     if (!p->dot_matches_newline)
-        class_add_range(c, '\n', '\n');
+        char_class_add_range(c, '\n', '\n');
     pattern_add_state(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }
 
@@ -127,10 +123,10 @@ static void parse_backslash(struct pattern_parser *p)
         parse_single_character(p, parse_pattern_escape(p, letter));
         return;
     }
-    c = pattern_add_class(p);
+    c = pattern_add_char_class(p);
     if (!c)
         return;
-    class_add_escape_class(p, c, letter);
+    char_class_add_escape(p, c, letter);
     pattern_add_state(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }
 
@@ -205,8 +201,6 @@ static void parse_atom(struct pattern_parser *p)
         parse_single_character(p, pattern_next_character(p));
 }
 
-/* --- repetition ----------------------------------------------------------------------- */
-
 enum { UNBOUNDED = -1 };
 
 static int64_t parse_repeat_number(struct pattern_parser *p)
@@ -215,7 +209,8 @@ static int64_t parse_repeat_number(struct pattern_parser *p)
 
     if (!p->rest.n || p->rest.p[0] < '0' || p->rest.p[0] > '9')
         return UNBOUNDED;
-    for (; p->rest.n && p->rest.p[0] >= '0' && p->rest.p[0] <= '9'; p->rest = str_skip(p->rest, 1))
+    for (; p->rest.n && p->rest.p[0] >= '0' && p->rest.p[0] <= '9';
+         p->rest = str_skip_bytes(p->rest, 1))
         n = n > PATTERN_MAX_STATES ? n : n * 10 + (p->rest.p[0] - '0');
     return n;
 }
@@ -238,7 +233,7 @@ static bool parse_repeat_counts(struct pattern_parser *p, int64_t *ret_least, in
             pattern_parse_fail(p, "The pattern has an invalid repetition count.");
     } else
         return false;
-    pattern_skip_text(p, "?"); /* greedy or lazy: the longest match is reported in both cases */
+    pattern_skip_text(p, "?"); /* A lazy quantifier has no effect: the longest match is reported. */
     return true;
 }
 
@@ -252,8 +247,8 @@ static void append_states(struct pattern_parser *p, const struct pattern_state *
     p->out->count += count;
 }
 
-/* Repeats the states from index `from` to the end, which were written once, between least and most
- * times. */
+/* Repeats the states from index `from` to the end between `least` and `most` times, by copying
+ * them. */
 static void repeat_states(struct pattern_parser *p, uint32_t from, int64_t least, int64_t most)
 {
     uint32_t count = p->out->count - from;
@@ -305,7 +300,7 @@ static void parse_alternatives(struct pattern_parser *p)
         p->out->states[jump].x = (int32_t)(p->out->count - jump);
 }
 
-struct pattern *pattern_new(struct str text, const char **ret_problem)
+struct pattern *pattern_compile(struct str text, const char **ret_problem)
 {
     struct pattern_parser p = { .out = mem_new(sizeof *p.out), .rest = text };
 
@@ -315,7 +310,7 @@ struct pattern *pattern_new(struct str text, const char **ret_problem)
     pattern_add_state(&p, (struct pattern_state){ .op = OP_MATCH });
     if (!p.problem) {
         for (uint32_t i = 0; i < p.out->class_count; i++)
-            class_compute_ascii_set(&p.out->classes[i]);
+            char_class_compute_ascii_set(&p.out->classes[i]);
         p.out->cost = pattern_compute_cost(p.out);
         return p.out;
     }

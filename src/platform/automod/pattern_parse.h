@@ -5,7 +5,7 @@
 
 #include "platform/automod/patterns.h"
 
-/* State of the parser. After an error the parser continues without effect until the end. */
+/* State of the parser. After an error the parser has no effect. */
 struct pattern_parser {
     struct pattern *out;
     struct str rest;
@@ -14,7 +14,7 @@ struct pattern_parser {
     bool ignore_case, dot_matches_newline, multiline; /* flags i, s and m of the expression */
 };
 
-/* Records the first error; ignores later ones. */
+/* Records an error, unless an earlier one is already recorded. */
 void pattern_parse_fail(struct pattern_parser *p, const char *problem);
 /* Tests whether the unparsed rest begins with this text. pattern_skip_text also skips the text. */
 bool pattern_next_text_is(const struct pattern_parser *p, const char *text);
@@ -26,13 +26,14 @@ void pattern_add_state(struct pattern_parser *p, struct pattern_state s);
 /* --- pattern_classes.c ---------------------------------------------------------------- */
 
 /* Returns NULL and records an error if there are too many classes. */
-struct char_class *pattern_add_class(struct pattern_parser *p);
-void class_add_range(struct char_class *c, uint32_t first, uint32_t last);
-/* Adds \d, \w, \s or their negations. Returns false for other letters. */
-bool class_add_escape_class(struct pattern_parser *p, struct char_class *c, uint32_t letter);
-/* Returns the single character of an escape sequence; c follows the backslash. */
+struct char_class *pattern_add_char_class(struct pattern_parser *p);
+void char_class_add_range(struct char_class *c, uint32_t first, uint32_t last);
+/* Adds the characters of \d, \w, \s or their negations to a class. Returns false for other
+ * letters. */
+bool char_class_add_escape(struct pattern_parser *p, struct char_class *c, uint32_t letter);
+/* Returns the character of an escape sequence. c is the character after the backslash. */
 uint32_t parse_pattern_escape(struct pattern_parser *p, uint32_t c);
-/* Parses a bracket expression after "[". */
+/* Parses the rest of a bracket expression, such as [a-z], after the "[". */
 void parse_bracket_expression(struct pattern_parser *p);
 
 #endif

@@ -11,14 +11,14 @@ enum {
     PATTERN_MAX_DEPTH = 50, /* depth of nested groups */
 };
 
-/* Sets of characters that one position of the pattern accepts. */
 struct char_range {
     uint32_t first, last;
 };
 struct char_class {
-    uint64_t named[2];    /* ASCII characters that the pattern lists */
-    uint64_t accepted[2]; /* accepted ASCII characters, after folding and negation */
-    uint32_t categories;  /* bits of utf8proc categories, for non-ASCII characters */
+    uint64_t named[2]; /* bits of the ASCII characters that the pattern lists */
+    uint64_t
+        accepted[2]; /* bits of the accepted ASCII characters, after case folding and negation */
+    uint32_t categories; /* bits of the accepted utf8proc categories of non-ASCII characters */
     struct char_range *ranges;
     uint32_t count, capacity;
     bool negated, ignore_case;
@@ -27,7 +27,8 @@ struct char_class {
 enum pattern_op { OP_CLASS, OP_SPLIT, OP_JUMP, OP_ASSERT, OP_MATCH };
 enum pattern_assert { AT_BEGIN, AT_END, AT_LINE_BEGIN, AT_LINE_END, AT_BOUND, AT_NO_BOUND };
 
-/* A state of the automaton. Jumps are relative, so that a part can be repeated by copying it. */
+/* A state of the automaton. Jump targets are relative, so that a sequence of states can be copied
+ * to repeat it. */
 struct pattern_state {
     enum pattern_op op;
     int32_t x, y; /* SPLIT, JUMP: relative targets; CLASS: class index; ASSERT: pattern_assert */
@@ -40,11 +41,11 @@ struct pattern {
     uint32_t cost; /* largest number of states that one character activates */
 };
 
-/* Computes c->taken. After this call the class is read-only. */
-void class_compute_ascii_set(struct char_class *c);
-bool class_accepts(const struct char_class *c, uint32_t character);
+/* Computes c->accepted. Call it when the class is complete. */
+void char_class_compute_ascii_set(struct char_class *c);
+bool char_class_accepts(const struct char_class *c, uint32_t character);
 
-/* Returns the value of p->cost. */
+/* Computes the value for p->cost. */
 uint32_t pattern_compute_cost(const struct pattern *p);
 
 #endif

@@ -11,7 +11,7 @@
 enum { MOST_WORDS = 5000, LONGEST_WORD = 60, PRESETS = 3 };
 
 static const char *const names[PRESETS] = { "[profanity]", "[sexual]", "[slurs]" };
-static struct arena *arena; /* owns the keywords; never freed */
+static struct arena *arena; /* memory of the keywords; never freed */
 static struct list lists[PRESETS];
 
 const struct list *automod_preset_keywords(int64_t preset)
@@ -21,7 +21,8 @@ const struct list *automod_preset_keywords(int64_t preset)
     return preset >= 1 && preset <= PRESETS ? &lists[preset - 1] : &none;
 }
 
-/* Parses a line: list name, keyword, comment or empty. Returns NULL, or an error sentence. */
+/* Parses a line of the file: list name, keyword, comment or empty line. Returns NULL, or an error
+ * sentence. */
 static const char *parse_presets_line(struct str line, struct list **now)
 {
     if (!line.n || line.p[0] == '#')
@@ -64,6 +65,6 @@ bool automod_presets_read_file(const char *path, const char **ret_problem)
     }
     if (f)
         fclose(f);
-    free(line); /* memory of getline */
+    free(line); /* allocated by getline */
     return !*ret_problem;
 }

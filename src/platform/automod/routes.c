@@ -6,9 +6,9 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- checks that need the store ------------------------------------------------------- */
+/* --- checks of a rule that read the store -------------------------------------------- */
 
-/* Limit on the number of rules per trigger type in a guild. */
+/* Returns the maximum number of rules with this trigger type in a guild. */
 static int64_t max_rules_of_type(int64_t trigger)
 {
     return trigger == AUTOMOD_KEYWORD ? 6 : 1;
@@ -49,7 +49,7 @@ static enum err check_alert_channel(struct call *call, size_t number, snowflake 
 /* A rule with a time-out or quarantine action requires that the caller has MODERATE_MEMBERS. */
 static enum err check_rule_actions(struct call *call, const struct automod_rule *r)
 {
-    const struct automod_patch *in = call->body;
+    const struct automod_rule_patch *in = call->body;
     const struct automod_action *a = r->actions.items;
     struct list one = { (void *)r, 1 };
     enum err e = OK;
@@ -57,7 +57,7 @@ static enum err check_rule_actions(struct call *call, const struct automod_rule 
     if ((automod_rules_have_action(&one, AUTOMOD_TIMEOUT) ||
          automod_rules_have_action(&one, AUTOMOD_QUARANTINE)) &&
         !(call->target.permissions & PERMISSION(MODERATE_MEMBERS)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MODERATE_MEMBERS));
     for (size_t i = 0; !e && in->actions.given == GIVEN && i < r->actions.count; i++)
         if (a[i].type == AUTOMOD_ALERT && a[i].metadata && a[i].metadata->channel_id.given == GIVEN)
             e = check_alert_channel(call, i, a[i].metadata->channel_id.value);
@@ -80,7 +80,7 @@ static enum err check_rule(struct call *call, struct automod_rule *r)
     return e;
 }
 
-static void apply_rule_patch(struct automod_rule *r, const struct automod_patch *in)
+static void apply_rule_patch(struct automod_rule *r, const struct automod_rule_patch *in)
 {
     if (in->name.given == GIVEN)
         r->name = in->name.value;
@@ -100,7 +100,7 @@ static void apply_rule_patch(struct automod_rule *r, const struct automod_patch 
 
 static enum err rule_from_draft(struct call *call, struct automod_rule *ret)
 {
-    const struct automod_patch *in = call->body;
+    const struct automod_rule_patch *in = call->body;
 
     *ret = (struct automod_rule){ .id = snowflake_new(),
                                   .guild_id = call->target.guild->id,
@@ -117,14 +117,12 @@ void automod_emit_rule_event(struct call *call, enum event event, const struct a
               &automod_rule_schema, r);
 }
 
-/* --- handlers ------------------------------------------------------------------------- */
-
 static enum err list_auto_moderation_rules(struct call *call)
 {
     struct list rules;
     enum err e = automod_rules_list(call->tx, call->target.guild->id, &rules);
 
-    return e ? e : call_reply(call, &rules);
+    return e ? e : call_reply_object(call, &rules);
 }
 
 static enum err find_rule_of_path(struct call *call, struct automod_rule *ret)
@@ -137,7 +135,7 @@ static enum err get_auto_moderation_rule(struct call *call)
     struct automod_rule rule;
     enum err e = find_rule_of_path(call, &rule);
 
-    return e ? e : call_reply(call, &rule);
+    return e ? e : call_reply_object(call, &rule);
 }
 
 static enum err create_auto_moderation_rule(struct call *call)
@@ -152,7 +150,7 @@ static enum err create_auto_moderation_rule(struct call *call)
     if (e)
         return e;
     automod_emit_rule_event(call, EVENT_AUTO_MODERATION_RULE_CREATE, &rule);
-    return call_reply(call, &rule);
+    return call_reply_object(call, &rule);
 }
 
 /* Runs the checks of create_auto_moderation_rule without writing the rule. */
@@ -161,12 +159,12 @@ static enum err validate_auto_moderation_rule(struct call *call)
     struct automod_rule rule;
     enum err e = rule_from_draft(call, &rule);
 
-    return e ? e : call_reply(call, &rule);
+    return e ? e : call_reply_object(call, &rule);
 }
 
 static enum err modify_auto_moderation_rule(struct call *call)
 {
-    const struct automod_patch *in = call->body;
+    const struct automod_rule_patch *in = call->body;
     struct automod_rule before, now;
     enum err e = find_rule_of_path(call, &before);
 
@@ -185,7 +183,7 @@ static enum err modify_auto_moderation_rule(struct call *call)
     if (e)
         return e;
     automod_emit_rule_event(call, EVENT_AUTO_MODERATION_RULE_UPDATE, &now);
-    return call_reply(call, &now);
+    return call_reply_object(call, &now);
 }
 
 static enum err delete_auto_moderation_rule(struct call *call)
@@ -204,9 +202,7 @@ static enum err delete_auto_moderation_rule(struct call *call)
     return e;
 }
 
-/* --- route table ---------------------------------------------------------------------- */
-
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "rule.id", .field = "rule_id", .doc = "A rule of the guild." },
     { 0 },
 };
@@ -247,7 +243,7 @@ static const struct route routes[] = {
                "MANAGE_GUILD are not checked.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
-        .body = &automod_draft_body,
+        .body = &automod_rule_create_body,
         .reply = &type_automod_rule,
         .fires = RULE_EVENTS(EVENT_AUTO_MODERATION_RULE_CREATE),
         .handle = create_auto_moderation_rule,
@@ -259,7 +255,7 @@ static const struct route routes[] = {
         .doc = "Validate a rule without storing it.",
         .auth = AUTH_USER,
         .needs = PERMISSION(MANAGE_GUILD),
-        .body = &automod_draft_body,
+        .body = &automod_rule_create_body,
         .reply = &type_automod_rule,
         .store = ROUTE_STORE_READ,
         .handle = validate_auto_moderation_rule,
@@ -271,7 +267,7 @@ static const struct route routes[] = {
         .doc = "Change a rule.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
-        .body = &automod_patch_body,
+        .body = &automod_rule_patch_body,
         .reply = &type_automod_rule,
         .fires = RULE_EVENTS(EVENT_AUTO_MODERATION_RULE_UPDATE),
         .handle = modify_auto_moderation_rule,

@@ -64,32 +64,18 @@ enum err automod_rule_find(struct tx *tx, snowflake guild_id, snowflake id,
 enum err automod_count_rules_of_type(struct tx *tx, snowflake guild_id, int64_t trigger,
                                      int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, "select count(*) from automod_rules where guild_id = $1 and trigger_type = $2",
-               BIND(v_id(guild_id), v_int(trigger)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(
+        tx, "select count(*) from automod_rules where guild_id = $1 and trigger_type = $2",
+        BIND(v_id(guild_id), v_int(trigger)), ret);
 }
 
 enum err automod_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflake id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx,
-                        "select cast(coalesce(sum(pattern_cost), 0) as bigint) from automod_rules "
-                        "where guild_id = $1 and id <> $2",
-                        BIND(v_id(guild_id), v_id(id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx,
+                       "select cast(coalesce(sum(pattern_cost), 0) as bigint) from automod_rules "
+                       "where guild_id = $1 and id <> $2",
+                       BIND(v_id(guild_id), v_id(id)), ret);
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_RULE[] =
     "insert into automod_rules (id, guild_id, creator_id, name, event_type, trigger_type, "
@@ -98,7 +84,8 @@ static const char ADD_RULE[] =
     "name = $4, event_type = $5, actions = $7, enabled = $8, exempt_roles = $9, "
     "exempt_channels = $10, metadata = $11, pattern_cost = $12";
 
-/* The version is 0 while no rule is enabled; messages are then not checked. */
+/* The version number of a guild's rules is 0 if no rule is enabled; messages are then not
+ * checked. */
 static const char RENEW[] =
     "update guilds set automod_version = case when exists (select 1 from automod_rules where "
     "guild_id = $1 and enabled = 1) then cast($2 as bigint) else 0 end where id = $1";
@@ -135,14 +122,12 @@ enum err automod_rule_delete(struct tx *tx, snowflake id)
     return tx_exec(tx, "delete from automod_rules where id = $1", BIND(v_id(id)), NULL);
 }
 
-/* --- repetition ----------------------------------------------------------------------- */
-
 enum { REPEAT_WINDOW_US = 10 * 1000 * 1000 };
 
 static const char DELETE_OLD_ECHOES[] =
     "delete from automod_echoes where guild_id = $1 and user_id = $2 and first_at < $3";
-/* Stores the times of the last four occurrences; the fifth is spam if the oldest is in the
- * window. */
+/* Stores the times of the last four occurrences of a text. The fifth is spam if the oldest of them
+ * is less than REPEAT_WINDOW_US ago. */
 static const char ADD_ECHO[] =
     "insert into automod_echoes (guild_id, user_id, hash, first_at, second_at, third_at, fourth_at) "
     "values ($1, $2, $3, $4, 0, 0, 0) on conflict (guild_id, user_id, hash) do update set "

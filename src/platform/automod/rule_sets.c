@@ -9,24 +9,23 @@
 #include "platform/automod/presets.h"
 
 enum {
-    MAX_STEPS_IN_TRANSACTION =
-        400 * 1000, /* steps of patterns and keywords in a transaction: about 1 ms */
+    MAX_STEPS_IN_TRANSACTION = 400 * 1000, /* maximum matching steps in a transaction: about 1 ms */
 };
 
 struct compiled_rule {
     snowflake id;
     int64_t event, trigger;
     int64_t mention_limit;
-    size_t keyword_count, first_keyword; /* offset in the set's .keywords */
+    size_t keyword_count, first_keyword; /* range of the rule's keywords in the set's .keywords */
     size_t pattern_count, first_pattern;
 };
 
-struct automod_set {
+struct automod_rule_set {
     atomic_int refs;
-    struct arena *arena; /* owns the texts of the set */
+    struct arena *arena; /* memory of the set's texts */
     struct compiled_rule *rules;
     size_t rule_count;
-    struct str *keywords; /* original spelling, grouped by rule */
+    struct str *keywords; /* keywords in original spelling, grouped by rule */
     size_t keyword_count;
     struct str *pattern_texts;
     struct pattern **patterns;
@@ -34,10 +33,10 @@ struct automod_set {
     struct keyword_automaton *words;
 };
 
-/* --- compiling ------------------------------------------------------------------------ */
+/* --- compiling the rules of a guild -------------------------------------------------- */
 
 struct set_builder {
-    struct automod_set *set;
+    struct automod_rule_set *set;
     struct list entries; /* struct keyword_entry, in the set's arena */
 };
 
@@ -53,7 +52,7 @@ static void add_keyword_entry(struct set_builder *m, struct str keyword, uint32_
 static void add_rule_keywords(struct set_builder *m, struct compiled_rule *r, uint32_t rule,
                               const struct list *words)
 {
-    struct automod_set *s = m->set;
+    struct automod_rule_set *s = m->set;
     const struct str *all = words->items;
 
     s->keywords = mem_resize(s->keywords, (s->keyword_count + words->count + 1) * sizeof *all);
@@ -63,7 +62,7 @@ static void add_rule_keywords(struct set_builder *m, struct compiled_rule *r, ui
     }
 }
 
-static void add_rule_patterns(struct automod_set *s, struct compiled_rule *r,
+static void add_rule_patterns(struct automod_rule_set *s, struct compiled_rule *r,
                               const struct list *patterns)
 {
     const struct str *all = patterns->items;
@@ -73,7 +72,7 @@ static void add_rule_patterns(struct automod_set *s, struct compiled_rule *r,
     s->pattern_texts = mem_resize(s->pattern_texts, room * sizeof *s->pattern_texts);
     for (size_t i = 0; i < patterns->count; i++) {
         const char *problem;
-        struct pattern *p = pattern_new(all[i], &problem);
+        struct pattern *p = pattern_compile(all[i], &problem);
 
         if (!p)
             continue;
@@ -94,7 +93,7 @@ static void add_rule_allow_list(struct set_builder *m, uint32_t rule, const stru
 
 static void add_rule_to_set(struct set_builder *m, const struct automod_rule *in)
 {
-    struct automod_set *s = m->set;
+    struct automod_rule_set *s = m->set;
     const struct automod_metadata *d = in->trigger_metadata;
     uint32_t rule = (uint32_t)s->rule_count++;
     struct compiled_rule *r = &s->rules[rule];
@@ -113,9 +112,10 @@ static void add_rule_to_set(struct set_builder *m, const struct automod_rule *in
     add_rule_allow_list(m, rule, &d->allow_list.value);
 }
 
-/* Drops the most expensive patterns of rules that are older than the cost limit. The slot of a
- * dropped pattern stays, so that the indexes of the other patterns do not change. */
-static void drop_expensive_patterns(struct automod_set *s, snowflake guild_id)
+/* Drops the most expensive patterns if the rules exceed AUTOMOD_MAX_PATTERN_COST, as rules written
+ * before that limit existed may. A dropped pattern leaves NULL, so that other indexes do not
+ * change. */
+static void drop_expensive_patterns(struct automod_rule_set *s, snowflake guild_id)
 {
     while (s->cost > AUTOMOD_MAX_PATTERN_COST) {
         size_t most = 0;
@@ -132,10 +132,10 @@ static void drop_expensive_patterns(struct automod_set *s, snowflake guild_id)
     }
 }
 
-struct automod_set *automod_set_new(const struct list *rules)
+struct automod_rule_set *automod_rule_set_new(const struct list *rules)
 {
     struct set_builder making = { .set = mem_new(sizeof *making.set) };
-    struct automod_set *s = making.set;
+    struct automod_rule_set *s = making.set;
     const struct automod_rule *all = rules->items;
 
     atomic_init(&s->refs, 1);
@@ -150,7 +150,7 @@ struct automod_set *automod_set_new(const struct list *rules)
     return s;
 }
 
-void automod_set_unref(struct automod_set *s)
+void automod_rule_set_unref(struct automod_rule_set *s)
 {
     if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
         return;
@@ -165,14 +165,14 @@ void automod_set_unref(struct automod_set *s)
     mem_free(s);
 }
 
-/* --- matching ------------------------------------------------------------------------- */
+/* --- matching a text ----------------------------------------------------------------- */
 
-bool automod_set_is_slow(const struct automod_set *s, size_t bytes)
+bool automod_rule_set_is_slow(const struct automod_rule_set *s, size_t bytes)
 {
     return (s->cost + keyword_automaton_cost(s->words)) * bytes > MAX_STEPS_IN_TRANSACTION;
 }
 
-snowflake automod_set_spam_rule(const struct automod_set *s)
+snowflake automod_rule_set_spam_rule(const struct automod_rule_set *s)
 {
     for (size_t i = 0; i < s->rule_count; i++)
         if (s->rules[i].trigger == AUTOMOD_SPAM)
@@ -180,7 +180,7 @@ snowflake automod_set_spam_rule(const struct automod_set *s)
     return 0;
 }
 
-bool automod_set_checks_names(const struct automod_set *s)
+bool automod_rule_set_checks_names(const struct automod_rule_set *s)
 {
     for (size_t i = 0; i < s->rule_count; i++)
         if (s->rules[i].event == AUTOMOD_ON_PROFILE)
@@ -206,7 +206,7 @@ static void set_hit_texts(struct arena *arena, struct automod_hit *h, struct str
     h->content = (struct opt_str){ GIVEN, str_dup(arena, content) };
 }
 
-static void find_pattern_hit(const struct automod_set *s, const struct compiled_rule *r,
+static void find_pattern_hit(const struct automod_rule_set *s, const struct compiled_rule *r,
                              struct arena *arena, const struct folded_text *folded,
                              const struct keyword_matches *words, struct list *ret)
 {
@@ -224,22 +224,22 @@ static void find_pattern_hit(const struct automod_set *s, const struct compiled_
     }
 }
 
-/* --- mentions ------------------------------------------------------------------------- */
+/* --- mentions in a text -------------------------------------------------------------- */
 
-/* Parses <@1>, <@!1> or <@&1> at the start of a text. Roles and users get different ids; 0: no
- * mention. */
+/* Parses <@1>, <@!1> or <@&1> at the start of a text. Returns a value that differs between roles
+ * and users, or 0 if there is no mention. */
 static snowflake parse_mention(struct str text, size_t *ret_size)
 {
     struct str rest = text, number;
     bool role;
     snowflake id;
 
-    if (!str_starts(rest, STR("<@")))
+    if (!str_starts_with(rest, STR("<@")))
         return 0;
-    rest = str_skip(rest, 2);
-    role = str_starts(rest, STR("&"));
-    if (role || str_starts(rest, STR("!")))
-        rest = str_skip(rest, 1);
+    rest = str_skip_bytes(rest, 2);
+    role = str_starts_with(rest, STR("&"));
+    if (role || str_starts_with(rest, STR("!")))
+        rest = str_skip_bytes(rest, 1);
     if (rest.n > 24)
         rest.n = 24;
     number = str_cut(&rest, '>');
@@ -256,7 +256,7 @@ static bool has_more_mentions_than(struct str text, int64_t limit)
 
     for (size_t i = 0; i + 4 <= text.n && count <= limit && count < 64; i++) {
         size_t size;
-        snowflake id = text.p[i] == '<' ? parse_mention(str_skip(text, i), &size) : 0;
+        snowflake id = text.p[i] == '<' ? parse_mention(str_skip_bytes(text, i), &size) : 0;
         bool known = false;
 
         for (int64_t k = 0; id && k < count; k++)
@@ -267,13 +267,11 @@ static bool has_more_mentions_than(struct str text, int64_t limit)
     return count > limit;
 }
 
-/* --- all triggers --------------------------------------------------------------------- */
-
-void automod_set_find_hits(const struct automod_set *s, enum automod_event event,
-                           struct arena *arena, struct str text, struct list *ret)
+void automod_rule_set_find_hits(const struct automod_rule_set *s, enum automod_event event,
+                                struct arena *arena, struct str text, struct list *ret)
 {
     struct folded_text folded = text_fold_case(arena, text);
-    struct keyword_matches words = keyword_automaton_find(s->words, arena, folded.text);
+    struct keyword_matches words = keyword_automaton_match(s->words, arena, folded.text);
 
     for (size_t i = 0; i < s->rule_count; i++) {
         const struct compiled_rule *r = &s->rules[i];
@@ -292,7 +290,7 @@ void automod_set_find_hits(const struct automod_set *s, enum automod_event event
     }
 }
 
-struct automod_set *automod_set_ref(struct automod_set *s)
+struct automod_rule_set *automod_rule_set_ref(struct automod_rule_set *s)
 {
     atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
     return s;

@@ -1,44 +1,44 @@
 /* rule_sets.h - the compiled AutoMod rules of a guild, and their cache.
  *
- * A set is immutable and reference counted. Callers look up a set by the version in the guild's
- * row, so a stale set is never used. */
+ * A set is immutable and reference counted. Callers find a set in the cache by the version number
+ * in the guild's row, so a stale set is never used. */
 #ifndef PLATFORM_AUTOMOD_RULE_SETS_H
 #define PLATFORM_AUTOMOD_RULE_SETS_H
 
 #include "platform/automod/automod.h"
 #include "platform/automod/matching.h"
 
-struct automod_set;
+struct automod_rule_set;
 
-/* Compiles the enabled rules of a guild. */
-struct automod_set *automod_set_new(const struct list *rules);
-struct automod_set *automod_set_ref(struct automod_set *s);
-void automod_set_unref(struct automod_set *s); /* accepts NULL */
+struct automod_rule_set *automod_rule_set_new(const struct list *rules);
+struct automod_rule_set *automod_rule_set_ref(struct automod_rule_set *s);
+void automod_rule_set_unref(struct automod_rule_set *s); /* accepts NULL */
 
-/* A match of a rule in a text. */
+/* A rule that a text breaks, with the matching part of the text. */
 struct automod_hit {
     snowflake rule_id;
-    struct opt_str keyword, content; /* null: the rule matched without a specific text */
+    struct opt_str keyword, content; /* null if the rule has no keywords or patterns */
     bool in_title;
 };
 
 /* Returns true if matching a text of this size takes too long for a transaction. */
-bool automod_set_is_slow(const struct automod_set *s, size_t bytes);
+bool automod_rule_set_is_slow(const struct automod_rule_set *s, size_t bytes);
 /* Adds a struct automod_hit for each rule of this event type that the text breaks. */
-void automod_set_find_hits(const struct automod_set *s, enum automod_event event,
-                           struct arena *arena, struct str text, struct list *ret);
+void automod_rule_set_find_hits(const struct automod_rule_set *s, enum automod_event event,
+                                struct arena *arena, struct str text, struct list *ret);
 /* Returns the id of the rule against spam, or 0. */
-snowflake automod_set_spam_rule(const struct automod_set *s);
-/* Returns true if a rule applies to names. */
-bool automod_set_checks_names(const struct automod_set *s);
+snowflake automod_rule_set_spam_rule(const struct automod_rule_set *s);
+/* Returns true if a rule of the set applies to the names of members. */
+bool automod_rule_set_checks_names(const struct automod_rule_set *s);
 
-/* --- cache ---------------------------------------------------------------------------- */
+/* --- cache of compiled rules --------------------------------------------------------- */
 
-/* Returns a reference, or NULL if this version is not cached. server: api_instance_number of the
- * server. */
-struct automod_set *automod_set_cache_find(uint64_t server, snowflake guild_id, snowflake version);
-/* Caches the set and evicts an older version. The caller keeps its own reference. */
-void automod_set_cache_insert(uint64_t server, snowflake guild_id, snowflake version,
-                              struct automod_set *s);
+/* Returns a reference to the cached set, or NULL if this version is not cached. server is the
+ * api_instance_number of the server. */
+struct automod_rule_set *automod_rule_set_cache_find(uint64_t server, snowflake guild_id,
+                                                     snowflake version);
+/* Adds a reference to the set to the cache and evicts an older version. */
+void automod_rule_set_cache_insert(uint64_t server, snowflake guild_id, snowflake version,
+                                   struct automod_rule_set *s);
 
 #endif

@@ -10,8 +10,6 @@ enum {
     LONGEST_TIMEOUT_S = 2419200, /* four weeks */
 };
 
-/* --- types ---------------------------------------------------------------------------- */
-
 static const struct type type_keyword = { .kind = KIND_STRING, .min = 1, .max = 60 };
 static const struct type type_pattern = { .kind = KIND_STRING,
                                           .min = 1,
@@ -122,7 +120,7 @@ static const struct type type_name = { .kind = KIND_STRING, .min = 1, .max = 100
 static const struct type type_exempt_roles = { .kind = KIND_ARRAY, .max = 20, .of = &type_id };
 static const struct type type_exempt_channels = { .kind = KIND_ARRAY, .max = 50, .of = &type_id };
 
-/* --- rules and request bodies --------------------------------------------------------- */
+/* --- JSON schemas of rules and request bodies ---------------------------------------- */
 
 static const struct field rule_fields[] = {
     { FIELD(struct automod_rule, id), .type = &type_id },
@@ -147,9 +145,9 @@ const struct schema automod_rule_schema = {
 const struct type type_automod_rule = { .kind = KIND_OBJECT, .schema = &automod_rule_schema };
 const struct type type_automod_rules = { .kind = KIND_ARRAY, .of = &type_automod_rule };
 
-#define BODY_FIELD(member_, type_, flags_)                                        \
-    {                                                                             \
-        FIELD(struct automod_patch, member_), .type = &(type_), .flags = (flags_) \
+#define BODY_FIELD(member_, type_, flags_)                                             \
+    {                                                                                  \
+        FIELD(struct automod_rule_patch, member_), .type = &(type_), .flags = (flags_) \
     }
 #define BODY_FIELDS(must_)                                                         \
     BODY_FIELD(name, type_name, must_), BODY_FIELD(event_type, type_event, must_), \
@@ -164,18 +162,18 @@ static const struct field draft_fields[] = { BODY_FIELDS(0), { 0 } };
 static const struct field patch_fields[] = { BODY_FIELDS(OPTIONAL), { 0 } };
 static const struct schema draft_schema = {
     .name = "AutoModerationRuleDraft",
-    .size = sizeof(struct automod_patch),
+    .size = sizeof(struct automod_rule_patch),
     .fields = draft_fields,
     .doc = "A new rule.",
 };
 static const struct schema patch_schema = {
     .name = "AutoModerationRulePatch",
-    .size = sizeof(struct automod_patch),
+    .size = sizeof(struct automod_rule_patch),
     .fields = patch_fields,
     .doc = "Changes of a rule; its trigger type cannot be changed.",
 };
-const struct type automod_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
-const struct type automod_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
+const struct type automod_rule_create_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
+const struct type automod_rule_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
 static const struct field execution_fields[] = {
     { FIELD(struct automod_execution, guild_id), .type = &type_id },
@@ -199,7 +197,7 @@ const struct schema automod_execution_schema = {
     .doc = "A rule was broken and an action was executed.",
 };
 
-/* --- fields that depend on each other ------------------------------------------------- */
+/* --- validation of fields that depend on each other ---------------------------------- */
 
 static bool trigger_uses_keywords(int64_t trigger)
 {
@@ -226,7 +224,7 @@ static void validate_patterns(struct form *form, const struct json_path *here,
     for (size_t i = 0; i < patterns->count; i++) {
         struct json_path at = json_path_index(&all, i);
         const char *problem = "The pattern is too large.";
-        struct pattern *made = pattern_new(p[i], &problem);
+        struct pattern *made = pattern_compile(p[i], &problem);
 
         r->pattern_cost += made ? (int64_t)pattern_cost(made) : 0;
         if (!made || others + r->pattern_cost > AUTOMOD_MAX_PATTERN_COST)
@@ -358,7 +356,8 @@ void automod_rule_normalize(struct arena *arena, struct automod_rule *r)
     normalize_list(&m->allow_list, words || r->trigger_type == AUTOMOD_PRESET);
     m->mention_total_limit.given = mentions ? GIVEN : ABSENT;
     m->mention_raid_protection_enabled =
-        mentions ? opt_bool_of(m->mention_raid_protection_enabled.value) : (struct opt_bool){ 0 };
+        mentions ? opt_bool_given(m->mention_raid_protection_enabled.value)
+                 : (struct opt_bool){ 0 };
     for (size_t i = 0; i < r->actions.count; i++)
         normalize_action(arena, &a[i]);
 }

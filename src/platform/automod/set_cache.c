@@ -10,7 +10,7 @@ struct cached_set {
     struct cache_entry entry;
     uint64_t server; /* api_instance_number of the server; a test process runs several servers */
     snowflake guild_id, version;
-    struct automod_set *set;
+    struct automod_rule_set *set;
 };
 
 static bool cached_set_matches(const struct cache_entry *e, const void *key)
@@ -23,11 +23,11 @@ static bool cached_set_matches(const struct cache_entry *e, const void *key)
 
 static void cached_set_free(struct cache_entry *e)
 {
-    automod_set_unref(((struct cached_set *)e)->set);
+    automod_rule_set_unref(((struct cached_set *)e)->set);
     mem_free(e);
 }
 
-/* Sets of idle guilds are evicted, because a deleted guild never asks for its set again. */
+/* Sets that are not used for some time are evicted, for example those of deleted guilds. */
 static struct cache_kind compiled = {
     .name = "compiled automod rules",
     .entries = 256,
@@ -40,24 +40,25 @@ static struct {
     struct cache sets;
 } cached_sets = { .lock = PTHREAD_MUTEX_INITIALIZER, .sets.kind = &compiled };
 
-struct automod_set *automod_set_cache_find(uint64_t server, snowflake guild_id, snowflake version)
+struct automod_rule_set *automod_rule_set_cache_find(uint64_t server, snowflake guild_id,
+                                                     snowflake version)
 {
     const struct cached_set asked = { .server = server, .guild_id = guild_id, .version = version };
 
     pthread_mutex_lock(&cached_sets.lock);
     const struct cached_set *c = cache_find(&cached_sets.sets, hash_u64(server) ^ guild_id, &asked);
-    struct automod_set *found = c ? automod_set_ref(c->set) : NULL;
+    struct automod_rule_set *found = c ? automod_rule_set_ref(c->set) : NULL;
     pthread_mutex_unlock(&cached_sets.lock);
     return found;
 }
 
-void automod_set_cache_insert(uint64_t server, snowflake guild_id, snowflake version,
-                              struct automod_set *s)
+void automod_rule_set_cache_insert(uint64_t server, snowflake guild_id, snowflake version,
+                                   struct automod_rule_set *s)
 {
     struct cached_set *c = mem_new(sizeof *c);
 
     *c = (struct cached_set){
-        .server = server, .guild_id = guild_id, .version = version, .set = automod_set_ref(s)
+        .server = server, .guild_id = guild_id, .version = version, .set = automod_rule_set_ref(s)
     };
     pthread_mutex_lock(&cached_sets.lock);
     cache_put(&cached_sets.sets, hash_u64(server) ^ guild_id, 0, &c->entry);

@@ -2,8 +2,6 @@
 #include "platform/automod/automod.h"
 #include "platform/worlds/import_export.h"
 
-/* --- schema --------------------------------------------------------------------------- */
-
 struct world_rule {
     struct opt_id id;
     struct str name, by;
@@ -29,11 +27,12 @@ static const struct field rule_fields[] = {
 
 WORLD_OBJECT(rule, rule_fields, NULL);
 
-/* --- import --------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
-static const struct world_naming rule_naming = WORLD_NAMING("rule", "automod_rules", "guild_id");
+static const struct world_name_lookup rule_naming =
+    WORLD_NAME_LOOKUP("rule", "automod_rules", "guild_id");
 
-static enum err import_rule(struct world_importer *im, const void *entry,
+static enum err import_rule(struct world_file_importer *im, const void *entry,
                             const struct json_path *at, snowflake guild)
 {
     const struct world_rule *in = entry;
@@ -49,16 +48,17 @@ static enum err import_rule(struct world_importer *im, const void *entry,
         .actions = in->actions,
         .enabled = in->enabled.given != GIVEN || in->enabled.value,
     };
-    enum err e = world_find_existing(im, &rule_naming, guild, in->id, in->name, at, &rule.id);
+    enum err e =
+        world_file_find_existing_object(im, &rule_naming, guild, in->id, in->name, at, &rule.id);
 
     if (!e)
-        e = world_resolve_reference(im, &user_naming, 0, in->by, &by_at, &rule.creator_id);
+        e = world_file_resolve_reference(im, &user_naming, 0, in->by, &by_at, &rule.creator_id);
     if (!e)
-        e = world_resolve_references(im, &role_naming, guild, &in->exempt_roles, at, "exempt_roles",
-                                     &rule.exempt_roles);
+        e = world_file_resolve_references(im, &role_naming, guild, &in->exempt_roles, at,
+                                          "exempt_roles", &rule.exempt_roles);
     if (!e)
-        e = world_resolve_references(im, &channel_naming, guild, &in->exempt_channels, at,
-                                     "exempt_channels", &rule.exempt_channels);
+        e = world_file_resolve_references(im, &channel_naming, guild, &in->exempt_channels, at,
+                                          "exempt_channels", &rule.exempt_channels);
     if (!e)
         e = automod_cost_of_other_rules(im->tx, guild, rule.id, &others);
     automod_rule_validate(im->form, at, &rule, others);
@@ -70,31 +70,31 @@ static enum err import_rule(struct world_importer *im, const void *entry,
     return automod_rule_insert(im->tx, &rule);
 }
 
-/* --- export --------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
-static enum err export_rules(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_rules(struct world_file_exporter *ex, struct opt_list *ret)
 {
     struct list rules;
     enum err e = automod_rules_list(ex->tx, ex->guild, &rules);
     const struct automod_rule *r = rules.items;
 
     for (size_t i = 0; !e && i < rules.count; i++)
-        *(struct world_rule *)world_export_list_item(ex->tx, ret, sizeof(struct world_rule)) =
+        *(struct world_rule *)export_add_list_item(ex->tx, ret, sizeof(struct world_rule)) =
             (struct world_rule){
                 .id = { GIVEN, r[i].id },
                 .name = r[i].name,
-                .by = world_format_id(ex->tx, r[i].creator_id),
+                .by = format_id_string(ex->tx, r[i].creator_id),
                 .trigger_type = r[i].trigger_type,
                 .trigger_metadata = { GIVEN, r[i].trigger_metadata },
                 .actions = r[i].actions,
                 .enabled = { r[i].enabled ? ABSENT : GIVEN, r[i].enabled },
-                .exempt_roles = world_format_ids(ex->tx, &r[i].exempt_roles),
-                .exempt_channels = world_format_ids(ex->tx, &r[i].exempt_channels),
+                .exempt_roles = format_id_strings(ex->tx, &r[i].exempt_roles),
+                .exempt_channels = format_id_strings(ex->tx, &r[i].exempt_channels),
             };
     return e;
 }
 
-const struct world_parts automod_world = { (const struct world_part[]){
+const struct world_file_fields automod_world = { (const struct world_file_field[]){
     { "guild", "automod", &world_rule_list, .order = 130, .import = import_rule,
       .export = export_rules },
     { 0 },

@@ -1,6 +1,7 @@
 /* access.c - resolves guild, channel, role and member of a path, and the caller's permissions. */
 #include "platform/channels/internal.h"
 
+#include "api/hooks.h"
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -9,16 +10,18 @@
 #define TARGET(call, member) \
     ((call)->target.member = arena_alloc((call)->arena, sizeof *(call)->target.member))
 
-/* Computes all permissions, including those withheld until the account has a second factor. */
+/* Computes the permissions in a channel, including those withheld until the account has a second
+ * factor. */
 static enum err channel_permissions_with_withheld(struct tx *tx, const struct member_access *s,
-                                                  const struct channel *c, uint64_t *ret)
+                                                  const struct channel *c,
+                                                  struct permission_trace *trace, uint64_t *ret)
 {
     const struct list *overwrites = &c->permission_overwrites.value;
     struct channel parent;
 
     if (!channel_is_thread(c->type)) {
-        *ret =
-            permissions_in_channel(&s->input, c->type, overwrites->items, overwrites->count, false);
+        *ret = permissions_in_channel_traced(&s->input, c->type, overwrites->items,
+                                             overwrites->count, false, trace);
         return OK;
     }
     struct channel thread = *c;
@@ -26,42 +29,59 @@ static enum err channel_permissions_with_withheld(struct tx *tx, const struct me
     if (!e && c->type == CHANNEL_PRIVATE_THREAD)
         e = thread_read_viewer_membership(tx, s->user_id, &thread);
     if (!e)
-        *ret = permissions_in_thread(&s->input, &thread, &parent);
+        *ret = permissions_in_thread_traced(&s->input, &thread, &parent, trace);
+    return e;
+}
+
+enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
+                                  const struct channel *c, struct permission_trace *trace,
+                                  uint64_t *ret)
+{
+    enum err e = OK;
+    uint64_t all = 0;
+
+    if (c)
+        e = channel_permissions_with_withheld(tx, s, c, trace, &all);
+    else
+        all = permissions_in_guild_traced(&s->input, trace);
+    *ret = all & ~s->withheld;
+    if (all & s->withheld)
+        permission_trace_add(trace, &(struct permission_step){ .kind = STEP_NO_SECOND_FACTOR,
+                                                               .deny = s->withheld,
+                                                               .after = *ret });
     return e;
 }
 
 enum err member_permissions_in_channel(struct tx *tx, const struct member_access *s,
                                        const struct channel *c, uint64_t *ret)
 {
-    enum err e = channel_permissions_with_withheld(tx, s, c, ret);
+    enum err e = channel_permissions_with_withheld(tx, s, c, NULL, ret);
 
     *ret &= ~s->withheld;
     return e;
 }
 
-enum err member_refusal_in_channel(struct tx *tx, const struct member_access *s,
-                                   const struct channel *c, uint64_t any)
+enum err permission_error_in_channel(struct tx *tx, const struct member_access *s,
+                                     const struct channel *c, uint64_t any)
 {
     uint64_t all;
-    enum err e = channel_permissions_with_withheld(tx, s, c, &all);
+    enum err e = channel_permissions_with_withheld(tx, s, c, NULL, &all);
 
     return e ? e : missing_permission_error(all & s->withheld, any);
 }
 
-static void set_target_permissions(struct path_objects *t, uint64_t all)
+static void set_target_permissions(struct call_path_objects *t, uint64_t all)
 {
     t->permissions = all & ~t->member_access->withheld;
     t->member_access->withheld_here = all & t->member_access->withheld;
 }
 
-/* Resolves {guild.id}: the guild exists and the caller is a member. */
+/* Resolves {guild.id} to a guild of which the caller is a member. */
 static enum err resolve_guild(struct call *call)
 {
     snowflake id = call_path_id(call, "guild.id");
-    bool open = call->route->auth & AUTH_OPEN; /* without authentication: no permissions */
+    bool open = call->route->auth & AUTH_OPEN; /* no caller, no permissions */
 
-    if (!open)
-        member_access_prefetch(call->tx, id, call->caller->id);
     enum err e = guild_find(call->tx, id, TARGET(call, guild));
     if (!e && open)
         return OK;
@@ -81,21 +101,16 @@ static enum err resolve_private_channel(struct call *call, const struct channel 
 {
     enum err e;
 
-    if (channel_is_recipient(call->tx, c->id, call->caller->id, &e))
+    if (user_is_channel_recipient(call->tx, c->id, call->caller->id, &e))
         call->target.permissions = PERMISSIONS_ALL;
     else if (!e)
         e = ERR_MISSING_ACCESS;
     return e;
 }
 
-/* said: true if the route has already issued every prefetch that it could. */
-static enum err read_channel_and_permissions(struct call *call, snowflake id,
-                                             bool prefetched_by_route)
+enum err resolve_channel_by_id(struct call *call, snowflake id)
 {
     struct channel *c = TARGET(call, channel);
-    bool prefetched =
-        tx_needs_round_trips(call->tx) &&
-        (prefetched_by_route ? channel_guild_is_cached(id) : channel_access_prefetch(call, id));
     uint64_t perms;
     enum err e = channel_find_without_overwrites(call->tx, id, c);
 
@@ -103,17 +118,17 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
         return e;
     if (channel_is_private(c->type))
         return resolve_private_channel(call, c);
-    if (!prefetched || !channel_prefetch_was_right(c))
-        channel_prefetch_guild_queries(call, c);
     e = channel_read_overwrites(call->tx, c);
     if (!e)
         e = member_access_find(call->tx, c->guild_id.value, call->caller->id,
                                TARGET(call, member_access));
-    /* A channel of a guild that is being deleted: threads are not marked as deleted themselves. */
+    /* The channel is a thread of a guild that is being deleted; such threads are not marked as
+     * deleted. */
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
-        e = channel_permissions_with_withheld(call->tx, call->target.member_access, c, &perms);
+        e = channel_permissions_with_withheld(call->tx, call->target.member_access, c, NULL,
+                                              &perms);
     if (!e)
         set_target_permissions(&call->target, perms);
     if (!e && !(call->target.permissions & PERMISSION(VIEW_CHANNEL)))
@@ -121,19 +136,13 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
     return e;
 }
 
-enum err resolve_channel_by_id(struct call *call, snowflake id)
-{
-    return read_channel_and_permissions(call, id, false);
-}
-
 /* Resolves {channel.id}: the channel exists and the caller may view it. */
 static enum err resolve_channel(struct call *call)
 {
-    return read_channel_and_permissions(call, call_path_id(call, "channel.id"),
-                                        call_was_prefetched(call));
+    return resolve_channel_by_id(call, call_path_id(call, "channel.id"));
 }
 
-/* Resolves {role.id}: a role of the guild in the path. */
+/* Resolves {role.id} to a role of the guild in the path. */
 static enum err resolve_role(struct call *call)
 {
     return role_find(call->tx, call->target.guild->id, call_path_id(call, "role.id"),
@@ -150,7 +159,7 @@ static bool route_adds_member(const struct route *r)
            strcmp(r->path + n - (sizeof end - 1), end) == 0;
 }
 
-/* Resolves {member.id}: a member of the guild in the path, with its account. */
+/* Resolves {member.id} to a member of the guild in the path, and the member's account. */
 static enum err resolve_member(struct call *call)
 {
     if (route_adds_member(call->route))
@@ -161,12 +170,12 @@ static enum err resolve_member(struct call *call)
     return e ? e : member_read_user(call->tx, m);
 }
 
-/* Checks the permissions that a route needs, in the channel of the path or else in its guild. A
- * permission to act on a role also requires that the member is above that role. Restricted members
- * (member_is_restricted) may not call routes that other members would notice. */
+/* Checks the permissions that a route needs, in the channel of the path or else in its guild. If
+ * the path has a role, the caller must rank above the role. Restricted members
+ * (member_is_restricted) may not call routes with effects that other members see. */
 static enum err check_route_permissions(struct call *call, uint64_t needs)
 {
-    const struct path_objects *t = &call->target;
+    const struct call_path_objects *t = &call->target;
     enum err e = OK;
 
     if (t->member_access && route_is_visible_write(call->route))
@@ -177,11 +186,10 @@ static enum err check_route_permissions(struct call *call, uint64_t needs)
         return ERR_DM_CHANNEL; /* only guilds have permissions */
     if ((t->permissions & needs) != needs)
         return call_missing_permissions_error(call, needs);
-    return !t->role || member_outranks_role(t->member_access, t->role) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return !t->role || member_outranks_role(t->member_access, t->role) ? OK : call_rank_error(call);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "guild.id",
         .field = "guild_id",
@@ -217,4 +225,5 @@ const struct domain access_domain = {
     .doc = "Path parameters and permission checks.",
     .resolvers = resolvers,
     .check_permissions = check_route_permissions,
+    .hooks = &(const struct hook_listeners){ .call_refused = explain_access_refusal },
 };

@@ -1,7 +1,7 @@
 /* archiving.c - archives inactive threads.
  *
- * Each open thread has one job. Messages do not update the job: when the job is due, it reads the
- * time of the last message and reschedules itself if that message is too recent. */
+ * Each open thread has one job. A new message does not change the job: when the job is due, it
+ * reads the time of the last message and schedules itself again if that message is too recent. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/channels/internal.h"
@@ -12,7 +12,7 @@ static int64_t archiving_due_at(const struct channel *c)
 {
     const struct thread_metadata *t = c->thread_metadata;
     int64_t spoken =
-        c->last_message_id.given == GIVEN ? snowflake_ms(c->last_message_id.value) * 1000 : 0;
+        c->last_message_id.given == GIVEN ? snowflake_to_ms(c->last_message_id.value) * 1000 : 0;
     int64_t last = spoken > t->archive_timestamp ? spoken : t->archive_timestamp;
 
     return last + t->auto_archive_duration * MINUTE_US;
@@ -41,13 +41,12 @@ static const char ACTIVE_THREADS[] =
 
 enum err check_active_thread_limit(struct tx *tx, snowflake guild_id)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, ACTIVE_THREADS, BIND(v_id(guild_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, ACTIVE_THREADS, BIND(v_id(guild_id)), &n);
 
     if (e)
         return e;
-    return row_int(&row, 0) < MAX_ACTIVE_THREADS ? OK : ERR_MAX_ACTIVE_THREADS;
+    return n < MAX_ACTIVE_THREADS ? OK : ERR_MAX_ACTIVE_THREADS;
 }
 
 void emit_thread_delete(struct call *call, const struct channel *thread)
@@ -59,7 +58,7 @@ void emit_thread_delete(struct call *call, const struct channel *thread)
         .type = thread->type,
     };
 
-    call_emit(call, EVENT_THREAD_DELETE, to_channel_viewers(thread), &thread_delete_event_schema,
+    call_emit(call, EVENT_THREAD_DELETE, audience_of_channel(thread), &thread_delete_event_schema,
               &gone);
 }
 
@@ -84,7 +83,7 @@ static enum err run_thread_archiving(struct call *call, const struct job *job)
     c.thread_metadata = &thread;
     e = channel_update(call->tx, &c);
     if (!e)
-        call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
+        call_emit(call, EVENT_THREAD_UPDATE, audience_of_channel(&c), &channel_schema, &c);
     return e;
 }
 

@@ -1,8 +1,8 @@
 /* category_sync.c - synchronises channels with the overwrites of their category.
  *
- * A channel whose overwrites equal those of its category gets the new ones when the category
- * changes. Fifty channels with hundreds of overwrites each are too much for one transaction, so a
- * job updates the rest in steps. */
+ * If the overwrites of a channel equal those of its category, the channel gets the new overwrites
+ * of the category, too. Fifty channels with hundreds of overwrites each are too much for one
+ * transaction, so a job updates the remaining channels in steps. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
@@ -14,8 +14,8 @@ enum { ROWS_A_STEP = 600 };
 
 struct category_sync {
     snowflake category_id;
-    struct list before;   /* struct overwrite: channels that have exactly these are synchronised */
-    struct list channels; /* snowflakes: channels that are not processed yet */
+    struct list before;   /* struct overwrite: overwrites of the category before the change */
+    struct list channels; /* snowflakes: ids of the channels that are not processed yet */
 };
 
 static const struct field follow_fields[] = {
@@ -31,8 +31,8 @@ static const struct schema follow_schema = {
 };
 static const struct type type_follow = { .kind = KIND_OBJECT, .schema = &follow_schema };
 
-/* Skips a channel that was moved or has its own overwrites by now. Copies the category's current
- * overwrites, which may include a later change. */
+/* Copies the category's current overwrites, which may include a later change, to a channel. Skips a
+ * channel that meanwhile was moved or got other overwrites. */
 static enum err synchronize_channel(struct call *call, const struct category_sync *f, snowflake id)
 {
     struct channel c;
@@ -41,13 +41,14 @@ static enum err synchronize_channel(struct call *call, const struct category_syn
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     if (c.parent_id.value != f->category_id ||
-        !overwrites_equal(&c.permission_overwrites.value, &f->before))
+        !overwrite_lists_are_equal(&c.permission_overwrites.value, &f->before))
         return OK;
-    e = overwrites_synchronize(call->tx, f->category_id, id);
+    e = channel_overwrites_copy(call->tx, f->category_id, id);
     return e ? e : channel_emit_update(call, id);
 }
 
-/* Processes channels until `room` overwrites are used; a job continues with the rest. */
+/* Processes channels until `room` overwrites are compared or written; a job continues with the
+ * remaining channels. */
 static enum err synchronize_channels(struct call *call, struct category_sync *f, snowflake key,
                                      int64_t room)
 {
@@ -93,7 +94,8 @@ static enum err list_channels_of_category(struct tx *tx, snowflake category_id, 
     return tx_read_ids(tx, CHANNELS_OF_CATEGORY, BIND(v_id(category_id)), ret);
 }
 
-/* The category itself was already written and emitted in the same transaction. */
+/* Starts the synchronisation. The category itself was already written and emitted in this
+ * transaction. */
 static enum err start_category_sync(struct call *call, snowflake category_id,
                                     const struct list *before, size_t now)
 {
@@ -106,26 +108,25 @@ static enum err start_category_sync(struct call *call, snowflake category_id,
     return synchronize_channels(call, &f, snowflake_new(), ROWS_A_STEP - (int64_t)most);
 }
 
-/* Counts channels that still have as many overwrites as the category had before the change. */
+/* Counts channels with as many overwrites as the category had before the change. */
 static const char COUNT_FOLLOWERS[] =
     "select count(*) from channels c where c.guild_id = (select guild_id from channels where "
     "id = $1) and c.thread_archived = 0 and +c.parent_id = $1 and "
     "(select count(*) from overwrites o where o.channel_id = c.id) = $2";
 
-/* *ret: number of overwrites that channels which are not synchronised yet will add. */
+/* *ret is the number of overwrites that the job adds to channels that are not synchronised yet. */
 static enum err count_pending_overwrites(struct call *call, snowflake category_id, size_t before,
                                          size_t now, int64_t *ret)
 {
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     *ret = 0;
     if (now <= before || (int64_t)now < ROWS_A_STEP / MAX_CHILDREN)
         return OK;
-    enum err e = tx_one(call->tx, COUNT_FOLLOWERS, BIND(v_id(category_id), v_int((int64_t)before)),
-                        &row, &found);
+    enum err e =
+        tx_read_int(call->tx, COUNT_FOLLOWERS, BIND(v_id(category_id), v_int((int64_t)before)), &n);
     if (!e)
-        *ret = row_int(&row, 0) * (int64_t)(now - before);
+        *ret = n * (int64_t)(now - before);
     return e;
 }
 

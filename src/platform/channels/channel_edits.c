@@ -130,7 +130,7 @@ void channel_edit_apply(const struct channel_edit *in, struct channel *c)
     channel_omit_inapplicable_fields(c);
 }
 
-/* --- overwrites ----------------------------------------------------------------------- */
+/* --- permission overwrites ----------------------------------------------------------- */
 
 static bool is_same_overwrite(const struct overwrite *a, const struct overwrite *b)
 {
@@ -144,16 +144,15 @@ static enum err check_overwrite_target(struct call *call, const struct overwrite
 {
     snowflake guild_id = call->target.member_access->guild_id;
     struct role role;
-    struct rows row;
     bool found;
 
     if (o->type == OVERWRITE_ROLE)
         return role_find(call->tx, guild_id, o->id, &role);
-    enum err e = tx_one(call->tx, IS_MEMBER, BIND(v_id(guild_id), v_id(o->id)), &row, &found);
+    enum err e = tx_exists(call->tx, IS_MEMBER, BIND(v_id(guild_id), v_id(o->id)), &found);
     return e || found ? e : ERR_UNKNOWN_MEMBER;
 }
 
-enum err overwrites_infer_types(struct call *call, const struct list *wanted)
+enum err channel_overwrites_infer_types(struct call *call, const struct list *wanted)
 {
     struct overwrite *o = wanted->items;
     struct role role;
@@ -169,7 +168,7 @@ enum err overwrites_infer_types(struct call *call, const struct list *wanted)
     return OK;
 }
 
-/* Unchanged overwrites need no permission. */
+/* Overwrites that do not change need no permission. */
 enum err check_overwrites_permission(struct call *call, const struct list *wanted,
                                      const struct list *before, uint64_t own)
 {
@@ -178,10 +177,10 @@ enum err check_overwrites_permission(struct call *call, const struct list *wante
     if (wanted->count > MAX_OVERWRITES)
         return ERR_MAX_OVERWRITES;
     for (size_t i = 0; i < wanted->count; i++) {
-        if (is_same_overwrite(&o[i], overwrite_find(before, o[i].id)))
+        if (is_same_overwrite(&o[i], overwrite_list_find(before, o[i].id)))
             continue;
         if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
-            return ERR_MISSING_PERMISSIONS;
+            return call_rank_error(call);
         enum err e = check_overwrite_target(call, &o[i]);
         if (e)
             return e;
@@ -193,18 +192,17 @@ static const char COUNT_OVERWRITES[] =
     "select count(*) from overwrites where channel_id in (select id from channels where "
     "guild_id = $1)";
 
-/* The count is skipped if the channel has so few overwrites that 500 channels of this size cannot
- * exceed the guild's limit. */
+/* Skips the count if the channel has so few overwrites that 500 such channels cannot exceed the
+ * guild's limit. */
 enum err check_guild_overwrite_limit(struct call *call, snowflake guild_id, size_t of_channel,
                                      int64_t coming)
 {
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     if (of_channel <= MAX_GUILD_OVERWRITES / MAX_CHANNELS)
         return OK;
-    enum err e = tx_one(call->tx, COUNT_OVERWRITES, BIND(v_id(guild_id)), &row, &found);
+    enum err e = tx_read_int(call->tx, COUNT_OVERWRITES, BIND(v_id(guild_id)), &n);
     if (e)
         return e;
-    return row_int(&row, 0) + coming > MAX_GUILD_OVERWRITES ? ERR_MAX_GUILD_OVERWRITES : OK;
+    return n + coming > MAX_GUILD_OVERWRITES ? ERR_MAX_GUILD_OVERWRITES : OK;
 }

@@ -6,7 +6,8 @@
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 
-/* Every viewer is notified of a rename, so a channel allows two per 10 minutes, of all callers. */
+/* A rename emits an event to every viewer, so a channel can be renamed twice per 10 minutes, by all
+ * callers together. */
 static const struct rate_limit limit_rename = {
     .name = "channel-rename", .count = 2, .window_s = 600, .shared = true
 };
@@ -20,10 +21,10 @@ enum err get_channel(struct call *call)
         e = channel_read_recipients(call->tx, c, call->caller->id);
     else if (channel_is_thread(c->type))
         e = thread_read_viewer_membership(call->tx, call->caller->id, c);
-    return e ? e : call_reply(call, c);
+    return e ? e : call_reply_object(call, c);
 }
 
-/* --- PATCH ---------------------------------------------------------------------------- */
+/* --- PATCH /channels/{channel.id} ---------------------------------------------------- */
 
 static enum err store_group_icon(struct call *call)
 {
@@ -110,8 +111,8 @@ static enum err replace_overwrites(struct call *call, const struct channel_edit 
     if (in->permission_overwrites.given == ABSENT)
         return OK;
     if (!(call->target.permissions & PERMISSION(MANAGE_ROLES)))
-        return ERR_MISSING_PERMISSIONS;
-    enum err e = overwrites_infer_types(call, wanted);
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
+    enum err e = channel_overwrites_infer_types(call, wanted);
     if (!e)
         e = check_overwrites_permission(call, wanted, before, call->target.permissions);
     return e ? e : overwrites_replace(call->tx, c->id, wanted);
@@ -180,7 +181,7 @@ static enum err modify_guild_channel(struct call *call)
                                                in->permission_overwrites.value.count);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
 enum err modify_channel(struct call *call)
@@ -192,9 +193,9 @@ enum err modify_channel(struct call *call)
     return channel_is_thread(c->type) ? hook_thread_edited(call, c) : modify_guild_channel(call);
 }
 
-/* --- DELETE --------------------------------------------------------------------------- */
+/* --- DELETE /channels/{channel.id} --------------------------------------------------- */
 
-/* Channels of a deleted category remain without one; threads are deleted with their channel. */
+/* Channels of a deleted category get no category; threads are deleted with their parent channel. */
 static enum err detach_children(struct call *call, const struct channel *c)
 {
     struct list children, freed = { 0 };
@@ -209,7 +210,7 @@ static enum err detach_children(struct call *call, const struct channel *c)
         }
         child->parent_id.given = GIVEN_NULL;
         e = channel_update(call->tx, child);
-        ids_add(call->arena, &freed, child->id);
+        id_list_add(call->arena, &freed, child->id);
     }
     return e ? e : channels_emit_updates(call, &freed);
 }
@@ -226,7 +227,7 @@ static const char CLEAR_GUILD_REFERENCES[] =
     "where id = $1 and (afk_channel_id = $2 or system_channel_id = $2 or rules_channel_id = $2 "
     "or public_updates_channel_id = $2 or safety_alerts_channel_id = $2)";
 
-/* Clears references of the guild (system channel, AFK channel …) to the deleted channel. */
+/* Clears the guild's settings (system channel, AFK channel …) that name the deleted channel. */
 static enum err clear_guild_references(struct call *call, const struct channel *c)
 {
     struct guild guild;
@@ -238,7 +239,7 @@ static enum err clear_guild_references(struct call *call, const struct channel *
         return e;
     e = guild_find(call->tx, c->guild_id.value, &guild);
     if (!e)
-        e = guild_read_lists(call, &guild);
+        e = guild_read_all_lists(call, &guild);
     if (!e)
         call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(guild.id), &guild_schema, &guild);
     return e;
@@ -262,13 +263,13 @@ static enum err delete_guild_channel(struct call *call)
                                 audited_channel, c, NULL);
     if (e)
         return e;
-    call_emit(call, EVENT_CHANNEL_DELETE, to_channel_viewers(c), &channel_schema, c);
-    return call_reply(call, c);
+    call_emit(call, EVENT_CHANNEL_DELETE, audience_of_channel(c), &channel_schema, c);
+    return call_reply_object(call, c);
 }
 
 enum err delete_or_leave_channel(struct call *call)
 {
-    const struct leave_query *query = call->query;
+    const struct channel_leave_query *query = call->query;
     const struct channel *c = call->target.channel;
 
     if (channel_is_private(c->type))

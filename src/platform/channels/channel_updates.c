@@ -1,17 +1,17 @@
 /* channel_updates.c - emits CHANNEL_UPDATE events.
  *
- * An event contains all overwrites of its channel, so fifty channels can be megabytes: if many
- * channels change at once, a job emits the rest in steps. */
+ * An event contains all overwrites of its channel, so the events of fifty channels can have
+ * megabytes. If many channels change at once, a job therefore emits most of the events in steps. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
-/* Number of overwrites that one step reads and emits; each channel counts as ten more. */
+/* Number of overwrites that one step reads and emits; a channel itself counts as ten overwrites. */
 enum { OVERWRITES_PER_STEP = 2000, ROWS_OF_CHANNEL = 10 };
 
-struct audience to_channel_viewers(const struct channel *c)
+struct audience audience_of_channel(const struct channel *c)
 {
     if (channel_is_private(c->type))
         return audience_of_private_channel(c->id);
@@ -32,7 +32,7 @@ static enum err emit_channel_update_counted(struct call *call, snowflake id, siz
     if (e)
         return e;
     *ret_overwrites = c.permission_overwrites.value.count;
-    call_emit(call, EVENT_CHANNEL_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
+    call_emit(call, EVENT_CHANNEL_UPDATE, audience_of_channel(&c), &channel_schema, &c);
     return hook_permissions_changed(call, &(struct permission_change){ c.guild_id.value, &c });
 }
 

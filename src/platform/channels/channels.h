@@ -12,93 +12,116 @@
 #include "model/permissions/member_permissions.h"
 #include "platform/accounts/accounts.h"
 
-/* Reads a channel with overwrites; channel_read_recipients adds recipients. ERR_UNKNOWN_CHANNEL. */
+/* Reads a channel with overwrites, without recipients. ERR_UNKNOWN_CHANNEL if the id is unknown. */
 enum err channel_find(struct tx *tx, snowflake id, struct channel *ret);
-/* Adds the recipients other than `viewer` and the time of the last pin to a private channel. */
+/* Reads the recipients except `viewer`, and the time of the last pin, of a private channel. */
 enum err channel_read_recipients(struct tx *tx, struct channel *c, snowflake viewer);
-/* Sets the time of the last pin; null if nothing is pinned. */
+/* Reads the time of the channel's last pin; null if no message is pinned. */
 enum err channel_read_last_pin_time(struct tx *tx, struct channel *c);
-/* Lists the ids of the recipients other than `viewer`, earliest joined first. */
+/* Lists the user ids of the recipients except `viewer`, in the order in which they joined. */
 enum err channel_list_other_recipients(struct tx *tx, snowflake channel_id, snowflake viewer,
                                        struct list *ret);
-/* *ret: user_id may not write to the other user of this direct channel, because one blocked the
- * other or nothing connects them. Calls and app messages are refused, too. */
-enum err direct_channel_is_barred(struct tx *tx, const struct channel *c, snowflake user_id,
-                                  bool *ret);
+/* *ret is true if the user may not write in this direct channel, because one of its two users
+ * blocked the other or they have no connection (friends, common guild). The user may not call,
+ * either. */
+enum err direct_channel_write_is_refused(struct tx *tx, const struct channel *c, snowflake user_id,
+                                         bool *ret);
 /* Returns ERR_CANNOT_MESSAGE if the caller may not write in the call's direct channel. */
-enum err require_direct_channel_open(struct call *call);
-/* For .admit: the channel in the path must be a direct channel or a group. ERR_CHANNEL_TYPE. */
+enum err require_direct_channel_writable(struct call *call);
+/* Returns ERR_CHANNEL_TYPE unless the channel in the path is a direct channel or a group (for
+ * .admit). */
 enum err require_private_channel(struct call *call);
 /* Checks whether the caller may write in a direct channel: to friends, members of a common guild,
  * game friends who accept messages, users who have replied, and between a bot and a user who
- * installed its app. Other channel types always pass. ERR_CANNOT_MESSAGE, ERR_NO_MUTUAL_GUILDS
- * (bots), ERR_NO_GAME_FRIEND_DMS. */
-enum err check_direct_channel_writer(struct tx *tx, const struct channel *c,
-                                     const struct caller *from);
-bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
-                          enum err *ret_error);
+ * installed its app. Returns OK for other channel types, or ERR_CANNOT_MESSAGE,
+ * ERR_NO_MUTUAL_GUILDS (for bots), ERR_NO_GAME_FRIEND_DMS. */
+enum err check_direct_channel_write(struct tx *tx, const struct channel *c,
+                                    const struct caller *from);
+bool user_is_channel_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
+                               enum err *ret_error);
 
-/* Resolves a channel id of a request body as if it were in the path: sets the call's target and
- * permissions. ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS. */
+/* Resolves a channel id of a request body like one in the path: sets the call's target channel and
+ * permissions. Returns ERR_UNKNOWN_CHANNEL or ERR_MISSING_ACCESS. */
 enum err resolve_channel_by_id(struct call *call, snowflake id);
-/* Prefetches what resolve_channel_by_id reads if the channel's guild is cached; else returns false.
- */
-bool channel_access_prefetch(struct call *call, snowflake id);
-bool channel_guild_is_cached(snowflake id);
 
-/* Computes the permissions of a member in a channel of its guild; the channel's overwrites must be
- * loaded. For a thread, the parent channel is read from the store. */
+/* Computes the permissions of a member in a channel of the guild. The channel must have been read
+ * with its overwrites. For a thread, the parent channel is read from the store. */
 enum err member_permissions_in_channel(struct tx *tx, const struct member_access *s,
                                        const struct channel *c, uint64_t *ret);
 
+/* --- permission_explanation.c --------------------------------------------------------- */
+
+struct explained_step {
+    struct str text;
+    bool has; /* the member has the permission after this step */
+};
+struct permission_explanation {
+    struct list steps; /* struct explained_step */
+    uint64_t permissions;
+    bool allowed;
+    struct str cause; /* if not allowed: the step that decided, and how to change it */
+};
+/* Explains step by step whether a member has a permission in a channel, or in the whole guild if c
+ * is NULL. The computation is that of member_permissions_in_channel, with a trace. */
+enum err explain_permission(struct tx *tx, const struct member_access *s, const struct channel *c,
+                            unsigned permission_bit, struct permission_explanation *ret);
+/* Listener of call_refused: which permission is missing, where, and what took it away. */
+enum err explain_access_refusal(struct call *call, const struct refusal *refusal);
+
 /* Returns the error for a member without any of these permissions in the channel. */
-enum err member_refusal_in_channel(struct tx *tx, const struct member_access *s,
-                                   const struct channel *c, uint64_t any);
+enum err permission_error_in_channel(struct tx *tx, const struct member_access *s,
+                                     const struct channel *c, uint64_t any);
 
 /* Writes the user's private channels as a JSON array, latest message first. A user may have
- * 100,000, so only one page is in memory; `write` encodes one channel with its recipients. */
-typedef void channel_writer(void *arg, const struct channel *c, struct json_writer *out);
-enum err write_user_channels_json(struct tx *tx, snowflake user_id, channel_writer *write,
+ * 100,000, so only one page of channels is in memory. `write` encodes one channel with its
+ * recipients. */
+typedef void channel_json_writer(void *arg, const struct channel *c, struct json_writer *out);
+enum err write_user_channels_json(struct tx *tx, snowflake user_id, channel_json_writer *write,
                                   void *arg, struct json_writer *out);
 
-/* Reads all channels of a guild with their overwrites; unarchived threads go to ret_threads. */
+/* Lists all channels of a guild with their overwrites, and its open threads in ret_threads. */
 enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_channels,
                         struct list *ret_threads);
 /* Inserts a channel with its overwrites; emits no events. */
 enum err channel_insert(struct tx *tx, const struct channel *c);
 
-/* Finds or creates the direct channel of two accounts. *ret_new is true if it was created; a new
- * channel is hidden from both users' lists until private_channel_show_in_list. */
+/* Finds or creates the direct channel of two accounts. *ret_new is true if it was created. A new
+ * channel is not in the channel lists of the two users until private_channel_show_in_list. */
 enum err direct_channel_find_or_create(struct tx *tx, snowflake a, snowflake b, struct channel *ret,
                                        bool *ret_new);
 
 /* Adds a private channel to a user's channel list and emits CHANNEL_CREATE to the user, unless the
- * channel is listed already. A message opens the channel for all recipients. */
+ * channel is in the list already. private_channel_show_to_recipients does this for all recipients.
+ */
 enum err private_channel_show_in_list(struct call *call, const struct channel *c,
                                       snowflake user_id);
-enum err private_channel_show_to_all(struct call *call, const struct channel *c);
+enum err private_channel_show_to_recipients(struct call *call, const struct channel *c);
 
 /* Adds a user to a group and emits the events to its recipients. *ret_new is false, and nothing
- * changes, if the user is already in the group. ERR_MAX_RECIPIENTS. by: the user who adds them. */
+ * changes, if the user is already in the group. `by` is the user who adds the user. Returns
+ * ERR_MAX_RECIPIENTS if the group is full. */
 enum err group_add_user(struct call *call, const struct channel *c, const struct user *user,
                         snowflake by, bool *ret_new);
 
 /* --- slow_mode.c ---------------------------------------------------------------------- */
 
-enum slow_kind { SLOW_MESSAGE, SLOW_THREAD };
-struct slow_writer {
+enum slow_mode_kind { SLOW_MESSAGE, SLOW_THREAD };
+struct slow_mode_writer {
     const struct channel *channel;
     snowflake user_id;
     uint64_t permissions; /* permissions of the writer in the channel */
 };
-/* *ret_ms: milliseconds until slow mode allows the writer's next message or thread; 0: now. */
-enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_writer *writer,
-                                enum slow_kind kind, int64_t *ret_ms);
+/* *ret_ms is the time until slow mode allows the writer's next message or thread; 0 if it may be
+ * now. */
+enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_writer *writer,
+                                enum slow_mode_kind kind, int64_t *ret_ms);
 /* Variant of slow_mode_remaining_ms for the caller; bots never wait. */
 enum err slow_mode_remaining_for_caller(struct call *call, const struct channel *c,
-                                        enum slow_kind kind, int64_t *ret_ms);
-/* Records that the caller writes or starts a thread now. ERR_SLOW_MODE if it is too early. */
-enum err slow_mode_record_message(struct call *call, const struct channel *c, enum slow_kind kind);
+                                        enum slow_mode_kind kind, int64_t *ret_ms);
+/* Records that the caller writes or starts a thread now. Returns ERR_SLOW_MODE if it is too
+ * early. */
+enum err slow_mode_record_message(struct call *call, const struct channel *c,
+                                  enum slow_mode_kind kind);
 
 /* Body of routes that create or change a channel; the channel type decides which fields apply. */
 struct channel_edit {
@@ -112,24 +135,24 @@ struct channel_edit {
     struct opt_object default_reaction_emoji;
     struct opt_image icon;
 };
-/* Updates all columns of a channel, without its overwrites. */
+/* Writes all columns of a channel, but not its overwrites. */
 enum err channel_update(struct tx *tx, const struct channel *c);
 
-/* --- threads: shared with permissions, messages and the gateway; the rest is in threads/ ---- */
+/* --- thread functions that permissions, messages/ and the gateway need; see also threads/ --- */
 
 enum { MAX_THREAD_MEMBERS = 1000 };
 
-/* Selects threads; .member is set if the viewer is in the thread. */
-enum thread_list { THREADS_OPEN_IN_GUILD, THREADS_OPEN, THREADS_ARCHIVED, THREADS_JOINED };
-struct thread_page {
-    enum thread_list list;
-    snowflake of; /* guild id or parent channel id */
+/* Selects the threads of a list. A listed thread has .member set if the viewer is in the thread. */
+enum thread_list_kind { THREADS_OPEN_IN_GUILD, THREADS_OPEN, THREADS_ARCHIVED, THREADS_JOINED };
+struct thread_list_query {
+    enum thread_list_kind list;
+    snowflake of; /* id of the guild, or of the parent channel */
     snowflake viewer, guild_id;
-    int64_t type, limit; /* both for archived threads only */
-    int64_t before;      /* archived threads: microseconds; joined threads: a thread id */
+    int64_t type, limit; /* type and limit apply to archived threads only */
+    int64_t before;      /* archived threads: a time in microseconds; joined threads: a thread id */
 };
 /* Lists threads, newest first: archived threads by archive time, joined and open ones by id. */
-enum err threads_list(struct tx *tx, const struct thread_page *page, struct list *ret);
+enum err threads_list(struct tx *tx, const struct thread_list_query *page, struct list *ret);
 
 struct thread_member;
 enum err thread_member_find(struct tx *tx, snowflake thread_id, snowflake user_id,
@@ -140,16 +163,17 @@ enum err thread_members(struct tx *tx, snowflake thread_id, snowflake after, int
 enum err thread_member_ids_list(struct tx *tx, snowflake thread_id, struct list *ret);
 enum err thread_count_members(struct tx *tx, snowflake thread_id, int64_t *ret);
 enum err thread_member_insert(struct tx *tx, const struct channel *thread, snowflake user_id,
-                              int64_t flags, bool *ret_new);
+                              int64_t flags, int64_t joined_at, bool *ret_new);
 enum err thread_member_delete(struct tx *tx, snowflake thread_id, snowflake user_id,
                               bool *ret_found);
-enum err thread_member_read_mute(struct tx *tx, struct thread_member *m);
+enum err thread_member_read_mute_settings(struct tx *tx, struct thread_member *m);
 enum err thread_member_update(struct tx *tx, const struct thread_member *m);
 enum err thread_member_set_flags(struct tx *tx, const struct thread_member *m, int64_t flags);
-/* Deletes up to `limit` memberships of a user in threads of a guild, joined until `until`. */
+/* Deletes up to `limit` thread memberships of a user in a guild, if joined at or before `until`. */
 enum err thread_members_delete_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
                                        int64_t until, int64_t limit, int64_t *ret_gone);
-/* Sets .member of one thread, or of all open threads of a guild, which must be sorted by id. */
+/* Reads the user's membership into .member of one thread, or of all open threads of a guild, which
+ * must be sorted by id. */
 enum err threads_read_viewer_membership(struct tx *tx, snowflake guild_id, snowflake user_id,
                                         struct list *threads);
 enum err thread_read_viewer_membership(struct tx *tx, snowflake user_id, struct channel *thread);
@@ -160,8 +184,8 @@ void emit_thread_delete(struct call *call, const struct channel *thread);
 /* Returns ERR_MAX_ACTIVE_THREADS if the guild has the maximum number of open threads. */
 enum err check_active_thread_limit(struct tx *tx, snowflake guild_id);
 
-/* Checks whether messages of a thread may be changed or reacted to: ERR_THREAD_ARCHIVED,
- * ERR_THREAD_LOCKED. Other channels always pass. */
+/* Checks whether messages of a thread may be changed or get reactions. Returns ERR_THREAD_ARCHIVED
+ * or ERR_THREAD_LOCKED; always OK for channels that are not threads. */
 enum err require_thread_open(const struct channel *c, uint64_t perms);
 
 /* Schedules the automatic archiving of an open thread. Call it when the thread is created or
@@ -170,16 +194,17 @@ enum err thread_schedule_archiving(struct call *call, const struct channel *thre
 /* True if the thread is archived, or will be archived within a minute unless someone writes. */
 bool thread_is_nearly_archived(const struct channel *thread);
 
-/* Returns the audience of events about a channel: viewers in a guild, else the recipients. */
-struct audience to_channel_viewers(const struct channel *c);
+/* Returns the audience of events about a channel: members who can view the guild channel, or the
+ * recipients of the private channel. */
+struct audience audience_of_channel(const struct channel *c);
 
-extern const struct domain access_domain;           /* path resolvers, permissions */
-extern const struct domain channels_domain;         /* guild channels, shared routes */
-extern const struct domain private_channels_domain; /* direct messages and groups */
-extern const struct world_parts private_channels_world;
-extern const struct world_parts channels_world;
+extern const struct domain access_domain;   /* path resolvers and permission checks of routes */
+extern const struct domain channels_domain; /* routes of guild channels, and of all channel types */
+extern const struct domain private_channels_domain; /* routes of direct channels and groups */
+extern const struct world_file_fields private_channels_world;
+extern const struct world_file_fields channels_world;
 
-/* *ret: the first account has a relationship of this type (model/relationship.h) to the second. */
+/* *ret is true if user_id has a relationship of this type (model/relationship.h) to target_id. */
 enum err account_has_relationship(struct tx *tx, snowflake user_id, snowflake target_id,
                                   int64_t type, bool *ret);
 

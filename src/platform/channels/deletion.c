@@ -4,7 +4,7 @@
 #include "api/hooks.h"
 #include "platform/channels/internal.h"
 
-enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* rows that a channel without rows counts as */
+enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* rows counted per channel, in addition to its deleted rows */
 
 static enum err find_next_channel(struct tx *tx, struct sql sql, snowflake id, snowflake *ret,
                                   bool *ret_found)
@@ -17,7 +17,8 @@ static enum err find_next_channel(struct tx *tx, struct sql sql, snowflake id, s
     return e;
 }
 
-/* next: SQL that selects one channel of the guild or parent with this id. */
+/* Deletes channels. next is SQL that selects one channel of the guild or parent channel with this
+ * id. */
 static enum err delete_channels(struct call *call, struct sql next, snowflake id,
                                 struct deletion_step *step)
 {
@@ -43,14 +44,15 @@ static enum err delete_channel_step(struct call *call, snowflake id)
 
     if (!e)
         e = deletion_apply_all_rules(call, WITH_CHANNEL, id, &step);
-    return e ? e : deletion_schedule_rest(call, &channel_deletion_job, id, &step, STR(""));
+    return e ? e : deletion_schedule_next_step(call, &channel_deletion_job, id, &step, STR(""));
 }
 
 static const char MARK_CHANNEL[] =
     "update channels set type = -1, guild_id = null, parent_id = null where id = $1";
 
-/* Marks the open threads, through the index of the guild. Archived threads, of which there may be
- * many, are not marked; they are found through their parent. */
+/* Marks the open threads of a channel; the condition on guild_id lets the query use an index.
+ * Archived threads, of which there may be many, are not marked: they are found through their
+ * parent. */
 static const char MARK_THREADS[] =
     "update channels set type = -1, guild_id = null where guild_id = "
     "(select guild_id from channels where id = $1) and thread_archived = 0 and +parent_id = $1";

@@ -7,9 +7,9 @@
 /* Deletes a channel that is not a category, with its threads; a thread; or an empty group. */
 enum err channel_delete(struct call *call, snowflake id);
 
-/* SQL condition on the id of a channel or thread: it is being deleted. The row is marked, or that
- * of the parent: archived threads and threads of a deleted guild are not marked. Queries that
- * return rows of a channel without reading the channel must exclude such channels. */
+/* SQL condition: the channel or thread with this id is being deleted, because its row or that of
+ * its parent is marked (archived threads and threads of a deleted guild are not marked themselves).
+ * Queries that return rows of a channel without reading the channel must exclude such channels. */
 #define CHANNEL_BEING_DELETED(id)                                                        \
     " exists (select 1 from channels del_c where del_c.id = " id " and (del_c.type < 0 " \
     "or" PARENT_BEING_DELETED("del_c.parent_id") "))"

@@ -8,7 +8,8 @@
 #include "platform/accounts/settings.h"
 #include "platform/members/members.h"
 
-/* Connection between a user and the other user of a direct channel; the first match wins. */
+/* Connection between a user and the other user of a direct channel. If several apply, the first
+ * counts. */
 enum dm_connection {
     CONNECTION_NONE,
     CONNECTION_BLOCK,
@@ -20,10 +21,10 @@ enum dm_connection {
     CONNECTION_BOT, /* the other user is a bot, and there is no other connection */
 };
 
-/* $1 the user, $2 the other user, $3 the channel, $4 the user whose reply counts, $5 now (a guild
- * can disable direct messages of its members until a time), $6 0 to ignore common guilds. The cross
- * joins make SQLite start with the user's guilds, because a bot may be in 100,000. Only replies
- * among the newest 100 messages count, which bounds the search. */
+/* Parameters: $1 user, $2 other user, $3 channel, $4 user whose reply counts, $5 current time (a
+ * guild can disable direct messages of its members until a time), $6 0 to ignore common guilds. The
+ * cross joins make SQLite start with the user's guilds, because a bot may be in 100,000. Only
+ * replies among the newest 100 messages count, which limits the cost. */
 static const char FIND_CONNECTION[] =
     "select case "
     "when exists (select 1 from relationships where user_id = $1 and target_id = $2 and type = 2) "
@@ -48,19 +49,18 @@ static enum err find_connection(struct tx *tx, const struct channel *c, snowflak
                                 snowflake other, snowflake answers, bool guilds,
                                 enum dm_connection *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_CONNECTION,
-                        BIND(v_id(person), v_id(other), v_id(c->id), v_id(answers),
-                             v_int(clock_us()), v_int(guilds)),
-                        &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, FIND_CONNECTION,
+                             BIND(v_id(person), v_id(other), v_id(c->id), v_id(answers),
+                                  v_int(clock_us()), v_int(guilds)),
+                             &n);
 
     if (!e)
-        *ret = (enum dm_connection)row_int(&row, 0);
+        *ret = (enum dm_connection)n;
     return e;
 }
 
-/* Common guilds that have not disabled direct messages between members. */
+/* Selects the common guilds of two users that have not disabled direct messages between members. */
 static const char COMMON_GUILDS[] =
     "select g.id, g.verification_level from members a cross join members b cross join guilds g "
     "where a.user_id = $1 and b.guild_id = a.guild_id and b.user_id = $2 and g.id = a.guild_id and "
@@ -75,7 +75,7 @@ static enum err find_guild_allowing_message(struct tx *tx, snowflake person, sno
     struct rows rows;
     struct list guilds = { 0 }, strict = { 0 };
     snowflake receiver = writer == person ? other : person;
-    enum err e = settings_find(tx, receiver, &settings);
+    enum err e = user_settings_find(tx, receiver, &settings);
 
     if (!e)
         e = tx_query(tx, COMMON_GUILDS, BIND(v_id(person), v_id(other), v_int(clock_us())), &rows);
@@ -83,7 +83,7 @@ static enum err find_guild_allowing_message(struct tx *tx, snowflake person, sno
         return e;
     while (rows_next(&rows))
         if (!id_list_contains(&settings.restricted_guilds.value, row_id(&rows, 0)))
-            ids_add(tx_arena(tx), row_int(&rows, 1) > 0 ? &strict : &guilds, row_id(&rows, 0));
+            id_list_add(tx_arena(tx), row_int(&rows, 1) > 0 ? &strict : &guilds, row_id(&rows, 0));
     e = rows_end(&rows);
     *ret = guilds.count;
     for (size_t i = 0; !e && !*ret && i < strict.count; i++) {
@@ -95,7 +95,8 @@ static enum err find_guild_allowing_message(struct tx *tx, snowflake person, sno
     return e;
 }
 
-/* Finds the connection; a common guild counts only if it allows this writer's message. */
+/* Finds the connection of a user who wants to write. A common guild counts only if it allows the
+ * message. */
 static enum err find_connection_for_writer(struct tx *tx, const struct channel *c, snowflake person,
                                            snowflake other, snowflake writer,
                                            enum dm_connection *ret)
@@ -109,7 +110,7 @@ static enum err find_connection_for_writer(struct tx *tx, const struct channel *
     return e || open ? e : find_connection(tx, c, person, other, receiver, false, ret);
 }
 
-/* Finds the other user of a direct channel; 0 for other channels. */
+/* Finds the other user of a direct channel. *ret is 0 for other channel types. */
 static enum err find_other_recipient(struct tx *tx, const struct channel *c, snowflake user_id,
                                      snowflake *ret)
 {
@@ -121,8 +122,8 @@ static enum err find_other_recipient(struct tx *tx, const struct channel *c, sno
     return e;
 }
 
-enum err direct_channel_is_barred(struct tx *tx, const struct channel *c, snowflake user_id,
-                                  bool *ret)
+enum err direct_channel_write_is_refused(struct tx *tx, const struct channel *c, snowflake user_id,
+                                         bool *ret)
 {
     enum dm_connection tie = CONNECTION_BOT;
     snowflake other;
@@ -134,11 +135,11 @@ enum err direct_channel_is_barred(struct tx *tx, const struct channel *c, snowfl
     return e;
 }
 
-enum err require_direct_channel_open(struct call *call)
+enum err require_direct_channel_writable(struct call *call)
 {
     bool barred;
     enum err e =
-        direct_channel_is_barred(call->tx, call->target.channel, call->caller->id, &barred);
+        direct_channel_write_is_refused(call->tx, call->target.channel, call->caller->id, &barred);
 
     return !e && barred ? ERR_CANNOT_MESSAGE : e;
 }
@@ -148,17 +149,17 @@ enum err require_private_channel(struct call *call)
     return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Game friends choose in their settings where they accept messages. */
+/* Returns ERR_NO_GAME_FRIEND_DMS unless the settings of a game friend accept messages anywhere. */
 static enum err check_game_friend_accepts(struct tx *tx, snowflake to)
 {
     int64_t access;
-    enum err e = dm_access_find(tx, to, &access);
+    enum err e = game_dm_access_find(tx, to, &access);
 
     return e || access == DM_ANYWHERE ? e : ERR_NO_GAME_FRIEND_DMS;
 }
 
-enum err check_direct_channel_writer(struct tx *tx, const struct channel *c,
-                                     const struct caller *from)
+enum err check_direct_channel_write(struct tx *tx, const struct channel *c,
+                                    const struct caller *from)
 {
     bool is_bot = from->kind == CALLER_BOT;
     enum dm_connection tie = CONNECTION_NONE;
@@ -186,8 +187,5 @@ static const char HAS_RELATIONSHIP[] =
 enum err account_has_relationship(struct tx *tx, snowflake user_id, snowflake target_id,
                                   int64_t type, bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, HAS_RELATIONSHIP, BIND(v_id(user_id), v_id(target_id), v_int(type)), &row,
-                  ret);
+    return tx_exists(tx, HAS_RELATIONSHIP, BIND(v_id(user_id), v_id(target_id), v_int(type)), ret);
 }

@@ -3,8 +3,6 @@
 
 enum { EMOJI_NAME_MAX = 64 };
 
-/* --- validation ------------------------------------------------------------------------- */
-
 static enum err refuse_forum_field(struct call *call, const struct json_path *at, const char *code,
                                    const char *message)
 {
@@ -21,7 +19,6 @@ static enum err validate_forum_emoji(struct call *call, const struct json_path *
 {
     struct json_path at = json_path_key(up, STR("emoji_id")),
                      at_name = json_path_key(up, STR("emoji_name"));
-    struct rows row;
     bool found = true;
     enum err e = OK;
 
@@ -31,7 +28,7 @@ static enum err validate_forum_emoji(struct call *call, const struct json_path *
     if (name->given == GIVEN && (!name->value.n || name->value.n > EMOJI_NAME_MAX))
         return refuse_forum_field(call, &at_name, "INVALID_EMOJI", "Not an emoji.");
     if (id->given == GIVEN)
-        e = tx_one(call->tx, IS_EMOJI, BIND(v_id(id->value), v_id(guild_id)), &row, &found);
+        e = tx_exists(call->tx, IS_EMOJI, BIND(v_id(id->value), v_id(guild_id)), &found);
     return e || found ? e : refuse_forum_field(call, &at, "INVALID_EMOJI", "Unknown emoji.");
 }
 
@@ -87,8 +84,6 @@ enum err forum_edit_validate(struct call *call, const struct json_path *here,
     return validate_forum_emoji(call, &at, &r->emoji_id, &r->emoji_name, c->guild_id.value);
 }
 
-/* --- applying --------------------------------------------------------------------------- */
-
 /* Stored tags have both emoji fields; a field that is not set is null. */
 static void set_missing_emoji_fields_null(struct opt_id *id, struct opt_str *name)
 {
@@ -129,7 +124,7 @@ void forum_edit_apply(const struct channel_edit *in, struct channel *c)
         c->default_reaction_emoji = in->default_reaction_emoji;
     apply_optional_int(&c->default_sort_order, &in->default_sort_order);
     if (in->default_forum_layout.given != ABSENT)
-        c->default_forum_layout = opt_int_of(in->default_forum_layout.value);
+        c->default_forum_layout = opt_int_given(in->default_forum_layout.value);
     if (in->default_tag_setting.given != ABSENT)
         c->default_tag_setting = in->default_tag_setting.given == GIVEN
                                      ? in->default_tag_setting
@@ -139,7 +134,7 @@ void forum_edit_apply(const struct channel_edit *in, struct channel *c)
             (c->flags & ~(int64_t)CHANNEL_REQUIRE_TAG) | (in->flags.value & CHANNEL_REQUIRE_TAG);
 }
 
-/* --- routes for a single tag ------------------------------------------------------------ */
+/* --- routes of a single forum tag ---------------------------------------------------- */
 
 const struct type forum_tag_body = { .kind = KIND_OBJECT, .schema = &forum_tag_schema };
 
@@ -154,7 +149,6 @@ static enum err require_manageable_forum(const struct call *call)
                : call_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
 }
 
-/* Returns a modifiable copy of the channel's tags. */
 static struct list copy_forum_tags(struct call *call)
 {
     const struct list *tags = &call->target.channel->available_tags.value;
@@ -183,7 +177,7 @@ static enum err write_forum_tags(struct call *call, struct list tags)
         e = channel_emit_update(call, c.id);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
 enum err create_forum_tag(struct call *call)

@@ -10,7 +10,8 @@ bool ids_contain(const struct list *ids, snowflake id)
     return false;
 }
 
-/* Emits the event to every recipient of a group, each with its own view of the channel. */
+/* Emits the event to every recipient of a group. The channel object for a recipient lists only the
+ * other recipients. */
 static enum err emit_to_group(struct call *call, enum event event, const struct channel *c)
 {
     struct list recipients;
@@ -27,7 +28,6 @@ static enum err emit_to_group(struct call *call, enum event event, const struct 
     return e;
 }
 
-/* Finds the nick of a user in pairs of id and nick. */
 static struct opt_str find_nick(const struct list *nicks, snowflake id)
 {
     const struct string_pair *p = nicks->items;
@@ -70,23 +70,21 @@ enum err group_create(struct call *call, const struct list *others, const struct
     e = emit_to_group(call, EVENT_CHANNEL_CREATE, &c);
     if (!e)
         e = channel_read_recipients(call->tx, &c, call->caller->id);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
-/* --- add -------------------------------------------------------------------------------- */
-
-static void emit_recipient_event(struct call *call, enum event event, struct recipient_event out,
-                                 const struct list *to)
+static void emit_recipient_event(struct call *call, enum event event,
+                                 struct channel_recipient_event out, const struct list *to)
 {
     for (size_t i = 0; i < to->count; i++)
         call_emit(call, event, audience_of_user(((snowflake *)to->items)[i]),
-                  &recipient_event_schema, &out);
+                  &channel_recipient_event_schema, &out);
 }
 
-enum err group_add_entry(struct call *call, const struct channel *c, const struct group_entry *in,
-                         bool *ret_new)
+enum err group_add_recipient(struct call *call, const struct channel *c,
+                             const struct group_recipient *in, bool *ret_new)
 {
-    struct recipient_event event = { .channel_id = c->id, .user = in->user };
+    struct channel_recipient_event event = { .channel_id = c->id, .user = in->user };
     struct list recipients;
     struct channel seen = *c;
 
@@ -105,17 +103,18 @@ enum err group_add_entry(struct call *call, const struct channel *c, const struc
         event.nick = in->nick;
     emit_recipient_event(call, EVENT_CHANNEL_RECIPIENT_ADD, event, &recipients);
     call_emit(call, EVENT_CHANNEL_CREATE, audience_of_user(in->user->id), &channel_schema, &seen);
-    return hook_recipient_joined(call,
-                                 &(struct recipient_change){ c, in->user->id, in->by, false });
+    return hook_recipient_joined(
+        call, &(struct group_recipient_change){ c, in->user->id, in->by, false });
 }
 
 enum err group_add_user(struct call *call, const struct channel *c, const struct user *user,
                         snowflake by, bool *ret_new)
 {
-    return group_add_entry(call, c, &(struct group_entry){ .user = user, .by = by }, ret_new);
+    return group_add_recipient(call, c, &(struct group_recipient){ .user = user, .by = by },
+                               ret_new);
 }
 
-/* --- leave and remove ------------------------------------------------------------------- */
+/* --- leaving a group, removing a recipient ------------------------------------------- */
 
 /* The recipient who joined first becomes the owner. */
 static enum err transfer_group_to_oldest(struct call *call, const struct channel *c,
@@ -132,7 +131,7 @@ enum err group_remove_user(struct call *call, const struct channel *c, const str
                            bool silent)
 {
     struct channel seen = *c;
-    struct recipient_change change = { c, user->id, call->caller->id, silent };
+    struct group_recipient_change change = { c, user->id, call->caller->id, silent };
     struct list left;
 
     enum err e = hook_recipient_leaving(call, &change);
@@ -148,7 +147,8 @@ enum err group_remove_user(struct call *call, const struct channel *c, const str
     if (left.count == 0)
         return channel_delete(call, c->id);
     emit_recipient_event(call, EVENT_CHANNEL_RECIPIENT_REMOVE,
-                         (struct recipient_event){ .channel_id = c->id, .user = user }, &left);
+                         (struct channel_recipient_event){ .channel_id = c->id, .user = user },
+                         &left);
     if (c->owner_id.value == user->id)
         e = transfer_group_to_oldest(call, c, &left);
     return e ? e : hook_recipient_left(call, &change);
@@ -168,12 +168,12 @@ enum err leave_private_channel(struct call *call, bool silent)
         if (!e)
             e = group_remove_user(call, &c, &user, silent);
     } else {
-        e = recipient_hide_channel(call->tx, c.id, call->caller->id);
+        e = channel_hide_from_recipient(call->tx, c.id, call->caller->id);
         if (!e)
             call_emit(call, EVENT_CHANNEL_DELETE, audience_of_user(call->caller->id),
                       &channel_schema, &c);
     }
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
 /* --- PATCH /channels/{channel.id} of a group ------------------------------------------ */
@@ -184,7 +184,7 @@ static enum err change_group_owner(struct call *call, snowflake id, struct chann
 
     if (c->owner_id.value != call->caller->id)
         return ERR_MISSING_PERMISSIONS;
-    if (!channel_is_recipient(call->tx, c->id, id, &e))
+    if (!user_is_channel_recipient(call->tx, c->id, id, &e))
         return e ? e : ERR_INVALID_RECIPIENTS;
     c->owner_id = opt_id_or_null(id);
     return OK;
@@ -203,7 +203,7 @@ enum err modify_group(struct call *call, const struct channel_edit_results *stag
     if (in->name.given != ABSENT)
         c.name = in->name;
     if (stages->icon.given != ABSENT) {
-        e = picture_replace(call, "channel-icons", c.id, &c.icon, &stages->icon);
+        e = picture_delete_old(call, "channel-icons", c.id, &c.icon, &stages->icon);
         c.icon = stages->icon;
     }
     if (!e)
@@ -214,5 +214,5 @@ enum err modify_group(struct call *call, const struct channel_edit_results *stag
         e = hook_group_changed(call, &(struct group_change){ call->target.channel, &c });
     if (!e)
         e = channel_read_recipients(call->tx, &c, call->caller->id);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }

@@ -4,7 +4,7 @@
 
 enum err list_guild_channels(struct call *call)
 {
-    const struct channels_query *query = call->query;
+    const struct guild_channels_query *query = call->query;
     struct list channels, threads;
 
     enum err e = guild_channels(call->tx, call->target.guild->id, &channels, &threads);
@@ -25,12 +25,12 @@ enum err list_guild_channels(struct call *call)
         all[seen++] = all[i];
     }
     channels.count = seen;
-    return call_reply(call, &channels);
+    return call_reply_object(call, &channels);
 }
 
 /* --- POST /guilds/{guild.id}/channels ------------------------------------------------- */
 
-/* Uses the overwrites of the body, or a copy of those of the category. */
+/* Sets the overwrites of a new channel: those of the body, or else those of its category. */
 static enum err choose_initial_overwrites(struct call *call, const struct channel_edit *in,
                                           struct channel *c)
 {
@@ -51,7 +51,7 @@ static enum err choose_initial_overwrites(struct call *call, const struct channe
     if (!(own & PERMISSION(ADMINISTRATOR)))
         own &= ~PERMISSION(MANAGE_ROLES);
     c->permission_overwrites = in->permission_overwrites;
-    enum err e = overwrites_infer_types(call, &c->permission_overwrites.value);
+    enum err e = channel_overwrites_infer_types(call, &c->permission_overwrites.value);
     return e ? e : check_overwrites_permission(call, &c->permission_overwrites.value, &none, own);
 }
 
@@ -77,7 +77,7 @@ enum err create_guild_channel(struct call *call)
     if (count >= MAX_CHANNELS)
         return ERR_MAX_CHANNELS;
     if (c.position.given != GIVEN)
-        c.position = opt_int_of(top + 1);
+        c.position = opt_int_given(top + 1);
 
     e = channel_insert(call->tx, &c);
     if (!e)
@@ -90,16 +90,16 @@ enum err create_guild_channel(struct call *call)
         e = channel_find(call->tx, c.id, &c);
     if (e)
         return e;
-    call_emit(call, EVENT_CHANNEL_CREATE, to_channel_viewers(&c), &channel_schema, &c);
-    return call_reply(call, &c);
+    call_emit(call, EVENT_CHANNEL_CREATE, audience_of_channel(&c), &channel_schema, &c);
+    return call_reply_object(call, &c);
 }
 
 /* --- PATCH /guilds/{guild.id}/channels ------------------------------------------------ */
 
-/* Results of the moves of a request so far. */
+/* Results of the channel moves of a request so far. */
 struct channel_moves {
     struct list moved, synchronized; /* snowflakes */
-    size_t overwrites; /* overwrites compared or written for copy_category_overwrites */
+    size_t overwrites;               /* number of overwrites that were compared or written so far */
 };
 
 /* Copies the category's overwrites to a channel that has already been moved into the category. */
@@ -129,10 +129,10 @@ static enum err copy_category_overwrites(struct call *call, snowflake id,
             "Too many overwrites for one request. Lock the permissions of fewer channels at once.");
         return ERR_INVALID_FORM_BODY;
     }
-    if (overwrites_equal(before, wanted))
+    if (overwrite_lists_are_equal(before, wanted))
         return OK;
     if (!(own & PERMISSION(MANAGE_ROLES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
     e = check_overwrites_permission(call, wanted, before, own);
     *ret_changed = !e;
     if (!e)
@@ -164,12 +164,12 @@ static enum err move_guild_channel(struct call *call, const struct json_path *he
         e = copy_category_overwrites(call, c.id, here, all, &locked);
     struct list *changed = locked ? &all->synchronized : &all->moved;
     if ((moved || locked) && !id_list_contains(changed, c.id))
-        ids_add(call->arena, changed, c.id);
+        id_list_add(call->arena, changed, c.id);
     return e;
 }
 
-/* Channels with new overwrites are emitted at once, because their visibility changes; channels that
- * only moved can be emitted in steps. */
+/* Emits channels with new overwrites in this transaction, because their viewers change; a job can
+ * emit channels that only moved. */
 static enum err emit_channel_moves(struct call *call, const struct channel_moves *all)
 {
     const snowflake *locked = all->synchronized.items, *moved = all->moved.items;
@@ -180,7 +180,7 @@ static enum err emit_channel_moves(struct call *call, const struct channel_moves
         e = channel_emit_update(call, locked[i]);
     for (size_t i = 0; i < all->moved.count; i++)
         if (!id_list_contains(&all->synchronized, moved[i]))
-            ids_add(call->arena, &rest, moved[i]);
+            id_list_add(call->arena, &rest, moved[i]);
     return e ? e : channels_emit_updates(call, &rest);
 }
 
@@ -189,7 +189,7 @@ enum err move_guild_channels(struct call *call)
     const struct list *moves = call->body;
     struct channel_moves all = { 0 };
 
-    /* Report every invalid entry, not only the first. */
+    /* Form errors are reported for every invalid entry, not only for the first. */
     for (size_t i = 0; i < moves->count; i++) {
         struct json_path here = json_path_index(NULL, i);
         enum err e = move_guild_channel(call, &here, (struct channel_move *)moves->items + i, &all);
@@ -200,7 +200,7 @@ enum err move_guild_channels(struct call *call)
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : emit_channel_moves(call, &all);
 }
 
-enum err guild_channels_create_initial(struct call *call, const struct created_guild *made)
+enum err guild_insert_initial_channels(struct call *call, const struct created_guild *made)
 {
     enum err e = OK;
 

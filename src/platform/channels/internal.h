@@ -14,51 +14,51 @@ enum {
     MAX_CHANNELS = 500,
     MAX_CHILDREN = 50,
     MAX_OVERWRITES = 1000,
-    MAX_GUILD_OVERWRITES = 50000, /* about 4 MiB of a guild object */
-    MAX_LOCKED = 2000,            /* overwrites that lock_permissions may copy per request */
-    MAX_ACTIVE_THREADS = 1000,    /* per guild */
-    MAX_RECIPIENTS = 10,          /* including the caller */
+    MAX_GUILD_OVERWRITES = 50000, /* take about 4 MiB in a guild object */
+    MAX_LOCKED = 2000, /* overwrites that one request may copy from categories (lock_permissions) */
+    MAX_ACTIVE_THREADS = 1000, /* maximum number per guild */
+    MAX_RECIPIENTS = 10,       /* recipients of a group, including the caller */
     MAX_GROUPS = 10,
 };
 
 /* --- rows.c: SQL of channels ------------------------------------------------------------ */
 
-/* Variant of channel_find that does not read the overwrites. */
 enum err channel_find_without_overwrites(struct tx *tx, snowflake id, struct channel *ret);
 enum err channel_read_overwrites(struct tx *tx, struct channel *c);
-void channel_prefetch(struct tx *tx, snowflake id, bool overwrites);
-
-/* --- guild_cache.c -------------------------------------------------------------------- */
-
-/* Prefetches the queries about a guild channel that follow its lookup. */
-void channel_prefetch_guild_queries(struct call *call, const struct channel *c);
-/* True if the prefetch used the channel's actual guild and parent. */
-bool channel_prefetch_was_right(const struct channel *c);
 /* Lists up to 500 channels of a category (no overwrites) or threads of a channel, archived last. */
 enum err channel_list_children(struct tx *tx, snowflake parent_id, struct list *ret);
-/* Lists a page of a user's open private channels with recipients, ordered by id after `after`. */
+/* Lists `limit` private channels in the user's channel list with ids after `after`, with
+ * recipients. */
 enum err user_channels_list_page(struct tx *tx, snowflake user_id, snowflake after, int64_t limit,
                                  struct list *ret);
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret);
-/* Counts channels without threads; *ret_top is the highest position, -1 if there are none. */
+/* Counts the channels of a guild, without threads. *ret_top is the highest position, or -1. */
 enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_count,
                               int64_t *ret_top);
 
 /* --- write_rows.c: writes channels and overwrites --------------------------------------- */
 
-enum err overwrite_write(struct tx *tx, snowflake channel_id, const struct overwrite *o);
+enum err channel_overwrite_write(struct tx *tx, snowflake channel_id, const struct overwrite *o);
 enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
-/* Makes the overwrites of the second channel equal to the first's; writes only differences. */
-enum err overwrites_synchronize(struct tx *tx, snowflake from_id, snowflake to_id);
+/* Makes the overwrites of channel to_id equal to those of channel from_id; writes only
+ * differences. */
+enum err channel_overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
 
 /* --- recipients.c: recipients of private channels --------------------------------------- */
 
 enum err recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
                           struct opt_str nick);
+/* Inserts users who have been recipients since the channel was created. closed: their lists of
+ * channels do not show it. */
+enum err recipients_insert(struct tx *tx, snowflake channel_id, const struct list *users,
+                           bool closed);
+/* *ret: 0 if the two users have no direct channel. */
+enum err direct_channel_find(struct tx *tx, snowflake a, snowflake b, snowflake *ret);
+enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowflake b, bool closed);
 /* Reads the recipients of some of the user's open channels, which must be sorted by id. */
 enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct list *channels);
 enum err recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id);
-enum err recipient_hide_channel(struct tx *tx, snowflake channel_id, snowflake user_id);
+enum err channel_hide_from_recipient(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret);
 
 /* --- schema.c ------------------------------------------------------------------------- */
@@ -73,10 +73,10 @@ struct overwrite_edit {
     int64_t type;
     struct opt_id allow, deny; /* permission bits */
 };
-struct channels_query {
+struct guild_channels_query {
     bool permissions;
 };
-struct leave_query {
+struct channel_leave_query {
     bool silent;
 };
 
@@ -86,36 +86,39 @@ extern const struct schema channels_query_schema, leave_query_schema;
 /* --- channel_edits.c: applying an edit to a channel of a guild ------------------------ */
 
 /* Reports form errors: fields that the channel type does not allow, an unknown region, an invalid
- * parent. here: path of the edit in the body; NULL: the edit is the body. */
+ * parent. here is the path of the edit in the body, or NULL if the edit is the whole body. */
 enum err channel_edit_validate(struct call *call, const struct json_path *here,
                                const struct channel_edit *in, const struct channel *c);
 /* Applies an edit to a channel; unknown permission bits of overwrites are dropped. */
 void channel_edit_apply(const struct channel_edit *in, struct channel *c);
-/* Sets the type of overwrites that have none: role if the guild has such a role, else member. */
-enum err overwrites_infer_types(struct call *call, const struct list *wanted);
-/* Checks whether a caller with the permissions `own` may replace `before` by `wanted`. */
+/* Sets the type of overwrites without a type: role if the guild has a role with that id, else
+ * member. */
+enum err channel_overwrites_infer_types(struct call *call, const struct list *wanted);
+/* Checks whether a caller with the permissions `own` may replace the overwrites `before` by
+ * `wanted`. */
 enum err check_overwrites_permission(struct call *call, const struct list *wanted,
                                      const struct list *before, uint64_t own);
-/* Call after writing: checks the guild's total number of overwrites. of_channel: overwrites of the
- * changed channel; coming: overwrites that are still to be written. ERR_MAX_GUILD_OVERWRITES. */
+/* Returns ERR_MAX_GUILD_OVERWRITES if the guild has too many overwrites. Call it after overwrites
+ * are written. of_channel is the number in the changed channel; coming is the number that a job
+ * still has to write. */
 enum err check_guild_overwrite_limit(struct call *call, snowflake guild_id, size_t of_channel,
                                      int64_t coming);
 
 /* --- channel_updates.c: CHANNEL_UPDATE events ------------------------------------------- */
 
-/* Reads the channel again and emits CHANNEL_UPDATE to its viewers; permissions may have changed. */
+/* Reads the channel again and emits CHANNEL_UPDATE to its viewers. */
 enum err channel_emit_update(struct call *call, snowflake id);
-/* Emits CHANNEL_UPDATE for many channels: as many as fit one transaction, the rest in a job. */
+/* Emits CHANNEL_UPDATE for many channels: the first in this transaction, the rest in a job. */
 enum err channels_emit_updates(struct call *call, const struct list *ids);
 extern const struct job_kind channel_updates_job;
 
 /* --- forums.c ------------------------------------------------------------------------- */
 
 enum { MAX_FORUM_TAGS = 20 };
-/* Refuses duplicate, unknown or too many tags and invalid emoji. */
+/* Reports a form error for duplicate, unknown or too many tags and for invalid emoji. */
 enum err forum_edit_validate(struct call *call, const struct json_path *here,
                              const struct channel_edit *in, const struct channel *c);
-/* Applies the forum fields; new tags get an id. */
+/* Applies the forum fields of an edit to a channel; new tags get an id. */
 void forum_edit_apply(const struct channel_edit *in, struct channel *c);
 extern const struct type forum_tag_body;
 enum err create_forum_tag(struct call *call);
@@ -124,23 +127,24 @@ enum err delete_forum_tag(struct call *call);
 
 /* --- category_sync.c ------------------------------------------------------------------ */
 
-/* Writes one audit log entry for each added, changed or deleted overwrite. If there are too many,
- * the entry of the channel's change lists them all. */
+/* Each changed overwrite gets an audit log entry of its own, unless there are too many
+ * (overwrites_are_audited_singly is false): the channel's entry then lists all of them. */
 bool overwrites_are_audited_singly(const struct list *before, const struct list *now);
 enum err audit_overwrite_changes(struct call *call, const struct list *before,
                                  const struct list *now);
 /* Fields of a channel that the audit log records. */
 extern const struct field audited_channel[];
-/* Call after the overwrites of a channel were written and emitted. was: the channel before; now:
- * its present number of overwrites. Channels that are synchronised with the category get its
- * overwrites, at once or in a job. ERR_MAX_GUILD_OVERWRITES. */
+/* Copies the new overwrites of a category to the channels that are synchronised with it, at once or
+ * in a job. Call it after the overwrites were written and emitted. was is the category before the
+ * change, now its number of overwrites after it. Returns ERR_MAX_GUILD_OVERWRITES if there are too
+ * many. */
 enum err overwrites_propagate_from_category(struct call *call, const struct channel *was,
                                             size_t now);
 extern const struct job_kind category_sync_job;
 
-/* --- handlers ------------------------------------------------------------------------- */
+/* --- handlers of routes -------------------------------------------------------------- */
 
-enum err guild_channels_create_initial(struct call *call, const struct created_guild *made);
+enum err guild_insert_initial_channels(struct call *call, const struct created_guild *made);
 enum err list_guild_channels(struct call *call);
 enum err create_guild_channel(struct call *call);
 enum err move_guild_channels(struct call *call);
@@ -155,25 +159,25 @@ enum err delete_overwrite(struct call *call);
 /* --- groups.c ------------------------------------------------------------------------- */
 
 bool ids_contain(const struct list *ids, snowflake id);
-/* Creates a group of the caller with these users (snowflakes), which the calling function must have
- * checked, and replies with the group. nicks: struct string_pair of id and nick. origin: direct
- * channel from which the group was created, or 0. ERR_MAX_RECIPIENTS, ERR_MAX_GROUP_DMS. */
+/* Creates a group of the caller and the users `others` (snowflakes), without permission checks, and
+ * replies with the group. nicks has a struct string_pair of user id and nick for each nick. origin
+ * is the direct channel from which the group is created, or 0. Returns ERR_MAX_RECIPIENTS or
+ * ERR_MAX_GROUP_DMS. */
 enum err group_create(struct call *call, const struct list *others, const struct list *nicks,
                       snowflake origin);
-/* A user to be added to a group. */
-struct group_entry {
+struct group_recipient {
     const struct user *user;
-    snowflake by; /* id of the user who adds the user */
+    snowflake by; /* id of the user who adds .user to the group */
     struct opt_str nick;
 };
 /* Adds a user with a nick to a group; see group_add_user. */
-enum err group_add_entry(struct call *call, const struct channel *c, const struct group_entry *in,
-                         bool *ret_new);
-/* Removes a user, with a system message unless silent. The last user's group is deleted. */
+enum err group_add_recipient(struct call *call, const struct channel *c,
+                             const struct group_recipient *in, bool *ret_new);
+/* Removes a user from a group, with a system message unless silent. An empty group is deleted. */
 enum err group_remove_user(struct call *call, const struct channel *c, const struct user *user,
                            bool silent);
 
-/* --- channel types that share PATCH and DELETE /channels/{channel.id} -------------------- */
+/* --- handlers of PATCH and DELETE /channels/{channel.id} for private channels ----------- */
 
 /* Results of the stages before the handler of PATCH /channels/{channel.id}. */
 struct channel_edit_results {
@@ -190,5 +194,13 @@ extern const struct job_kind thread_archiving_job;
 enum err channels_mark_deleted_of_guild(struct call *call, snowflake guild_id);
 extern const struct job_kind channel_deletion_job;
 extern const struct deletion_rule channel_deletions[];
+
+/* --- access.c ------------------------------------------------------------------------- */
+
+/* Computes the permissions of a member in a channel, or in the guild if c is NULL, and records the
+ * steps. */
+enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
+                                  const struct channel *c, struct permission_trace *trace,
+                                  uint64_t *ret);
 
 #endif

@@ -1,13 +1,14 @@
 /* overwrites.c - routes for a single permission overwrite; audit log of overwrites. */
 #include "platform/channels/internal.h"
 
-/* Threads have no overwrites of their own. */
+/* Returns an error for a thread, because threads have no overwrites of their own. */
 static enum err refuse_thread(const struct channel *c)
 {
     return channel_is_thread(c->type) ? ERR_CHANNEL_TYPE : OK;
 }
 
-/* now: number of overwrites that the channel has after the change. */
+/* Emits the change of an overwrite and updates synchronised channels. now is the number of
+ * overwrites after the change. */
 static enum err emit_and_propagate_overwrites(struct call *call, size_t now)
 {
     const struct channel *c = call->target.channel;
@@ -16,8 +17,9 @@ static enum err emit_and_propagate_overwrites(struct call *call, size_t now)
     return e ? e : overwrites_propagate_from_category(call, c, now);
 }
 
-/* Up to this many overwrites (before plus after), each change gets its own audit log entry. An
- * entry is a row and an event, and one request may change hundreds of overwrites. */
+/* If the channel had and has more overwrites than this in total, their changes get no audit log
+ * entries of their own: each entry is a row and an event, and one request may change hundreds of
+ * overwrites. */
 enum { MAX_AUDITED_SINGLY = 32 };
 
 static const struct field audited_overwrite[] = {
@@ -28,7 +30,8 @@ static const struct field audited_overwrite[] = {
     { 0 },
 };
 
-/* Writes the audit log entry of an overwrite. before: NULL if new; now: NULL if deleted. */
+/* Writes the audit log entry of an overwrite. before is NULL if it is new, now if it was
+ * deleted. */
 static enum err audit_overwrite_change(struct call *call, const struct overwrite *before,
                                        const struct overwrite *now)
 {
@@ -48,7 +51,7 @@ static enum err audit_overwrite_change(struct call *call, const struct overwrite
         options.role_name = opt_str_or_null(role.name);
     if (e && e != ERR_UNKNOWN_ROLE)
         return e;
-    audit_add_fields(call, &changes, audited_overwrite, before, now);
+    audit_add_changed_fields(call, &changes, audited_overwrite, before, now);
     return audit_record_changes(call, c->guild_id.value, action, c->id, &options, changes);
 }
 
@@ -64,13 +67,13 @@ enum err audit_overwrite_changes(struct call *call, const struct list *before,
     enum err e = OK;
 
     for (size_t i = 0; !e && i < now->count; i++) {
-        const struct overwrite *was = overwrite_find(before, new[i].id);
+        const struct overwrite *was = overwrite_list_find(before, new[i].id);
 
         if (!was || was->allow != new[i].allow || was->deny != new[i].deny)
             e = audit_overwrite_change(call, was, &new[i]);
     }
     for (size_t i = 0; !e && i < before->count; i++)
-        if (!overwrite_find(now, old[i].id))
+        if (!overwrite_list_find(now, old[i].id))
             e = audit_overwrite_change(call, &old[i], NULL);
     return e;
 }
@@ -86,7 +89,7 @@ enum err put_overwrite(struct call *call)
         .allow = in->allow.value & PERMISSIONS_ALL,
         .deny = in->deny.value & PERMISSIONS_ALL,
     };
-    const struct overwrite *before = overwrite_find(now, o.id);
+    const struct overwrite *before = overwrite_list_find(now, o.id);
     static const struct list none;
 
     enum err e = refuse_thread(c);
@@ -96,7 +99,7 @@ enum err put_overwrite(struct call *call)
     if (!e && !before && now->count >= MAX_OVERWRITES)
         e = ERR_MAX_OVERWRITES;
     if (!e)
-        e = overwrite_write(call->tx, c->id, &o);
+        e = channel_overwrite_write(call->tx, c->id, &o);
     if (!e)
         e = audit_overwrite_change(call, before, &o);
     return e ? e : emit_and_propagate_overwrites(call, now->count + !before);
@@ -109,7 +112,7 @@ enum err delete_overwrite(struct call *call)
 {
     const struct channel *c = call->target.channel;
     snowflake id = call_path_id(call, "overwrite.id");
-    const struct overwrite *before = overwrite_find(&c->permission_overwrites.value, id);
+    const struct overwrite *before = overwrite_list_find(&c->permission_overwrites.value, id);
 
     enum err e = refuse_thread(c);
     if (e)

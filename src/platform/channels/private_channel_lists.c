@@ -1,7 +1,8 @@
 /* private_channel_lists.c - writes a user's private channels as JSON with bounded memory.
  *
- * Channels are read in pages ordered by id but returned ordered by their latest message. Only the
- * encoded texts, a quarter of the size of the structs, are held in memory and sorted at the end. */
+ * Channels are read in pages ordered by id, but the reply is ordered by latest message. So the JSON
+ * of all channels, a quarter of the size of their structs, is held in memory and sorted at the
+ * end. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -42,12 +43,12 @@ static void record_written_channel(struct encoded_channels *w, const struct chan
 }
 
 static void write_channel_page(struct encoded_channels *w, const struct list *page,
-                               channel_writer *write, void *arg)
+                               channel_json_writer *write, void *arg)
 {
     const struct channel *c = page->items;
 
     for (size_t i = 0; i < page->count; i++) {
-        struct json_writer j = json_writer_to(&w->text);
+        struct json_writer j = json_writer_to_buf(&w->text);
         size_t at = w->text.n;
 
         write(arg, &c[i], &j);
@@ -56,7 +57,8 @@ static void write_channel_page(struct encoded_channels *w, const struct list *pa
 }
 
 static enum err write_channel_pages(struct tx *tx, snowflake user_id, struct arena *scratch,
-                                    struct encoded_channels *w, channel_writer *write, void *arg)
+                                    struct encoded_channels *w, channel_json_writer *write,
+                                    void *arg)
 {
     struct list page = { 0 };
     snowflake after = 0;
@@ -71,7 +73,7 @@ static enum err write_channel_pages(struct tx *tx, snowflake user_id, struct are
         if (page.count)
             after = ((const struct channel *)page.items)[page.count - 1].id;
     } while (page.count == PAGE);
-    return buf_full(&w->text) ? ERR_ANSWER_TOO_LARGE : OK;
+    return buf_is_full(&w->text) ? ERR_ANSWER_TOO_LARGE : OK;
 }
 
 static void write_sorted_channels(struct encoded_channels *w, struct json_writer *out)
@@ -80,11 +82,11 @@ static void write_sorted_channels(struct encoded_channels *w, struct json_writer
         qsort(w->all, w->count, sizeof *w->all, compare_latest_first);
     json_begin_array(out);
     for (size_t i = 0; i < w->count; i++)
-        json_raw(out, str_slice(w->text.p + w->all[i].at, w->all[i].n));
+        json_write_raw(out, str_slice(w->text.p + w->all[i].at, w->all[i].n));
     json_end_array(out);
 }
 
-enum err write_user_channels_json(struct tx *tx, snowflake user_id, channel_writer *write,
+enum err write_user_channels_json(struct tx *tx, snowflake user_id, channel_json_writer *write,
                                   void *arg, struct json_writer *out)
 {
     struct encoded_channels w = { 0 };

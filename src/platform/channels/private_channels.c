@@ -52,8 +52,6 @@ static const struct schema recipient_schema = {
 };
 static const struct type recipient_body = { .kind = KIND_OBJECT, .schema = &recipient_schema };
 
-/* --- friends -------------------------------------------------------------------------- */
-
 static enum err require_friend(struct call *call, snowflake id)
 {
     bool friends;
@@ -94,7 +92,7 @@ static enum err open_direct_channel(struct call *call, snowflake with)
         e = private_channel_show_in_list(call, &c, call->caller->id);
     if (!e)
         e = channel_read_recipients(call->tx, &c, call->caller->id);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
 /* Returns the users that a body names, without the caller and duplicates. */
@@ -106,7 +104,7 @@ static struct list list_other_users(struct call *call, const struct list *named)
         snowflake id = ((snowflake *)named->items)[i];
 
         if (id != call->caller->id && !ids_contain(&others, id))
-            ids_add(call->arena, &others, id);
+            id_list_add(call->arena, &others, id);
     }
     return others;
 }
@@ -162,7 +160,7 @@ static enum err create_group_from_direct(struct call *call, const struct channel
         return e;
     if (ids_contain(&others, id))
         return ERR_INVALID_RECIPIENTS;
-    ids_add(tx_arena(call->tx), &others, id);
+    id_list_add(tx_arena(call->tx), &others, id);
     struct string_pair nick = { call_path_text(call, "user.id"), in->nick.value };
     struct list nicks = { &nick, in->nick.given == GIVEN };
     return group_create(call, &others, &nicks, c->id);
@@ -173,7 +171,7 @@ static enum err add_recipient(struct call *call)
     const struct channel *c = call->target.channel;
     const struct user *user = call->target.user;
     const struct recipient_draft *in = call->body;
-    const struct group_entry entry = { user, call->caller->id, in->nick };
+    const struct group_recipient entry = { user, call->caller->id, in->nick };
     bool is_new;
 
     if (!channel_is_private(c->type))
@@ -189,14 +187,14 @@ static enum err add_recipient(struct call *call)
     if (c->type == CHANNEL_DM)
         return create_group_from_direct(call, c, user->id);
     call_set_status(call, 204);
-    return group_add_entry(call, c, &entry, &is_new);
+    return group_add_recipient(call, c, &entry, &is_new);
 }
 
-/* --- leave and remove ------------------------------------------------------------------- */
+/* --- leaving a group, removing a recipient ------------------------------------------- */
 
 static enum err remove_recipient(struct call *call)
 {
-    const struct leave_query *query = call->query;
+    const struct channel_leave_query *query = call->query;
     const struct channel *c = call->target.channel;
     const struct user *user = call->target.user;
     enum err e;
@@ -205,7 +203,7 @@ static enum err remove_recipient(struct call *call)
         return c->type == CHANNEL_DM ? ERR_DM_CHANNEL : ERR_CHANNEL_TYPE;
     if (user->id != call->caller->id && c->owner_id.value != call->caller->id)
         return ERR_MISSING_PERMISSIONS;
-    if (!channel_is_recipient(call->tx, c->id, user->id, &e))
+    if (!user_is_channel_recipient(call->tx, c->id, user->id, &e))
         return e ? e : ERR_UNKNOWN_USER;
     return group_remove_user(call, c, user, query->silent);
 }

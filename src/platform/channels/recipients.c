@@ -9,13 +9,12 @@
 static const char IS_RECIPIENT[] =
     "select 1 from recipients where channel_id = $1 and user_id = $2";
 
-bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
-                          enum err *ret_error)
+bool user_is_channel_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
+                               enum err *ret_error)
 {
-    struct rows row;
     bool found = false;
 
-    *ret_error = tx_one(tx, IS_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), &row, &found);
+    *ret_error = tx_exists(tx, IS_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), &found);
     return found;
 }
 
@@ -28,7 +27,7 @@ enum err channel_list_other_recipients(struct tx *tx, snowflake channel_id, snow
     return tx_read_ids(tx, OTHERS, BIND(v_id(channel_id), v_id(viewer)), ret);
 }
 
-/* Columns of the row: channel id, nick, then those of the user. */
+/* Adds the recipient of a row with the columns channel id, nick, and the columns of the user. */
 static void add_recipient_from_row(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -39,8 +38,8 @@ static void add_recipient_from_row(const struct rows *r, struct channel *c)
     user_from_row(r, 2, user);
     if (row_is_null(r, 1))
         return;
-    struct channel_nick *nick = list_append(arena, &c->nicks.value, sizeof *nick);
-    *nick = (struct channel_nick){ user->id, row_text(r, 1) };
+    struct channel_nickname *nick = list_append(arena, &c->nicks.value, sizeof *nick);
+    *nick = (struct channel_nickname){ user->id, row_text(r, 1) };
     c->nicks.given = GIVEN;
 }
 
@@ -100,7 +99,8 @@ static void pins_time_from_row(const struct rows *row, struct channel *c)
     c->last_pin_timestamp = row_optional_int(row, 1);
 }
 
-/* Merges query rows into `channels`; rows start with a channel id, and both are sorted by it. */
+/* Merges the rows of a query into `channels`. The first column is the channel id; rows and channels
+ * are both sorted by it. */
 static enum err merge_rows_into_channels(struct tx *tx, struct sql sql, snowflake user_id,
                                          struct list *channels,
                                          void (*read)(const struct rows *row, struct channel *c))
@@ -137,22 +137,35 @@ enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct 
 
 static const char ADD_RECIPIENT[] =
     "insert into recipients (channel_id, user_id, nick, closed, since, in_group) "
-    "select id, $2, $3, $4, $5, case when type = 3 then 1 else 0 end from channels where id = $1";
+    "select id, $2, $3, $4, $5, case when type = 3 then 1 else 0 end from channels where id = $1 "
+    "on conflict do nothing";
 
 static enum err insert_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
-                                 struct opt_str nick, bool closed)
+                                 struct opt_str nick, bool closed, int64_t since)
 {
     return tx_exec(tx, ADD_RECIPIENT,
                    BIND(v_id(channel_id), v_id(user_id),
                         nick.given == GIVEN && nick.value.n ? v_text(nick.value) : v_null(),
-                        v_int(closed), v_int(clock_us())),
+                        v_int(closed), v_int(since)),
                    NULL);
 }
 
 enum err recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
                           struct opt_str nick)
 {
-    return insert_recipient(tx, channel_id, user_id, nick, false);
+    return insert_recipient(tx, channel_id, user_id, nick, false, clock_us());
+}
+
+enum err recipients_insert(struct tx *tx, snowflake channel_id, const struct list *users,
+                           bool closed)
+{
+    const snowflake *ids = users->items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < users->count && !e; i++)
+        e = insert_recipient(tx, channel_id, ids[i], (struct opt_str){ 0 }, closed,
+                             snowflake_to_ms(channel_id) * 1000);
+    return e;
 }
 
 static const char REMOVE_RECIPIENT[] =
@@ -166,7 +179,7 @@ enum err recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id
 static const char CLOSE_RECIPIENT[] =
     "update recipients set closed = 1 where channel_id = $1 and user_id = $2";
 
-enum err recipient_hide_channel(struct tx *tx, snowflake channel_id, snowflake user_id)
+enum err channel_hide_from_recipient(struct tx *tx, snowflake channel_id, snowflake user_id)
 {
     return tx_exec(tx, CLOSE_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), NULL);
 }
@@ -176,51 +189,49 @@ static const char COUNT_GROUPS[] =
 
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_GROUPS, BIND(v_id(user_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_GROUPS, BIND(v_id(user_id)), ret);
 }
 
-/* --- direct channels ------------------------------------------------------------------ */
+/* --- direct channels of two users ---------------------------------------------------- */
 
 static const char FIND_DIRECT[] =
     "select channel_id from direct_channels where low_id = $1 and high_id = $2";
 static const char ADD_DIRECT[] =
     "insert into direct_channels (low_id, high_id, channel_id) values ($1, $2, $3)";
 
-static enum err create_direct_channel(struct tx *tx, snowflake low, snowflake high,
-                                      struct channel *c)
+enum err direct_channel_find(struct tx *tx, snowflake a, snowflake b, snowflake *ret)
 {
-    const struct opt_str none = { .given = ABSENT };
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(tx, FIND_DIRECT, BIND(v_id(a < b ? a : b), v_id(a < b ? b : a)), &row, &found);
 
-    *c = (struct channel){ .id = snowflake_new(), .type = CHANNEL_DM };
-    enum err e = channel_insert(tx, c);
+    *ret = !e && found ? row_id(&row, 0) : 0;
+    return e;
+}
+
+enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowflake b, bool closed)
+{
+    snowflake both[] = { a < b ? a : b, a < b ? b : a };
+    enum err e = channel_insert(tx, &(struct channel){ .id = id, .type = CHANNEL_DM });
+
     if (!e)
-        e = insert_recipient(tx, c->id, low, none, true);
-    if (!e)
-        e = insert_recipient(tx, c->id, high, none, true);
-    if (!e)
-        e = tx_exec(tx, ADD_DIRECT, BIND(v_id(low), v_id(high), v_id(c->id)), NULL);
-    return e ? e : channel_find(tx, c->id, c);
+        e = recipients_insert(tx, id, &(struct list){ both, 2 }, closed);
+    return e ? e : tx_exec(tx, ADD_DIRECT, BIND(v_id(both[0]), v_id(both[1]), v_id(id)), NULL);
 }
 
 enum err direct_channel_find_or_create(struct tx *tx, snowflake a, snowflake b, struct channel *ret,
                                        bool *ret_new)
 {
-    snowflake low = a < b ? a : b, high = a < b ? b : a;
-    struct rows row;
-    bool found;
+    snowflake id;
+    enum err e = direct_channel_find(tx, a, b, &id);
 
-    enum err e = tx_one(tx, FIND_DIRECT, BIND(v_id(low), v_id(high)), &row, &found);
-    *ret_new = !e && !found;
-    if (e)
-        return e;
-    return found ? channel_find(tx, row_id(&row, 0), ret)
-                 : create_direct_channel(tx, low, high, ret);
+    *ret_new = !e && !id;
+    if (*ret_new) {
+        id = snowflake_new();
+        e = direct_channel_insert(tx, id, a, b, true);
+    }
+    return e ? e : channel_find(tx, id, ret);
 }
 
 static const char OPEN_FOR[] =
@@ -243,7 +254,7 @@ enum err private_channel_show_in_list(struct call *call, const struct channel *c
 static const char CLOSED_FOR[] =
     "select user_id from recipients where channel_id = $1 and closed = 1 order by user_id";
 
-enum err private_channel_show_to_all(struct call *call, const struct channel *c)
+enum err private_channel_show_to_recipients(struct call *call, const struct channel *c)
 {
     struct list users = { 0 };
     struct rows rows;
@@ -252,7 +263,7 @@ enum err private_channel_show_to_all(struct call *call, const struct channel *c)
     if (e)
         return e;
     while (rows_next(&rows))
-        ids_add(call->arena, &users, row_id(&rows, 0));
+        id_list_add(call->arena, &users, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < users.count; i++)
         e = private_channel_show_in_list(call, c, ((snowflake *)users.items)[i]);

@@ -2,7 +2,7 @@
 #include "api/deletion.h"
 #include "platform/channels/internal.h"
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "tag.id", .field = "tag_id", .doc = "A tag of the forum." },
     { .name = "overwrite.id", .field = "overwrite_id", .doc = "The id of a role or user." },
     { 0 },
@@ -167,7 +167,7 @@ const struct domain channels_domain = {
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &category_sync_job, &channel_updates_job,
                                               &thread_archiving_job, &channel_deletion_job, NULL },
-    .hooks = &(const struct hooks){ .guild_created = guild_channels_create_initial,
-                                    .guild_deleted = channels_mark_deleted_of_guild },
+    .hooks = &(const struct hook_listeners){ .guild_created = guild_insert_initial_channels,
+                                             .guild_deleted = channels_mark_deleted_of_guild },
     .deletions = channel_deletions,
 };

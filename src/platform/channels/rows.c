@@ -17,7 +17,8 @@
     "default_reaction, default_sort_order, default_forum_layout, default_tag_setting, "          \
     "applied_tags" counted
 
-/* channel_tails has newer values while many writers are active (messages/create.c). */
+/* The table channel_tails has newer values of last_message_id with concurrent writers
+ * (messages/create.c). */
 #define LAST_MESSAGE                                                \
     "coalesce((select max(t.last_message_id) from channel_tails t " \
     "where t.channel_id = channels.id), last_message_id)"
@@ -31,14 +32,15 @@
     "is null then null else (select p.available_tags from "        \
     "channels p where p.id = channels.parent_id) end"
 #define CHANNEL_COLUMNS COLUMNS_WITH(LAST_MESSAGE, MESSAGE_COUNT, COUNTED)
-/* Membership of user $2 in the thread; appended after the other columns. */
+/* Columns of user $2's membership in the thread, selected after the columns of the channel. */
 #define OWN_COLUMNS                                                                    \
     ", (select o.joined_at from thread_members o where o.thread_id = channels.id and " \
     "o.user_id = $2), (select o.flags from thread_members o where o.thread_id = "      \
     "channels.id and o.user_id = $2)"
 
 enum { TYPE_COLUMN = 2, LAST_COLUMN = 13, COUNT_COLUMN = 23, OWN_COLUMN = 36 };
-/* Maximum number of children returned, archived threads last; further threads get no events. */
+/* Maximum number of children that are listed, archived threads last. Deletion emits no events for
+ * further threads. */
 enum { MOST_CHILDREN = 500 };
 
 static struct opt_int given_int_from_row(const struct rows *r, int column)
@@ -54,25 +56,26 @@ static const struct thread_metadata *thread_metadata_from_row(const struct rows 
     *t = (struct thread_metadata){
         .archived = row_bool(r, 19),
         .archive_timestamp =
-            row_is_null(r, 20) ? snowflake_ms(row_id(r, 0)) * 1000 : row_int(r, 20),
+            row_is_null(r, 20) ? snowflake_to_ms(row_id(r, 0)) * 1000 : row_int(r, 20),
         .auto_archive_duration = row_int(r, 21),
         .locked = row_bool(r, 22),
-        .create_timestamp = { GIVEN, snowflake_ms(row_id(r, 0)) * 1000 },
+        .create_timestamp = { GIVEN, snowflake_to_ms(row_id(r, 0)) * 1000 },
     };
     if (row_int(r, TYPE_COLUMN) == CHANNEL_PRIVATE_THREAD)
-        t->invitable = opt_bool_of(row_bool(r, 26));
+        t->invitable = opt_bool_given(row_bool(r, 26));
     return t;
 }
 
-/* total_message_sent excludes the first message of a post, message_count also deleted messages. */
+/* total_message_sent excludes the first message of a forum post; message_count also excludes
+ * deleted messages. */
 static void read_message_counts(const struct rows *r, struct channel *c)
 {
     c->messages_written = row_int(r, 23);
     c->has_starter_message = row_bool(r, 24);
     int64_t sent = c->messages_written - c->has_starter_message, left = sent - row_int(r, 25);
-    c->total_message_sent = opt_int_of(sent > 0 ? sent : 0);
-    c->message_count = opt_int_of(left > 0 ? left : 0);
-    c->member_count = opt_int_of(row_int(r, 34));
+    c->total_message_sent = opt_int_given(sent > 0 ? sent : 0);
+    c->message_count = opt_int_given(left > 0 ? left : 0);
+    c->member_count = opt_int_given(row_int(r, 34));
 }
 
 static bool tags_contain(const struct list *tags, snowflake id)
@@ -85,8 +88,8 @@ static bool tags_contain(const struct list *tags, snowflake id)
     return false;
 }
 
-/* Ignores tags that the forum has deleted, because the threads with such tags, possibly many, are
- * not updated. */
+/* Ignores tags that the forum no longer has: when a tag is deleted, the threads with that tag,
+ * possibly many, are not updated. */
 static void read_forum_tags(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -99,7 +102,7 @@ static void read_forum_tags(const struct rows *r, struct channel *c)
         c->applied_tags.given = GIVEN;
         for (size_t i = 0; i < own.count; i++)
             if (tags_contain(&all, ids[i]))
-                ids_add(arena, &c->applied_tags.value, ids[i]);
+                id_list_add(arena, &c->applied_tags.value, ids[i]);
     }
     if (!channel_has_posts(c->type))
         return;
@@ -192,8 +195,8 @@ enum err user_channels_list_page(struct tx *tx, snowflake user_id, snowflake aft
 static const char FIND_CHANNEL[] =
     "select " CHANNEL_COLUMNS " from channels where id = $1 and type >= 0";
 
-/* FIND_CHANNEL in two parts: columns that rarely change, which the query cache may hold, and
- * columns that every message changes. */
+/* FIND_CHANNEL split into two queries: columns that rarely change, which the query cache may hold,
+ * and columns that every message changes. */
 static const char FIND_STABLE_COLUMNS[] =
     "select " COLUMNS_WITH("0", "0", COUNTED) " from channels where id = $1 and type >= 0";
 static const char FIND_CHANGING_COLUMNS[] =
@@ -231,13 +234,6 @@ enum err channel_find_without_overwrites(struct tx *tx, snowflake id, struct cha
     if (!e)
         channel_from_row(&row, ret);
     return e;
-}
-
-void channel_prefetch(struct tx *tx, snowflake id, bool overwrites)
-{
-    tx_prefetch(tx, FIND_CHANNEL, BIND(v_id(id)));
-    if (overwrites)
-        tx_prefetch(tx, OVERWRITES_OF_CHANNEL, BIND(v_id(id)));
 }
 
 enum err channel_read_overwrites(struct tx *tx, struct channel *c)
@@ -293,7 +289,7 @@ enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_chan
     if (e)
         return e;
 
-    /* The channels and the rows are both ordered by channel id. */
+    /* The channels and the rows of overwrites are both ordered by channel id. */
     struct channel *c = ret_channels->items, *end = c + ret_channels->count;
     while (rows_next(&rows)) {
         while (c < end && c->id < row_id(&rows, 4))
@@ -304,10 +300,10 @@ enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_chan
     return rows_end(&rows);
 }
 
-/* --- children ------------------------------------------------------------------------- */
+/* --- channels of a category, threads of a channel ------------------------------------ */
 
-/* A channel may have 100,000 archived threads: open threads are found through the guild's index,
- * and of the archived ones only as many are read as are returned. */
+/* A channel may have 100,000 archived threads: open threads are found through an index on guild_id,
+ * and only as many archived threads are read as are returned. */
 static const char OPEN_OF_PARENT[] =
     "select " CHANNEL_COLUMNS " from channels where guild_id = "
     "(select guild_id from channels where id = $1) and thread_archived = 0 and "
@@ -354,16 +350,10 @@ static const char COUNT_CHILDREN[] = "select count(*) from channels where parent
 
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_CHILDREN, BIND(v_id(parent_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_CHILDREN, BIND(v_id(parent_id)), ret);
 }
 
-/* --- threads, with the viewer's membership ---------------------------------------------- */
+/* --- lists of threads, with the viewer's membership ---------------------------------- */
 
 static void read_viewer_membership(const struct rows *r, snowflake user_id, struct channel *c)
 {
@@ -399,7 +389,7 @@ static const struct sql THREAD_LISTS[] = {
                          "order by id desc"),
 };
 
-enum err threads_list(struct tx *tx, const struct thread_page *page, struct list *ret)
+enum err threads_list(struct tx *tx, const struct thread_list_query *page, struct list *ret)
 {
     const struct value values[] = { v_id(page->of),      v_id(page->viewer), v_int(page->type),
                                     v_int(page->before), v_int(page->limit), v_id(page->guild_id) };

@@ -188,25 +188,25 @@ static const struct schema overwrite_edit_schema = {
 };
 
 static const struct field channels_query_fields[] = {
-    { FIELD(struct channels_query, permissions), .type = &type_bool, .flags = OPTIONAL,
+    { FIELD(struct guild_channels_query, permissions), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Include the caller's permissions in each channel" },
     { 0 },
 };
 const struct schema channels_query_schema = {
     .name = "ChannelsQuery",
-    .size = sizeof(struct channels_query),
+    .size = sizeof(struct guild_channels_query),
     .fields = channels_query_fields,
     .doc = "Options for listing channels.",
 };
 
 static const struct field leave_query_fields[] = {
-    { FIELD(struct leave_query, silent), .type = &type_bool, .flags = OPTIONAL,
+    { FIELD(struct channel_leave_query, silent), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Leave a group without a system message" },
     { 0 },
 };
 const struct schema leave_query_schema = {
     .name = "LeaveQuery",
-    .size = sizeof(struct leave_query),
+    .size = sizeof(struct channel_leave_query),
     .fields = leave_query_fields,
     .doc = "Options for leaving a channel.",
 };

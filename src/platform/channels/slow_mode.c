@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 
-/* SQL statements. Messages and threads have separate timestamps: a member who has just written can
- * start a thread. */
+/* SQL statements for each enum slow_mode_kind. Messages and threads have separate timestamps, so a
+ * member who has just written can start a thread. */
 static const struct slow_mode_statements {
     struct sql last, record;
 } slow_mode_statements[] = {
@@ -27,8 +27,8 @@ static bool slow_mode_applies(const struct channel *c, uint64_t perms)
     return !channel_is_private(c->type) && c->rate_limit_per_user.value && !(perms & exempt);
 }
 
-enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_writer *writer,
-                                enum slow_kind kind, int64_t *ret_ms)
+enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_writer *writer,
+                                enum slow_mode_kind kind, int64_t *ret_ms)
 {
     int64_t pause = writer->channel->rate_limit_per_user.value * 1000000;
     struct rows row;
@@ -48,9 +48,9 @@ enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_writer *writer,
 }
 
 enum err slow_mode_remaining_for_caller(struct call *call, const struct channel *c,
-                                        enum slow_kind kind, int64_t *ret_ms)
+                                        enum slow_mode_kind kind, int64_t *ret_ms)
 {
-    const struct slow_writer writer = { c, call->caller->id, call->target.permissions };
+    const struct slow_mode_writer writer = { c, call->caller->id, call->target.permissions };
 
     *ret_ms = 0;
     return call->caller->kind == CALLER_BOT
@@ -58,7 +58,8 @@ enum err slow_mode_remaining_for_caller(struct call *call, const struct channel 
                : slow_mode_remaining_ms(call->tx, &writer, kind, ret_ms);
 }
 
-enum err slow_mode_record_message(struct call *call, const struct channel *c, enum slow_kind kind)
+enum err slow_mode_record_message(struct call *call, const struct channel *c,
+                                  enum slow_mode_kind kind)
 {
     int64_t left;
     enum err e = slow_mode_remaining_for_caller(call, c, kind, &left);

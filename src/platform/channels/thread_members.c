@@ -32,7 +32,7 @@ enum err thread_member_find(struct tx *tx, snowflake thread_id, snowflake user_i
 }
 
 /* Reads the mute settings, which only the member can see. */
-enum err thread_member_read_mute(struct tx *tx, struct thread_member *m)
+enum err thread_member_read_mute_settings(struct tx *tx, struct thread_member *m)
 {
     struct rows row;
     bool found;
@@ -41,7 +41,7 @@ enum err thread_member_read_mute(struct tx *tx, struct thread_member *m)
 
     if (e || !found)
         return e;
-    m->muted = opt_bool_of(row_bool(&row, 4));
+    m->muted = opt_bool_given(row_bool(&row, 4));
     if (row_is_null(&row, 6))
         return OK;
     struct mute_config *mute = arena_alloc(tx_arena(tx), sizeof *mute);
@@ -80,13 +80,7 @@ static const char COUNT_MEMBERS[] = "select count(*) from thread_members where t
 
 enum err thread_count_members(struct tx *tx, snowflake thread_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_MEMBERS, BIND(v_id(thread_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_MEMBERS, BIND(v_id(thread_id)), ret);
 }
 
 static const char ADD_MEMBER[] =
@@ -94,12 +88,12 @@ static const char ADD_MEMBER[] =
     "values ($1, $2, $3, $4, $5) on conflict (thread_id, user_id) do nothing";
 
 enum err thread_member_insert(struct tx *tx, const struct channel *thread, snowflake user_id,
-                              int64_t flags, bool *ret_new)
+                              int64_t flags, int64_t joined_at, bool *ret_new)
 {
     int64_t added;
     enum err e = tx_exec(tx, ADD_MEMBER,
                          BIND(v_id(thread->id), v_id(user_id), v_id(thread->guild_id.value),
-                              v_int(clock_us()), v_int(flags)),
+                              v_int(joined_at), v_int(flags)),
                          &added);
 
     *ret_new = !e && added > 0;
@@ -160,7 +154,7 @@ static const char OWN_IN_GUILD[] =
     "m.thread_id = c.id and m.user_id = $2 where c.guild_id = $1 and c.thread_archived = 0 and "
     "c.type between 10 and 12 order by c.id";
 
-/* The threads and the rows are both ordered by thread id. */
+/* The threads and the rows of thread members are both ordered by thread id. */
 enum err threads_read_viewer_membership(struct tx *tx, snowflake guild_id, snowflake user_id,
                                         struct list *threads)
 {

@@ -3,14 +3,14 @@
 #include "model/thread.h"
 #include "platform/channels/internal.h"
 
-/* --- overwrites ----------------------------------------------------------------------- */
+/* --- permission overwrites ----------------------------------------------------------- */
 
 static const char ADD_OVERWRITE[] =
     "insert into overwrites (channel_id, target_id, type, allow, deny) "
     "values ($1, $2, $3, $4, $5) on conflict (channel_id, target_id) "
     "do update set type = excluded.type, allow = excluded.allow, deny = excluded.deny";
 
-enum err overwrite_write(struct tx *tx, snowflake channel_id, const struct overwrite *o)
+enum err channel_overwrite_write(struct tx *tx, snowflake channel_id, const struct overwrite *o)
 {
     return tx_exec(tx, ADD_OVERWRITE,
                    BIND(v_id(channel_id), v_id(o->id), v_int(o->type),
@@ -27,7 +27,7 @@ enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct li
     enum err e = tx_exec(tx, CLEAR_OVERWRITES, BIND(v_id(channel_id)), NULL);
 
     for (size_t i = 0; !e && i < overwrites->count; i++)
-        e = overwrite_write(tx, channel_id, &o[i]);
+        e = channel_overwrite_write(tx, channel_id, &o[i]);
     return e;
 }
 
@@ -42,14 +42,12 @@ static const char COPY_OVERWRITES[] =
     "on conflict (channel_id, target_id) "
     "do update set type = excluded.type, allow = excluded.allow, deny = excluded.deny";
 
-enum err overwrites_synchronize(struct tx *tx, snowflake from_id, snowflake to_id)
+enum err channel_overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id)
 {
     enum err e = tx_exec(tx, DROP_OTHERS, BIND(v_id(from_id), v_id(to_id)), NULL);
 
     return e ? e : tx_exec(tx, COPY_OVERWRITES, BIND(v_id(from_id), v_id(to_id)), NULL);
 }
-
-/* --- channels ------------------------------------------------------------------------- */
 
 static int64_t int_or_default(struct opt_int i, int64_t otherwise)
 {
@@ -63,7 +61,7 @@ static struct value bind_list(struct tx *tx, const struct type *type, const stru
     return v_text(json_column_encode(tx_arena(tx), type, &list->value));
 }
 
-/* Posts always have a list of tags, possibly empty; other channels have null. */
+/* A forum post always has a list of tags, possibly empty; other channels have null. */
 static struct value bind_applied_tags(struct tx *tx, const struct opt_list *tags)
 {
     return tags->given == GIVEN ? v_text(json_column_encode(tx_arena(tx), &type_ids, &tags->value))

@@ -9,8 +9,6 @@
 
 enum { DIGEST_BYTES = 32 };
 
-/* --- the address book ----------------------------------------------------------------- */
-
 static const char FIND_LIST[] =
     "select name, friend_sync, allowed_in_suggestions from contact_lists where user_id = $1";
 static const char SAVE_LIST[] =
@@ -19,7 +17,7 @@ static const char SAVE_LIST[] =
     "friend_sync = excluded.friend_sync, synced_at = excluded.synced_at, "
     "allowed_in_suggestions = excluded.allowed_in_suggestions";
 
-enum err contact_list_find(struct tx *tx, snowflake user_id, struct contact_list *ret)
+enum err address_book_find(struct tx *tx, snowflake user_id, struct address_book *ret)
 {
     struct rows row;
     bool found;
@@ -27,18 +25,18 @@ enum err contact_list_find(struct tx *tx, snowflake user_id, struct contact_list
 
     if (e)
         return e;
-    *ret = (struct contact_list){
+    *ret = (struct address_book){
         .name = { .given = GIVEN_NULL },
         .friend_sync = true,
         .allowed_in_suggestions = SUGGEST_TO_EVERYBODY,
     };
     if (found)
-        *ret = (struct contact_list){ row_optional_text(&row, 0), row_bool(&row, 1),
+        *ret = (struct address_book){ row_optional_text(&row, 0), row_bool(&row, 1),
                                       row_int(&row, 2) };
     return OK;
 }
 
-enum err contact_list_write(struct tx *tx, snowflake user_id, const struct contact_list *l)
+enum err address_book_write(struct tx *tx, snowflake user_id, const struct address_book *l)
 {
     return tx_exec(tx, SAVE_LIST,
                    BIND(v_id(user_id), v_text(l->name.value), v_int(l->friend_sync),
@@ -46,9 +44,9 @@ enum err contact_list_write(struct tx *tx, snowflake user_id, const struct conta
                    NULL);
 }
 
-/* --- phone numbers -------------------------------------------------------------------- */
+/* --- storing digests of phone numbers ------------------------------------------------ */
 
-struct str contact_digest(const struct auth *auth, struct arena *arena, struct str number)
+struct str phone_number_digest(const struct auth *auth, struct arena *arena, struct str number)
 {
     unsigned char *digest = arena_alloc(arena, DIGEST_BYTES);
 
@@ -67,7 +65,9 @@ static const char ADD_MANY[] =
          "($1, $24, $25), ($1, $26, $27), ($1, $28, $29), ($1, $30, $31), ($1, $32, $33)" CHANGES;
 static const char EXISTS[] = "select 1 from contacts where user_id = $1 and digest = $2";
 
-enum { ROWS_PER_STATEMENT = 16 }; /* rows of ADD_MANY and numbers of BY_PHONES */
+enum {
+    ROWS_PER_STATEMENT = 16
+}; /* number of rows of ADD_MANY, and of phone numbers of BY_PHONES */
 
 static int compare_digests(const void *a, const void *b)
 {
@@ -79,7 +79,6 @@ static bool is_same_name(struct opt_str a, struct opt_str b)
     return (a.given == GIVEN) == (b.given == GIVEN) && str_eq(a.value, b.value);
 }
 
-/* Sorts by digest and removes duplicates. */
 static void sort_and_deduplicate(struct list *contacts)
 {
     struct contact *all = contacts->items;
@@ -153,9 +152,7 @@ enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contact
 
 enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, EXISTS, BIND(v_id(user_id), v_bytes(digest)), &row, ret);
+    return tx_exists(tx, EXISTS, BIND(v_id(user_id), v_bytes(digest)), ret);
 }
 
 /* --- accounts by phone number --------------------------------------------------------- */
@@ -198,7 +195,7 @@ static const char OWNERS[] =
     "where c.digest = $1 and l.friend_sync = 1 and l.allowed_in_suggestions = 2 "
     "order by c.user_id limit 1000";
 
-enum err contact_list_owners(struct tx *tx, struct str digest, struct list *ret)
+enum err address_book_owners_with_phone(struct tx *tx, struct str digest, struct list *ret)
 {
     return tx_read_ids(tx, OWNERS, BIND(v_bytes(digest)), ret);
 }

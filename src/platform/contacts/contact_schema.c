@@ -34,22 +34,22 @@ const struct type contact_account_body = { .kind = KIND_OBJECT,
                                            .schema = &contact_account_body_schema };
 
 static const struct field contact_account_fields[] = {
-    { FIELD(struct contact_account, id), .type = &type_text },
-    { FIELD(struct contact_account, type), .type = &type_text },
-    { FIELD(struct contact_account, name), .type = &type_text },
-    { FIELD(struct contact_account, verified), .type = &type_bool },
-    { FIELD(struct contact_account, revoked), .type = &type_bool },
-    { FIELD(struct contact_account, visibility), .type = &type_count },
-    { FIELD(struct contact_account, metadata_visibility), .type = &type_count },
-    { FIELD(struct contact_account, friend_sync), .type = &type_bool },
-    { FIELD(struct contact_account, show_activity), .type = &type_bool },
-    { FIELD(struct contact_account, two_way_link), .type = &type_bool },
-    { FIELD(struct contact_account, integrations), .type = &type_always_empty_list },
+    { FIELD(struct contact_connection, id), .type = &type_text },
+    { FIELD(struct contact_connection, type), .type = &type_text },
+    { FIELD(struct contact_connection, name), .type = &type_text },
+    { FIELD(struct contact_connection, verified), .type = &type_bool },
+    { FIELD(struct contact_connection, revoked), .type = &type_bool },
+    { FIELD(struct contact_connection, visibility), .type = &type_count },
+    { FIELD(struct contact_connection, metadata_visibility), .type = &type_count },
+    { FIELD(struct contact_connection, friend_sync), .type = &type_bool },
+    { FIELD(struct contact_connection, show_activity), .type = &type_bool },
+    { FIELD(struct contact_connection, two_way_link), .type = &type_bool },
+    { FIELD(struct contact_connection, integrations), .type = &type_always_empty_list },
     { 0 },
 };
 static const struct schema contact_account_schema = {
     .name = "ContactAccount",
-    .size = sizeof(struct contact_account),
+    .size = sizeof(struct contact_connection),
     .fields = contact_account_fields,
     .doc = "An address book, in the format of a connection.",
 };
@@ -121,12 +121,12 @@ const struct type contact_settings_reply = { .kind = KIND_OBJECT,
                                              .schema = &contact_settings_schema };
 
 static const struct field connections_changed_fields[] = {
-    { FIELD(struct connections_changed, user_id), .type = &type_id },
+    { FIELD(struct connections_changed_event, user_id), .type = &type_id },
     { 0 },
 };
 const struct schema connections_changed_schema = {
     .name = "ContactsChanged",
-    .size = sizeof(struct connections_changed),
+    .size = sizeof(struct connections_changed_event),
     .fields = connections_changed_fields,
     .doc = "The user whose connections changed.",
 };

@@ -10,7 +10,7 @@ static const struct rate_limit limit_contacts = { .name = "contacts",
                                                   .count = 10,
                                                   .window_s = 600 };
 
-/* The caller needs a phone number to search by phone number. */
+/* Only callers with a phone number may search by phone number. *ret is the caller's number. */
 static enum err require_caller_phone(struct call *call, struct str *ret)
 {
     struct user me;
@@ -26,17 +26,18 @@ static enum err require_caller_phone(struct call *call, struct str *ret)
 
 static void emit_contacts_connection_update(struct call *call)
 {
-    struct connections_changed changed = { call->caller->id };
+    struct connections_changed_event changed = { call->caller->id };
 
     call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, audience_of_user(call->caller->id),
               &connections_changed_schema, &changed);
 }
 
-/* --- suggestions of the caller to others ---------------------------------------------- */
+/* --- suggestions of the caller to other users ---------------------------------------- */
 
-/* *ret is true if the address book still allows suggesting the caller to the owner of this phone
- * number: the book allows everybody, or it contains the number. A reverse suggestion needs both. */
-static enum err suggestion_is_still_allowed(struct call *call, const struct contact_list *mine,
+/* *ret is true if the caller's address book still allows that the caller is suggested to the owner
+ * of this phone number: it allows everybody, or it contains the number. A suggestion that was made
+ * because the other user has the caller's number needs both. */
+static enum err suggestion_is_still_allowed(struct call *call, const struct address_book *mine,
                                             bool reverse, struct opt_str phone, bool *ret)
 {
     bool all = mine->allowed_in_suggestions == SUGGEST_TO_EVERYBODY;
@@ -44,19 +45,19 @@ static enum err suggestion_is_still_allowed(struct call *call, const struct cont
     *ret = all && !reverse;
     if (*ret || (reverse && !(all && mine->friend_sync)) || phone.given != GIVEN)
         return OK;
-    return contact_exists(call->tx, call->caller->id,
-                          contact_digest(api_options(call->api)->auth, call->arena, phone.value),
-                          ret);
+    return contact_exists(
+        call->tx, call->caller->id,
+        phone_number_digest(api_options(call->api)->auth, call->arena, phone.value), ret);
 }
 
-/* Withdraws the suggestions of the caller to users whom the address book no longer allows. */
-static enum err withdraw_suggestions(struct call *call, const struct contact_list *mine,
+/* Deletes suggestions of the caller to users to whom the address book no longer allows them. */
+static enum err withdraw_suggestions(struct call *call, const struct address_book *mine,
                                      struct str source)
 {
     snowflake me = call->caller->id;
     bool reverse = str_is(source, SOURCE_REVERSE);
     struct list owners;
-    enum err e = suggestion_read_owners(call->tx, me, source, &owners);
+    enum err e = suggestion_read_recipients(call->tx, me, source, &owners);
 
     for (size_t i = 0; !e && i < owners.count; i++) {
         snowflake owner = ((const snowflake *)owners.items)[i];
@@ -72,7 +73,7 @@ static enum err withdraw_suggestions(struct call *call, const struct contact_lis
     return e;
 }
 
-static enum err withdraw_all_suggestions(struct call *call, const struct contact_list *mine)
+static enum err withdraw_all_suggestions(struct call *call, const struct address_book *mine)
 {
     enum err e = withdraw_suggestions(call, mine, STR(SOURCE_CONTACTS));
 
@@ -89,25 +90,25 @@ static enum err delete_address_book(struct call *call)
     enum err e = contacts_replace(call->tx, me, &none);
 
     if (!e)
-        e = suggestions_replace(call, me, STR(SOURCE_CONTACTS), &none);
-    return e ? e : suggestions_replace(call, me, STR(SOURCE_REVERSE), &none);
+        e = suggestions_replace_of_source(call, me, STR(SOURCE_CONTACTS), &none);
+    return e ? e : suggestions_replace_of_source(call, me, STR(SOURCE_REVERSE), &none);
 }
 
 static enum err put_contact_account(struct call *call)
 {
     const struct contact_account_body *in = call->body;
-    struct contact_list list;
+    struct address_book list;
     struct str phone;
 
     enum err e = require_caller_phone(call, &phone);
     if (!e)
-        e = contact_list_find(call->tx, call->caller->id, &list);
+        e = address_book_find(call->tx, call->caller->id, &list);
     if (e)
         return e;
     list.name = opt_str_or_null(in->name);
     if (in->friend_sync.given == GIVEN)
         list.friend_sync = in->friend_sync.value;
-    e = contact_list_write(call->tx, call->caller->id, &list);
+    e = address_book_write(call->tx, call->caller->id, &list);
     if (!e && !list.friend_sync)
         e = delete_address_book(call);
     if (!e)
@@ -116,14 +117,14 @@ static enum err put_contact_account(struct call *call)
         return e;
 
     emit_contacts_connection_update(call);
-    struct contact_account out = {
+    struct contact_connection out = {
         .id = STR("@me"),
         .type = STR("contacts"),
         .name = in->name,
         .verified = true,
         .friend_sync = list.friend_sync,
     };
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 /* --- PUT …/external-friend-list-entries ----------------------------------------------- */
@@ -140,7 +141,7 @@ static enum err compute_contact_digests(struct call *call)
             (const struct contact_entry *)in->friend_list_entries.items + i;
         struct contact *c = list_append(call->arena, out, sizeof *c);
 
-        c->digest = contact_digest(auth, call->arena, entry->friend_id);
+        c->digest = phone_number_digest(auth, call->arena, entry->friend_id);
         c->name = entry->name;
     }
     return OK;
@@ -155,15 +156,16 @@ static enum err prepare_put_contacts(struct call *call)
 static enum err can_be_found_by_phone(struct tx *tx, snowflake id, bool *ret)
 {
     struct user_settings settings;
-    enum err e = settings_find(tx, id, &settings);
+    enum err e = user_settings_find(tx, id, &settings);
 
     *ret = !e && settings.friend_discovery_flags.value & FOUND_BY_PHONE;
     return e;
 }
 
-/* Some accounts allow suggestions only to users in their own address book. */
+/* *ret is true if the other account can be found by phone number and, if it allows suggestions only
+ * to users in its own address book, has the caller's number there. */
 static enum err account_allows_suggestion(struct call *call, snowflake other, struct str my_digest,
-                                          const struct contact_list *theirs, bool *ret)
+                                          const struct address_book *theirs, bool *ret)
 {
     enum err e = can_be_found_by_phone(call->tx, other, ret);
 
@@ -177,10 +179,10 @@ static enum err add_suggestion(struct call *call, snowflake other, struct opt_st
                                int64_t score, struct list *offers)
 {
     const struct contacts_body *in = call->body;
-    struct contact_list theirs;
+    struct address_book theirs;
     struct list mutual = { 0 };
 
-    enum err e = contact_list_find(call->tx, other, &theirs);
+    enum err e = address_book_find(call->tx, other, &theirs);
     if (!e && in->include_mutual_friends_count)
         e = mutual_friends(call->tx, call->caller->id, other, &mutual);
     if (e)
@@ -193,7 +195,7 @@ static enum err add_suggestion(struct call *call, snowflake other, struct opt_st
         .score = score,
     };
     if (in->include_mutual_friends_count)
-        o->mutual_friends = opt_int_of((int64_t)mutual.count);
+        o->mutual_friends = opt_int_given((int64_t)mutual.count);
     return OK;
 }
 
@@ -226,12 +228,12 @@ static enum err suggest_contacts_of_caller(struct call *call, struct str my_dige
 
     for (size_t i = 0; !e && i < owners.count; i++) {
         const struct phone_owner *other = (const struct phone_owner *)owners.items + i;
-        struct contact_list theirs;
+        struct address_book theirs;
         bool allowed = false;
 
         if (is_already_suggested(offers, other->id))
             continue;
-        e = contact_list_find(call->tx, other->id, &theirs);
+        e = address_book_find(call->tx, other->id, &theirs);
         if (!e)
             e = account_allows_suggestion(call, other->id, my_digest, &theirs, &allowed);
         if (!e && allowed)
@@ -250,7 +252,7 @@ static enum err suggest_users_who_have_caller(struct call *call, struct str my_d
     enum err e = OK;
 
     if (in->add_reverse_friend_suggestions)
-        e = contact_list_owners(call->tx, my_digest, &owners);
+        e = address_book_owners_with_phone(call->tx, my_digest, &owners);
     for (size_t i = 0; !e && i < owners.count; i++) {
         snowflake other = ((const snowflake *)owners.items)[i];
         bool found;
@@ -265,10 +267,10 @@ static enum err suggest_users_who_have_caller(struct call *call, struct str my_d
 static enum err write_address_book(struct call *call)
 {
     const struct contacts_body *in = call->body;
-    struct contact_list list;
+    struct address_book list;
     struct user me;
 
-    enum err e = contact_list_find(call->tx, call->caller->id, &list);
+    enum err e = address_book_find(call->tx, call->caller->id, &list);
     if (!e && !list.friend_sync)
         e = ERR_CONTACT_SYNC_DISABLED;
     if (!e)
@@ -278,7 +280,7 @@ static enum err write_address_book(struct call *call)
     if (list.name.given != GIVEN)
         list.name = opt_str_or_null(me.username);
     list.allowed_in_suggestions = in->allowed_in_suggestions;
-    e = contact_list_write(call->tx, me.id, &list);
+    e = address_book_write(call->tx, me.id, &list);
     if (!e)
         e = contacts_replace(call->tx, me.id, call_passed_data(call, "list"));
     return e ? e : withdraw_all_suggestions(call, &list);
@@ -287,13 +289,14 @@ static enum err write_address_book(struct call *call)
 static bool is_from_contacts(const struct friend_suggestion *s)
 {
     for (size_t i = 0; i < s->reasons.count; i++)
-        if (str_is(((const struct suggestion_reason *)s->reasons.items)[i].platform,
+        if (str_is(((const struct friend_suggestion_reason *)s->reasons.items)[i].platform,
                    SOURCE_CONTACTS))
             return true;
     return false;
 }
 
-/* Replies with the suggestions, and a token for sending friend requests to all of them. */
+/* Replies with the suggested users, and a token with which the client can send friend requests to
+ * all. */
 static enum err reply_with_suggestions(struct call *call)
 {
     struct contacts_reply out = { .bulk_add_token = { .given = GIVEN_NULL } };
@@ -307,12 +310,12 @@ static enum err reply_with_suggestions(struct call *call)
             continue;
         *(struct friend_suggestion *)list_append(call->arena, &out.friend_suggestions, sizeof *s) =
             *s;
-        ids_add(call->arena, &ids, s->suggested_user->id);
+        id_list_add(call->arena, &ids, s->suggested_user->id);
     }
     if (!e)
         e = bulk_friend_token_issue(call, &ids, &out.bulk_add_token.value);
     out.bulk_add_token.given = GIVEN;
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static enum err put_contacts(struct call *call)
@@ -328,29 +331,27 @@ static enum err put_contacts(struct call *call)
         e = write_address_book(call);
     if (e)
         return e;
-    digest = contact_digest(api_options(call->api)->auth, call->arena, phone);
+    digest = phone_number_digest(api_options(call->api)->auth, call->arena, phone);
     e = suggest_contacts_of_caller(call, digest, &forward);
     if (!e)
         e = suggest_users_who_have_caller(call, digest, &reverse);
     if (!e)
-        e = suggestions_replace(call, me, STR(SOURCE_CONTACTS), &forward);
+        e = suggestions_replace_of_source(call, me, STR(SOURCE_CONTACTS), &forward);
     if (!e)
-        e = suggestions_replace(call, me, STR(SOURCE_REVERSE), &reverse);
+        e = suggestions_replace_of_source(call, me, STR(SOURCE_REVERSE), &reverse);
     if (e)
         return e;
-    return in->background ? call_reply(call, &nothing) : reply_with_suggestions(call);
+    return in->background ? call_reply_object(call, &nothing) : reply_with_suggestions(call);
 }
 
 static enum err get_contact_settings(struct call *call)
 {
-    struct contact_list list;
-    enum err e = contact_list_find(call->tx, call->caller->id, &list);
+    struct address_book list;
+    enum err e = address_book_find(call->tx, call->caller->id, &list);
     struct contact_settings out = { list.allowed_in_suggestions };
 
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 #define CONTACTS "/users/@me/connections/contacts/@me"
 

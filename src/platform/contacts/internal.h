@@ -27,8 +27,8 @@ struct contacts_reply {
     struct opt_str bulk_add_token;
     struct list friend_suggestions; /* struct friend_suggestion */
 };
-/* The address book in the JSON format of a connection. */
-struct contact_account {
+/* An address book, which the API shows as a connection to a platform named "contacts". */
+struct contact_connection {
     struct str id, type, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;
     int64_t visibility, metadata_visibility;
@@ -37,7 +37,7 @@ struct contact_account {
 struct contact_settings {
     int64_t allowed_in_suggestions;
 };
-struct connections_changed {
+struct connections_changed_event {
     snowflake user_id;
 };
 
@@ -47,23 +47,23 @@ extern const struct schema connections_changed_schema;
 
 /* --- contact_rows.c: address books ---------------------------------------------------- */
 
-/* Users to whom an account with an address book may be suggested as a friend. */
+/* Users to whom the owner of an address book may be suggested as a friend. */
 enum suggestion_audience { SUGGEST_TO_MUTUAL_CONTACTS = 1, SUGGEST_TO_EVERYBODY = 2 };
 
-struct contact_list {
-    struct opt_str name; /* GIVEN_NULL: no address book yet */
+struct address_book {
+    struct opt_str name; /* null if the user has no address book yet */
     bool friend_sync;
     int64_t allowed_in_suggestions;
 };
-enum err contact_list_find(struct tx *tx, snowflake user_id, struct contact_list *ret);
-enum err contact_list_write(struct tx *tx, snowflake user_id, const struct contact_list *l);
+enum err address_book_find(struct tx *tx, snowflake user_id, struct address_book *ret);
+enum err address_book_write(struct tx *tx, snowflake user_id, const struct address_book *l);
 
-/* A phone number and its name in the stored form. */
+/* An entry of an address book as stored: digest of the phone number, and name. */
 struct contact {
     struct str digest;
     struct opt_str name;
 };
-struct str contact_digest(const struct auth *auth, struct arena *arena, struct str number);
+struct str phone_number_digest(const struct auth *auth, struct arena *arena, struct str number);
 /* Replaces the address book with these entries (struct contact); sorts the list. */
 enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contacts);
 enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, bool *ret);
@@ -72,9 +72,10 @@ struct phone_owner {
     snowflake id;
     struct str phone;
 };
-/* Returns the accounts (struct phone_owner) with these numbers (struct contact_entry). */
+/* Finds the accounts (struct phone_owner) with the phone numbers of these struct contact_entry. */
 enum err users_find_by_phone(struct tx *tx, const struct list *entries, struct list *ret);
-/* Lists the accounts whose address book contains this number and allows everybody. */
-enum err contact_list_owners(struct tx *tx, struct str digest, struct list *ret);
+/* Lists the accounts whose address book contains the phone number with this digest, if they allow
+ * suggestions to everybody. */
+enum err address_book_owners_with_phone(struct tx *tx, struct str digest, struct list *ret);
 
 #endif

@@ -12,8 +12,8 @@ static bool emoji_allows_roles(const struct emoji *e, const struct list *roles)
     return e->roles.count == 0;
 }
 
-/* An emoji of another guild, or one that is restricted to roles: the account must be a member of
- * the emoji's guild and have one of the emoji's roles. */
+/* Checks the use of an emoji of another guild, or of one that is restricted to roles: the account
+ * must be a member of the emoji's guild and have one of the emoji's roles. */
 static enum err check_emoji_use_as_member(struct tx *tx, const struct emoji_user *account,
                                           const struct emoji *emoji)
 {

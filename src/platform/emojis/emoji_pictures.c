@@ -14,8 +14,8 @@ static enum err get_emoji_picture(struct call *call)
     if (e)
         return e == ERR_UNKNOWN_EMOJI ? ERR_NOT_FOUND : e;
     if (emoji.image.given != GIVEN)
-        return picture_reply_default(call, id);
-    return picture_reply(call, "emojis", id, emoji.image.value);
+        return reply_with_default_picture(call, id);
+    return reply_with_picture(call, "emojis", id, emoji.image.value);
 }
 
 static const struct route routes[] = {

@@ -1,8 +1,8 @@
 /* emojis.h - public interface of emojis/: custom emoji of guilds and applications.
  *
- * The folder owns the tables of both, decides who may use which emoji, and serves the guild routes
- * and the pictures; the routes of applications are in applications/. It uses accounts/, guilds/ and
- * members/; channels/ and messages/ are above it. Start with rows.c. */
+ * The folder owns both tables, decides which emoji an account may use, and serves the routes of
+ * guild emoji and of pictures; the routes of application emoji are in applications/. It uses
+ * accounts/, guilds/ and members/. Start with rows.c. */
 #ifndef PLATFORM_EMOJIS_EMOJIS_H
 #define PLATFORM_EMOJIS_EMOJIS_H
 
@@ -10,13 +10,12 @@
 #include "model/permissions/member_permissions.h"
 #include "platform/accounts/accounts.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- reading and writing emoji ------------------------------------------------------- */
 
 /* Lists the emoji of a guild as struct emoji, oldest first, without .user. */
 enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret);
-void guild_emojis_prefetch(struct tx *tx, snowflake guild_id);
 enum err application_emojis_list(struct tx *tx, snowflake application_id, struct list *ret);
-/* Finds an emoji of a guild or an application; ERR_UNKNOWN_EMOJI. */
+/* Finds an emoji of a guild or an application. Returns ERR_UNKNOWN_EMOJI if there is none. */
 enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret);
 /* Returns ERR_STORE_CONFLICT if the application already has an emoji of this name. */
 enum err emoji_insert(struct tx *tx, const struct emoji *e);
@@ -24,31 +23,33 @@ enum err emoji_insert(struct tx *tx, const struct emoji *e);
 enum err emoji_update(struct tx *tx, const struct emoji *e);
 /* Deletes the emoji and its picture. */
 enum err emoji_delete(struct call *call, const struct emoji *e);
-/* Adds the user who uploaded each emoji; each user is read once. */
+/* Reads the user who uploaded each emoji. */
 enum err emojis_read_uploaders(struct tx *tx, struct list *emojis);
 
-/* --- changing -------------------------------------------------------------------------- */
+/* --- permission to change emoji ------------------------------------------------------- */
 
-/* Checks whether the caller may change an emoji, sticker or sound of the call's guild: the caller's
- * own (user_id uploaded it) with the CREATE permission, others with the MANAGE permission. */
+/* Checks whether the caller may change an emoji, sticker or sound of the call's guild that user_id
+ * uploaded: CREATE_GUILD_EXPRESSIONS suffices for the caller's own, else MANAGE_GUILD_EXPRESSIONS
+ * is needed. */
 enum err check_expression_permission(const struct call *call, snowflake user_id);
 
-/* --- use ------------------------------------------------------------------------------ */
+/* --- permission to use emoji ---------------------------------------------------------- */
 
 /* The account that wants to use an emoji, and the guild where it wants to use the emoji. */
 struct emoji_user {
-    snowflake user_id;        /* 0: no account (a webhook) */
-    snowflake application_id; /* 0: no app */
-    snowflake guild_id;       /* 0: the emoji is used in a private channel */
-    uint64_t permissions;     /* permissions in the channel */
+    snowflake user_id;        /* 0 if a webhook uses the emoji */
+    snowflake application_id; /* 0 if the account is not an app */
+    snowflake guild_id;       /* 0 if the emoji is used in a private channel */
+    uint64_t permissions;     /* permissions of the account in the channel */
 };
-/* Finds an emoji. ERR_UNKNOWN_EMOJI also if this account may not use the emoji there. */
+/* Finds an emoji. Returns ERR_UNKNOWN_EMOJI also if the account may not use the emoji in that
+ * guild. */
 enum err emoji_find_usable(struct tx *tx, const struct emoji_user *account, snowflake id,
                            struct emoji *ret);
 
-/* --- bodies that guilds and applications share ----------------------------------------- */
+/* --- request bodies of guild and application emoji ----------------------------------- */
 
-struct emoji_draft {
+struct emoji_create_request {
     struct str name;
     struct opt_image image;
     struct opt_list roles; /* snowflakes */
@@ -57,26 +58,27 @@ struct emoji_patch {
     struct opt_str name;
     struct opt_list roles;
 };
-/* Results of the stages before the handler that creates an emoji. */
+/* Id and picture of a new emoji, stored before the handler that creates the emoji. */
 struct emoji_upload {
     snowflake id;
     struct opt_str image;
 };
 
-/* Call in the route's prepare; `check` runs before the picture is stored. */
+/* Prepares the storing of the emoji's picture. Call it in the route's prepare; `check` runs
+ * first. */
 enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *call));
 /* Builds an emoji from the call's body; the calling function sets guild or application. */
-struct emoji emoji_from_draft(struct call *call);
+struct emoji emoji_from_create_request(struct call *call);
 
 extern const struct type type_emoji_image;
-extern const struct type emoji_draft_body, emoji_patch_body, application_emoji_draft_body,
+extern const struct type emoji_create_body, emoji_patch_body, application_emoji_create_body,
     application_emoji_patch_body;
 
 /* Rate limit that changes of emoji, stickers and sounds of a guild share. */
 extern const struct rate_limit limit_expression_writes;
 
 extern const struct domain emojis_domain;      /* routes of guild emoji */
-extern const struct domain emoji_files_domain; /* /emojis, without the API prefix */
-extern const struct world_parts emojis_world;
+extern const struct domain emoji_files_domain; /* route /emojis, without the API prefix */
+extern const struct world_file_fields emojis_world;
 
 #endif

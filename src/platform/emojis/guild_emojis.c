@@ -24,12 +24,6 @@ static enum err read_emojis_of_guild_object(struct call *call, struct guild *g)
     return guild_emojis(call->tx, g->id, &g->emojis);
 }
 
-static enum err prefetch_emojis_of_guild(struct call *call, snowflake guild_id)
-{
-    guild_emojis_prefetch(call->tx, guild_id);
-    return OK;
-}
-
 /* Only members who may create or manage expressions can see who uploaded an emoji. */
 static enum err read_uploaders_if_permitted(struct call *call, struct list *emojis)
 {
@@ -43,10 +37,8 @@ static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
     struct list one = { emoji, 1 };
     enum err e = read_uploaders_if_permitted(call, &one);
 
-    return e ? e : call_reply(call, emoji);
+    return e ? e : call_reply_object(call, emoji);
 }
-
-/* --- reading -------------------------------------------------------------------------- */
 
 static enum err list_guild_emojis(struct call *call)
 {
@@ -55,7 +47,7 @@ static enum err list_guild_emojis(struct call *call)
 
     if (!e)
         e = read_uploaders_if_permitted(call, &emojis);
-    return e ? e : call_reply(call, &emojis);
+    return e ? e : call_reply_object(call, &emojis);
 }
 
 static enum err get_guild_emoji(struct call *call)
@@ -63,23 +55,21 @@ static enum err get_guild_emoji(struct call *call)
     return reply_with_emoji(call, call->target.emoji);
 }
 
-/* --- the audit log -------------------------------------------------------------------- */
+/* --- audit log entries --------------------------------------------------------------- */
 
-/* Writes the audit log entry. before: NULL if the emoji is new; now: NULL if it was deleted. */
+/* Writes the audit log entry of an emoji. before is NULL if it is new, now if it was deleted. */
 static enum err audit_emoji_change(struct call *call, enum audit_action action,
                                    const struct emoji *before, const struct emoji *now)
 {
     const struct emoji *any = now ? now : before;
     struct list changes = { 0 };
 
-    audit_add_values(call, &changes, "name", &type_text, before ? &before->name : NULL,
-                     now ? &now->name : NULL);
+    audit_add_value(call, &changes, "name", &type_text, before ? &before->name : NULL,
+                    now ? &now->name : NULL);
     if (before && now && !emoji_roles_equal(&before->roles, &now->roles))
-        audit_add_values(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
+        audit_add_value(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
     return audit_record_changes(call, any->guild_id, action, any->id, NULL, changes);
 }
-
-/* --- create ----------------------------------------------------------------------------- */
 
 /* The maximum applies to static and to animated emoji separately. */
 static int64_t max_emojis_of_guild(const struct guild *g)
@@ -99,12 +89,11 @@ static const char COUNT_EMOJIS[] =
 static enum err check_emoji_limit(struct call *call)
 {
     const struct guild *g = call->target.guild;
-    bool animated = emoji_from_draft(call).animated;
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, COUNT_EMOJIS, BIND(v_id(g->id), v_int(animated)), &row, &found);
+    bool animated = emoji_from_create_request(call).animated;
+    int64_t n = 0;
+    enum err e = tx_read_int(call->tx, COUNT_EMOJIS, BIND(v_id(g->id), v_int(animated)), &n);
 
-    if (e || row_int(&row, 0) < max_emojis_of_guild(g))
+    if (e || n < max_emojis_of_guild(g))
         return e;
     return animated ? ERR_MAX_ANIMATED_EMOJIS : ERR_MAX_EMOJIS;
 }
@@ -116,8 +105,8 @@ static enum err prepare_create_guild_emoji(struct call *call)
 
 static enum err create_guild_emoji(struct call *call)
 {
-    const struct emoji_draft *in = call->body;
-    struct emoji emoji = emoji_from_draft(call);
+    const struct emoji_create_request *in = call->body;
+    struct emoji emoji = emoji_from_create_request(call);
 
     emoji.guild_id = call->target.guild->id;
     enum err e = check_emoji_limit(call);
@@ -131,8 +120,6 @@ static enum err create_guild_emoji(struct call *call)
         e = guild_emojis_emit_update(call, emoji.guild_id);
     return e ? e : reply_with_emoji(call, &emoji);
 }
-
-/* --- modify and delete ------------------------------------------------------------------ */
 
 enum err check_expression_permission(const struct call *call, snowflake user_id)
 {
@@ -185,8 +172,6 @@ static enum err delete_guild_emoji(struct call *call)
     return e ? e : guild_emojis_emit_update(call, emoji->guild_id);
 }
 
-/* --- routes ----------------------------------------------------------------------------- */
-
 /* Resolves {emoji.id} to an emoji of the guild or application in the path. */
 static enum err resolve_emoji(struct call *call)
 {
@@ -198,7 +183,7 @@ static enum err resolve_emoji(struct call *call)
     return e || here ? e : ERR_UNKNOWN_EMOJI;
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "emoji.id",
         .field = "emoji_id",
@@ -241,7 +226,7 @@ static const struct route routes[] = {
                "higher premium_tier or MORE_EMOJI.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(CREATE_EXPRESSIONS),
-        .body = &emoji_draft_body,
+        .body = &emoji_create_body,
         .reply = &type_emoji,
         .status = 201,
         .fires = EMOJI_EVENTS,
@@ -286,9 +271,8 @@ const struct domain emojis_domain = {
     .routes = routes,
     .world = &emojis_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .guild_object_prefetch = prefetch_emojis_of_guild,
-                                    .guild_object_fill = read_emojis_of_guild_object,
-                                    .role_deleted = emojis_remove_role },
+    .hooks = &(const struct hook_listeners){ .guild_object_fill = read_emojis_of_guild_object,
+                                             .role_deleted = emojis_remove_role },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_GUILD, "emojis", "emojis", "image", "guild_id = $1") },

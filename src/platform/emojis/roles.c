@@ -29,7 +29,7 @@ enum err emoji_validate_roles(struct call *call, const struct list *given, struc
         if (!roles_contain(&roles, ids[i]))
             form_add_error(&call->form, &at, "EMOJI_UNKNOWN_ROLE", "The guild has no such role.");
         else if (ids[i] != guild_id && !id_list_contains(ret, ids[i]))
-            ids_add(call->arena, ret, ids[i]);
+            id_list_add(call->arena, ret, ids[i]);
     }
     return e || !form_has_errors(&call->form) ? e : ERR_INVALID_FORM_BODY;
 }
@@ -49,7 +49,7 @@ static void copy_ids_without(struct arena *arena, const struct list *ids, snowfl
     *ret = (struct list){ 0 };
     for (size_t i = 0; i < ids->count; i++)
         if (((const snowflake *)ids->items)[i] != id)
-            ids_add(arena, ret, ((const snowflake *)ids->items)[i]);
+            id_list_add(arena, ret, ((const snowflake *)ids->items)[i]);
 }
 
 enum err emojis_remove_role(struct call *call, const struct role *role)

@@ -49,11 +49,6 @@ enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret)
     return list_emojis(tx, SQL(EMOJIS_OF_GUILD), guild_id, ret);
 }
 
-void guild_emojis_prefetch(struct tx *tx, snowflake guild_id)
-{
-    tx_prefetch(tx, EMOJIS_OF_GUILD, BIND(v_id(guild_id)));
-}
-
 enum err application_emojis_list(struct tx *tx, snowflake application_id, struct list *ret)
 {
     return list_emojis(tx, SQL(OF_APPLICATIONS "where application_id = $1 order by id"),
@@ -67,8 +62,6 @@ enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret)
 {
     return tx_read_first(tx, FIND_EMOJI, BIND(v_id(id)), emoji_from_row, ret, ERR_UNKNOWN_EMOJI);
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_TO_GUILD[] =
     "insert into emojis (id, guild_id, name, animated, user_id, image, roles) "
@@ -112,7 +105,7 @@ enum err emoji_delete(struct call *call, const struct emoji *e)
                    BIND(v_id(e->id)), NULL);
 }
 
-/* --- uploaders -------------------------------------------------------------------------- */
+/* --- users who uploaded the emoji ---------------------------------------------------- */
 
 static const struct user *find_user_read_before(const struct emoji *all, size_t before,
                                                 snowflake id)

@@ -10,10 +10,10 @@ const struct type type_emoji_image = { .kind = KIND_IMAGE,
                                               "PNG, JPEG, GIF, WebP or AVIF" };
 static const struct type type_emoji_roles = { .kind = KIND_ARRAY, .max = 250, .of = &type_id };
 
-#define DRAFT_FIELDS                                                \
-    { FIELD(struct emoji_draft, name), .type = &type_emoji_name },  \
-    {                                                               \
-        FIELD(struct emoji_draft, image), .type = &type_emoji_image \
+#define DRAFT_FIELDS                                                         \
+    { FIELD(struct emoji_create_request, name), .type = &type_emoji_name },  \
+    {                                                                        \
+        FIELD(struct emoji_create_request, image), .type = &type_emoji_image \
     }
 #define ROLES_FIELD(struct_)                                                                   \
     {                                                                                          \
@@ -25,14 +25,16 @@ static const struct type type_emoji_roles = { .kind = KIND_ARRAY, .max = 250, .o
         FIELD(struct emoji_patch, name), .type = &type_emoji_name, .flags = OPTIONAL \
     }
 
-static const struct field draft_fields[] = { DRAFT_FIELDS, ROLES_FIELD(emoji_draft), { 0 } };
+static const struct field draft_fields[] = { DRAFT_FIELDS,
+                                             ROLES_FIELD(emoji_create_request),
+                                             { 0 } };
 static const struct field patch_fields[] = { NAME_FIELD, ROLES_FIELD(emoji_patch), { 0 } };
 static const struct field application_draft_fields[] = { DRAFT_FIELDS, { 0 } };
 static const struct field application_patch_fields[] = { NAME_FIELD, { 0 } };
 
 static const struct schema draft_schema = {
     .name = "EmojiDraft",
-    .size = sizeof(struct emoji_draft),
+    .size = sizeof(struct emoji_create_request),
     .fields = draft_fields,
     .doc = "A new emoji of a guild.",
 };
@@ -44,7 +46,7 @@ static const struct schema patch_schema = {
 };
 static const struct schema application_draft_schema = {
     .name = "ApplicationEmojiDraft",
-    .size = sizeof(struct emoji_draft),
+    .size = sizeof(struct emoji_create_request),
     .fields = application_draft_fields,
     .doc = "A new emoji of an application.",
 };
@@ -55,10 +57,10 @@ static const struct schema application_patch_schema = {
     .doc = "Changes of an emoji of an application.",
 };
 
-const struct type emoji_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
+const struct type emoji_create_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 const struct type emoji_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
-const struct type application_emoji_draft_body = { .kind = KIND_OBJECT,
-                                                   .schema = &application_draft_schema };
+const struct type application_emoji_create_body = { .kind = KIND_OBJECT,
+                                                    .schema = &application_draft_schema };
 const struct type application_emoji_patch_body = { .kind = KIND_OBJECT,
                                                    .schema = &application_patch_schema };
 
@@ -66,11 +68,11 @@ const struct rate_limit limit_expression_writes = {
     .name = "expression_writes", .count = 10, .window_s = 10, .shared = true
 };
 
-/* --- from a body to an emoji ---------------------------------------------------------- */
+/* --- creating an emoji from a request body ------------------------------------------- */
 
 static enum err store_emoji_picture(struct call *call)
 {
-    const struct emoji_draft *in = call->body;
+    const struct emoji_create_request *in = call->body;
     struct emoji_upload *upload = call_passed_data(call, "emoji_upload");
 
     return picture_store(call, "emojis", upload->id, &in->image, &upload->image);
@@ -86,9 +88,9 @@ enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *
     return OK;
 }
 
-struct emoji emoji_from_draft(struct call *call)
+struct emoji emoji_from_create_request(struct call *call)
 {
-    const struct emoji_draft *in = call->body;
+    const struct emoji_create_request *in = call->body;
     const struct emoji_upload *upload = call_passed_data(call, "emoji_upload");
 
     return (struct emoji){

@@ -6,8 +6,6 @@
 #include "platform/emojis/world.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_emoji {
     struct opt_id id;
     struct str name;
@@ -45,7 +43,7 @@ static const struct type world_application_emoji_list = { .kind = KIND_ARRAY,
                                                           .max = WORLD_MANY,
                                                           .of = &application_emoji_type };
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static bool world_emoji_is_animated(const struct world_emoji *in)
 {
@@ -53,18 +51,18 @@ static bool world_emoji_is_animated(const struct world_emoji *in)
                                     : in->animated.value;
 }
 
-/* Fields that the file omits remain unchanged, and so does an existing picture. */
-static enum err write_imported_emoji(struct world_importer *im, const struct world_emoji *in,
+/* Fields that the file omits are not changed; neither is the picture of an existing emoji. */
+static enum err write_imported_emoji(struct world_file_importer *im, const struct world_emoji *in,
                                      struct emoji made, const struct json_path *at)
 {
     unsigned before = im->form->problems;
     struct list roles = { 0 };
     snowflake by = 0;
-    enum err e = world_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
+    enum err e = world_file_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
 
     if (!e)
-        e = world_resolve_references(im, &role_naming, made.guild_id, &in->roles, at, "roles",
-                                     &roles);
+        e = world_file_resolve_references(im, &role_naming, made.guild_id, &in->roles, at, "roles",
+                                          &roles);
     if (e || !made.id || im->form->problems != before)
         return e;
     e = emoji_find(im->tx, made.id, &made);
@@ -77,42 +75,43 @@ static enum err write_imported_emoji(struct world_importer *im, const struct wor
     if (in->roles.given == GIVEN)
         made.roles = roles;
     e = in->image.given == GIVEN && made.image.given != GIVEN
-            ? world_insert_picture(im, &in->image.value, "emojis", made.id, &made.image)
+            ? world_file_import_picture(im, &in->image.value, "emojis", made.id, &made.image)
             : OK;
     return e ? e : emoji_insert(im->tx, &made);
 }
 
-static enum err import_emoji(struct world_importer *im, const void *entry,
+static enum err import_emoji(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake guild)
 {
     const struct world_emoji *in = entry;
     struct emoji made = { .guild_id = guild };
-    enum err e = world_resolve_entry_id(im, &emoji_naming, guild, in->id, in->name, at, &made.id);
+    enum err e =
+        world_file_resolve_entry_id(im, &emoji_naming, guild, in->id, in->name, at, &made.id);
 
     return e ? e : write_imported_emoji(im, in, made, at);
 }
 
-static const struct world_naming application_emoji_naming =
-    WORLD_NAMING("emoji", "application_emojis", "application_id");
+static const struct world_name_lookup application_emoji_naming =
+    WORLD_NAME_LOOKUP("emoji", "application_emojis", "application_id");
 
-static enum err import_application_emoji(struct world_importer *im, const void *entry,
+static enum err import_application_emoji(struct world_file_importer *im, const void *entry,
                                          const struct json_path *at, snowflake application)
 {
     const struct world_emoji *in = entry;
     struct emoji made = { .application_id = application };
-    enum err e = world_resolve_entry_id(im, &application_emoji_naming, application, in->id,
-                                        in->name, at, &made.id);
+    enum err e = world_file_resolve_entry_id(im, &application_emoji_naming, application, in->id,
+                                             in->name, at, &made.id);
 
     return e ? e : write_imported_emoji(im, in, made, at);
 }
 
-/* --- emoji that other objects refer to -------------------------------------------------- */
+/* --- references to emoji in world files ---------------------------------------------- */
 
 static const char EMOJI_NAMED[] = "select name, animated from emojis where id = $1";
 
-enum err world_emoji_ref_resolve(struct world_importer *im, snowflake guild,
-                                 const struct opt_str *to, const struct json_path *at,
-                                 struct world_emoji_ref *ret)
+enum err world_file_resolve_emoji_ref(struct world_file_importer *im, snowflake guild,
+                                      const struct opt_str *to, const struct json_path *at,
+                                      struct world_emoji_ref *ret)
 {
     snowflake id = 0;
     struct rows row;
@@ -125,7 +124,7 @@ enum err world_emoji_ref_resolve(struct world_importer *im, snowflake guild,
         ret->name = *to;
         return OK;
     }
-    enum err e = world_resolve_reference(im, &emoji_naming, guild, to->value, at, &id);
+    enum err e = world_file_resolve_reference(im, &emoji_naming, guild, to->value, at, &id);
     if (!e && id)
         e = tx_one(im->tx, EMOJI_NAMED, BIND(v_id(id)), &row, &found);
     if (!e && id && found)
@@ -134,12 +133,12 @@ enum err world_emoji_ref_resolve(struct world_importer *im, snowflake guild,
     return e;
 }
 
-struct opt_str world_export_emoji(struct tx *tx, struct opt_id id, struct opt_str name)
+struct opt_str world_file_emoji_reference(struct tx *tx, struct opt_id id, struct opt_str name)
 {
-    return id.given == GIVEN ? world_format_opt_id(tx, id) : world_export_opt_text(name);
+    return id.given == GIVEN ? format_optional_id_string(tx, id) : export_optional_text(name);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char EMOJIS[] =
     "select e.id, e.name, e.animated, u.username, e.roles from emojis e "
@@ -148,21 +147,21 @@ static const char APPLICATION_EMOJIS[] =
     "select e.id, e.name, e.animated, u.username, '[]' from application_emojis e "
     "left join users u on u.id = e.user_id where e.application_id = $1 order by e.id";
 
-static bool world_emoji_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool world_emoji_from_row(struct world_file_exporter *ex, const struct rows *r, void *entry)
 {
     struct list roles = json_column_decode_list(tx_arena(ex->tx), &type_ids, row_text(r, 4));
 
     *(struct world_emoji *)entry = (struct world_emoji){
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
-        .animated = world_export_bool(r, 2, false),
-        .by = world_export_text(r, 3, NULL),
-        .roles = world_format_ids(ex->tx, &roles),
+        .animated = export_nondefault_bool(r, 2, false),
+        .by = export_nondefault_text(r, 3, NULL),
+        .roles = format_id_strings(ex->tx, &roles),
     };
     return true;
 }
 
-const struct world_parts emojis_world = { (const struct world_part[]){
+const struct world_file_fields emojis_world = { (const struct world_file_field[]){
     { "guild", "emojis", &world_emoji_list, .order = 30, .import = import_emoji,
       .select = { &EMOJIS }, .read = world_emoji_from_row },
     { "application", "emojis", &world_application_emoji_list, .order = 10,

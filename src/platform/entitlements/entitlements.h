@@ -2,19 +2,20 @@
  *
  * Nothing is sold: world files declare SKUs and entitlements, and applications grant test
  * entitlements. A subscription has no row: subscriptions.c derives it from an entitlement to a
- * subscription SKU. Owns skus and entitlements. May use invites/ and below. Start with routes.c. */
+ * subscription SKU. The folder owns the tables skus and entitlements and may use invites/ and the
+ * folders below it. Start with routes.c. */
 #ifndef PLATFORM_ENTITLEMENTS_ENTITLEMENTS_H
 #define PLATFORM_ENTITLEMENTS_ENTITLEMENTS_H
 
 #include "api/call.h"
 #include "model/entitlement.h"
 
-/* Lists the newest 100 active entitlements to an application, for a user and for the guild (0:
- * none) of the interaction. */
+/* Lists the newest 100 active entitlements to an application that a user or a guild has. guild_id
+ * is 0 if the user's interaction is not in a guild. */
 enum err entitlements_list_active(struct tx *tx, snowflake application_id, snowflake user_id,
                                   snowflake guild_id, struct list *ret);
 
 extern const struct domain entitlements_domain;
-extern const struct world_parts entitlements_world;
+extern const struct world_file_fields entitlements_world;
 
 #endif

@@ -10,7 +10,7 @@
 
 enum entitlement_owner { OWNER_GUILD = 1, OWNER_USER = 2 };
 
-struct entitlement_draft {
+struct entitlement_create_request {
     snowflake sku_id, owner_id;
     int64_t owner_type;
 };
@@ -25,7 +25,7 @@ struct subscriptions_query {
     int64_t limit;
 };
 
-extern const struct type entitlement_draft_body;
+extern const struct type entitlement_create_body;
 extern const struct schema entitlements_query_schema, user_entitlements_query_schema,
     subscriptions_query_schema;
 
@@ -37,14 +37,15 @@ enum err sku_find(struct tx *tx, snowflake id, struct sku *ret);
 /* Returns ERR_UNKNOWN_ENTITLEMENT if the application has no such entitlement, or it was removed. */
 enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
                           struct entitlement *ret);
-/* Lists entitlements, oldest first. With `before`: the entitlements directly before that id. */
+/* Lists entitlements, oldest first. If only q->before is given, the list ends just before that
+ * id. */
 enum err entitlements_list(struct tx *tx, snowflake application_id,
                            const struct entitlements_query *q, struct list *ret);
-/* *ret is true if this owner already has the SKU. A consumed entitlement does not count. */
+/* *ret is true if the owner of e already has an entitlement to the SKU that is not consumed. */
 enum err entitlement_is_owned(struct tx *tx, const struct entitlement *e, bool *ret);
 enum err entitlement_insert(struct tx *tx, const struct entitlement *e);
 enum err entitlement_update(struct tx *tx, const struct entitlement *e);
-/* Lists the entitlements that are subscriptions to a SKU, oldest first, including removed ones. */
+/* Lists a user's entitlements to a subscription SKU, oldest first, including removed ones. */
 enum err subscription_entitlements_list(struct tx *tx, snowflake sku_id, snowflake user_id,
                                         const struct subscriptions_query *q, struct list *ret);
 enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflake id,
@@ -52,8 +53,6 @@ enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflak
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
-struct subscription subscription_from_entitlement(struct arena *arena, const struct entitlement *e,
-                                                  int64_t now);
 /* Emits the event to the application's bot; no effect if the entitlement is not a subscription. */
 void subscription_emit_event(struct call *call, enum event what, snowflake bot_id,
                              const struct entitlement *e);

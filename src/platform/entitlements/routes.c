@@ -20,14 +20,12 @@ static enum err find_entitlement_of_path(struct call *call, struct entitlement *
                             call_path_id(call, "entitlement.id"), ret);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 static enum err list_skus(struct call *call)
 {
     struct list skus;
     enum err e = application_skus_list(call->tx, call->target.application->id, &skus);
 
-    return e ? e : call_reply(call, &skus);
+    return e ? e : call_reply_object(call, &skus);
 }
 
 static enum err list_entitlements(struct call *call)
@@ -35,7 +33,7 @@ static enum err list_entitlements(struct call *call)
     struct list found;
     enum err e = entitlements_list(call->tx, call->target.application->id, call->query, &found);
 
-    return e ? e : call_reply(call, &found);
+    return e ? e : call_reply_object(call, &found);
 }
 
 static enum err get_entitlement(struct call *call)
@@ -43,7 +41,7 @@ static enum err get_entitlement(struct call *call)
     struct entitlement found;
     enum err e = find_entitlement_of_path(call, &found);
 
-    return e ? e : call_reply(call, &found);
+    return e ? e : call_reply_object(call, &found);
 }
 
 static enum err list_current_user_entitlements(struct call *call)
@@ -59,10 +57,8 @@ static enum err list_current_user_entitlements(struct call *call)
     struct list found;
     enum err e = entitlements_list(call->tx, call->target.application->id, &q, &found);
 
-    return e ? e : call_reply(call, &found);
+    return e ? e : call_reply_object(call, &found);
 }
-
-/* --- granting ------------------------------------------------------------------------- */
 
 /* The caller or the application's bot must be in the guild, because the reply reveals the guild's
  * owner to any caller who guesses the guild's id. */
@@ -81,7 +77,7 @@ static enum err find_guild_of_caller_or_bot(struct call *call, snowflake id, str
 /* The API requires a user id, so the entitlement of a guild has the id of the guild's owner. */
 static enum err resolve_entitlement_owner(struct call *call, struct entitlement *e)
 {
-    const struct entitlement_draft *in = call->body;
+    const struct entitlement_create_request *in = call->body;
     struct guild guild;
     struct user user;
     enum err err;
@@ -99,7 +95,7 @@ static enum err resolve_entitlement_owner(struct call *call, struct entitlement 
 
 static enum err create_test_entitlement(struct call *call)
 {
-    const struct entitlement_draft *in = call->body;
+    const struct entitlement_create_request *in = call->body;
     snowflake application_id = call->target.application->id;
     struct sku sku;
     bool there = false;
@@ -130,11 +126,11 @@ static enum err create_test_entitlement(struct call *call)
     emit_entitlement_event(call, EVENT_ENTITLEMENT_CREATE, &made);
     subscription_emit_event(call, EVENT_SUBSCRIPTION_CREATE, call->target.application->bot_id,
                             &made);
-    return call_reply(call, &made);
+    return call_reply_object(call, &made);
 }
 
 /* Hook for messages with premium buttons, which may offer only SKUs of the sending app. */
-static enum err require_sku_of_application(struct call *call, const struct sku_button *offer)
+static enum err require_sku_of_application(struct call *call, const struct premium_button *offer)
 {
     struct sku sku;
     enum err e = sku_find(call->tx, offer->sku_id, &sku);
@@ -142,7 +138,7 @@ static enum err require_sku_of_application(struct call *call, const struct sku_b
     return !e && sku.application_id != offer->application_id ? ERR_UNKNOWN_SKU : e;
 }
 
-/* --- consuming and removing ----------------------------------------------------------- */
+/* --- consuming and deleting entitlements --------------------------------------------- */
 
 /* Consuming is idempotent: repeated calls emit no event. */
 static enum err consume_entitlement(struct call *call)
@@ -161,7 +157,7 @@ static enum err consume_entitlement(struct call *call)
     return e;
 }
 
-/* Deleting a test entitlement ends its subscription, which remains readable. */
+/* Deleting a test entitlement ends its subscription; subscription routes still return it. */
 static enum err delete_test_entitlement(struct call *call)
 {
     struct entitlement gone;
@@ -172,7 +168,7 @@ static enum err delete_test_entitlement(struct call *call)
     if (e)
         return e;
     gone.deleted = true;
-    gone.deleted_at = opt_int_of(clock_us());
+    gone.deleted_at = opt_int_given(clock_us());
     e = entitlement_update(call->tx, &gone);
     if (e)
         return e;
@@ -189,9 +185,7 @@ static enum err get_activity_instance(struct call *call)
     return ERR_NOT_FOUND;
 }
 
-/* --- route table ---------------------------------------------------------------------- */
-
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "entitlement.id", .field = "entitlement_id", .doc = "An entitlement." },
     { .name = "sku.id", .field = "sku_id", .doc = "A SKU of an application." },
     { .name = "subscription.id", .field = "subscription_id", .doc = "A subscription." },
@@ -235,7 +229,7 @@ static const struct route routes[] = {
         .name = "create_test_entitlement",
         .doc = "Grant a test entitlement to a guild or user.",
         .auth = AUTH_USER | AUTH_BOT,
-        .body = &entitlement_draft_body,
+        .body = &entitlement_create_body,
         .reply = &type_entitlement,
         .status = 200,
         .fires =
@@ -326,7 +320,7 @@ const struct domain entitlements_domain = {
     .routes = routes,
     .world = &entitlements_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .sku_button_check = require_sku_of_application },
+    .hooks = &(const struct hook_listeners){ .sku_button_check = require_sku_of_application },
     .deletions =
         (const struct deletion_rule[]){
             { WITH_ACCOUNT, "entitlements", .run = entitlements_delete_of_account,

@@ -29,11 +29,8 @@ enum err application_skus_list(struct tx *tx, snowflake application_id, struct l
 enum err sku_find(struct tx *tx, snowflake id, struct sku *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, SKU_COLUMNS "id = $1", BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, SKU_COLUMNS "id = $1", BIND(v_id(id)), ERR_UNKNOWN_SKU, &row);
 
-    if (!e && !found)
-        e = ERR_UNKNOWN_SKU;
     if (!e)
         sku_from_row(&row, ret);
     return e;
@@ -74,21 +71,18 @@ enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
                           struct entitlement *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(
+    enum err e = tx_one_or(
         tx, ENTITLEMENT_COLUMNS "where id = $1 and application_id = $2 and deleted_at is null",
-        BIND(v_id(id), v_id(application_id)), &row, &found);
+        BIND(v_id(id), v_id(application_id)), ERR_UNKNOWN_ENTITLEMENT, &row);
 
-    if (!e && !found)
-        e = ERR_UNKNOWN_ENTITLEMENT;
     if (!e)
         entitlement_from_row(&row, ret);
     return e;
 }
 
-/* --- pages ---------------------------------------------------------------------------- */
+/* --- pages of entitlements ------------------------------------------------------------ */
 
-/* SQL of a page: $1 and $2 bound the id, $4 is the limit. */
+/* SQL of a page of entitlements with ids between $1 and $2. $4 is the limit. */
 #define PAGE(where)      ENTITLEMENT_COLUMNS "where " where " order by id limit $4"
 #define PAGE_BACK(where) ENTITLEMENT_COLUMNS "where " where " order by id desc limit $4"
 
@@ -118,7 +112,7 @@ static void reverse_entitlements(struct list *page)
     }
 }
 
-/* Formats SKU ids as ",1,2," for SQL LIKE; "" means any. */
+/* Formats SKU ids as ",1,2," for SQL LIKE. Returns "", which matches any SKU, if there are none. */
 static struct str format_sku_filter(struct arena *arena, const struct list *ids)
 {
     struct buf text = { .max = 4096 };
@@ -178,14 +172,13 @@ enum err entitlements_list(struct tx *tx, snowflake application_id,
     return e;
 }
 
-/* Consumed entitlements are excluded. */
 static const char ACTIVE_ENTITLEMENTS[] = ENTITLEMENT_COLUMNS
     "where id in (select id from entitlements where user_id = $1 and "
     "application_id = $2 and guild_id is null union all select id from "
     "entitlements where guild_id = $4 and application_id = $2) and consumed = 0 "
     "and " IS_ACTIVE "order by id desc limit 100";
 
-/* A cheap check first, because most users have no entitlement of an application. */
+/* Checked before the list is read, because most users have no entitlement to an application. */
 static const char HAS_ANY_ENTITLEMENT[] =
     "select 1 from entitlements where user_id = $1 and application_id = $2 "
     "and guild_id is null union all select 1 from entitlements where "
@@ -194,14 +187,13 @@ static const char HAS_ANY_ENTITLEMENT[] =
 enum err entitlements_list_active(struct tx *tx, snowflake application_id, snowflake user_id,
                                   snowflake guild_id, struct list *ret)
 {
-    struct rows row;
     bool some = true;
     enum err e = OK;
 
     *ret = (struct list){ 0 };
     if (!tx_needs_round_trips(tx))
-        e = tx_one(tx, HAS_ANY_ENTITLEMENT,
-                   BIND(v_id(user_id), v_id(application_id), v_id(guild_id)), &row, &some);
+        e = tx_exists(tx, HAS_ANY_ENTITLEMENT,
+                      BIND(v_id(user_id), v_id(application_id), v_id(guild_id)), &some);
     if (e || !some)
         return e;
     return tx_read_list(
@@ -239,8 +231,6 @@ enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflak
     return e;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static const char USER_HAS[] = "select id from entitlements where sku_id = $1 and user_id = $2 and "
                                "guild_id is null and deleted_at is null and consumed = 0";
 static const char GUILD_HAS[] = "select id from entitlements where sku_id = $1 and guild_id = $2 "
@@ -248,12 +238,10 @@ static const char GUILD_HAS[] = "select id from entitlements where sku_id = $1 a
 
 enum err entitlement_is_owned(struct tx *tx, const struct entitlement *e, bool *ret)
 {
-    struct rows row;
     bool of_guild = e->guild_id.given == GIVEN;
 
-    return tx_one(tx, of_guild ? SQL(GUILD_HAS) : SQL(USER_HAS),
-                  BIND(v_id(e->sku_id), v_id(of_guild ? e->guild_id.value : e->user_id)), &row,
-                  ret);
+    return tx_exists(tx, of_guild ? SQL(GUILD_HAS) : SQL(USER_HAS),
+                     BIND(v_id(e->sku_id), v_id(of_guild ? e->guild_id.value : e->user_id)), ret);
 }
 
 static const char ADD_ENTITLEMENT[] =

@@ -11,18 +11,18 @@ static const struct choice owners[] = {
 static const struct type type_owner = { .kind = KIND_INT, .choices = owners };
 
 static const struct field draft_fields[] = {
-    { FIELD(struct entitlement_draft, sku_id), .type = &type_id },
-    { FIELD(struct entitlement_draft, owner_id), .type = &type_id },
-    { FIELD(struct entitlement_draft, owner_type), .type = &type_owner },
+    { FIELD(struct entitlement_create_request, sku_id), .type = &type_id },
+    { FIELD(struct entitlement_create_request, owner_id), .type = &type_id },
+    { FIELD(struct entitlement_create_request, owner_type), .type = &type_owner },
     { 0 },
 };
 static const struct schema draft_schema = {
     .name = "TestEntitlement",
-    .size = sizeof(struct entitlement_draft),
+    .size = sizeof(struct entitlement_create_request),
     .fields = draft_fields,
     .doc = "A test entitlement.",
 };
-const struct type entitlement_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
+const struct type entitlement_create_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
 static const struct type type_page = { .kind = KIND_INT, .min = 1, .max = 100 };
 static const struct type type_sku_ids = { .kind = KIND_ARRAY, .max = 100, .of = &type_id };

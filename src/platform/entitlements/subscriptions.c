@@ -8,10 +8,10 @@
 
 #define PERIOD_US (INT64_C(30) * 24 * 3600 * 1000000)
 
-/* Returns the start time of the entitlement, else its creation time. */
+/* Returns the start time of the entitlement or, if it has none, its creation time. */
 static int64_t subscription_start(const struct entitlement *e)
 {
-    return e->starts_at.given == GIVEN ? e->starts_at.value : snowflake_ms(e->id) * 1000;
+    return e->starts_at.given == GIVEN ? e->starts_at.value : snowflake_to_ms(e->id) * 1000;
 }
 
 static bool subscription_is_over(const struct entitlement *e, int64_t now)
@@ -19,8 +19,8 @@ static bool subscription_is_over(const struct entitlement *e, int64_t now)
     return e->deleted || (e->ends_at.given == GIVEN && e->ends_at.value <= now);
 }
 
-struct subscription subscription_from_entitlement(struct arena *arena, const struct entitlement *e,
-                                                  int64_t now)
+static struct subscription subscription_from_entitlement(struct arena *arena,
+                                                         const struct entitlement *e, int64_t now)
 {
     int64_t start = subscription_start(e);
     struct subscription s = {
@@ -38,8 +38,8 @@ struct subscription subscription_from_entitlement(struct arena *arena, const str
     s.current_period_end = start + PERIOD_US;
     if (e->ends_at.given == GIVEN && e->ends_at.value < s.current_period_end)
         s.current_period_end = e->ends_at.value;
-    ids_add(arena, &s.sku_ids, e->sku_id);
-    ids_add(arena, &s.entitlement_ids, e->id);
+    id_list_add(arena, &s.sku_ids, e->sku_id);
+    id_list_add(arena, &s.entitlement_ids, e->id);
     return s;
 }
 
@@ -51,8 +51,6 @@ void subscription_emit_event(struct call *call, enum event what, snowflake bot_i
     struct subscription s = subscription_from_entitlement(call->arena, e, clock_us());
     call_emit(call, what, audience_of_user(bot_id), &subscription_schema, &s);
 }
-
-/* --- handlers ------------------------------------------------------------------------- */
 
 /* SKUs of other applications are treated as unknown. */
 static enum err find_sku_of_path(struct call *call, struct sku *ret)
@@ -80,7 +78,7 @@ enum err list_subscriptions(struct call *call)
         *(struct subscription *)list_append(call->arena, &out, sizeof(struct subscription)) =
             subscription_from_entitlement(call->arena, (struct entitlement *)found.items + i,
                                           clock_us());
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 enum err get_subscription(struct call *call)
@@ -99,5 +97,5 @@ enum err get_subscription(struct call *call)
     if (e || !there)
         return e ? e : ERR_NOT_FOUND;
     out = subscription_from_entitlement(call->arena, &found, clock_us());
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }

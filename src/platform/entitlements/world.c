@@ -1,13 +1,11 @@
 /* world.c - import and export of SKUs and entitlements in world files. */
-#include "platform/entitlements/entitlements.h"
+#include "platform/entitlements/internal.h"
 #include "platform/worlds/import_export.h"
 
 #include <ctype.h>
 
 #include "base/mem.h"
 #include "model/entitlement.h"
-
-/* --- schema --------------------------------------------------------------------------- */
 
 struct world_sku {
     struct opt_id id;
@@ -17,7 +15,7 @@ struct world_sku {
 };
 struct world_entitlement {
     struct str sku;
-    struct opt_str user, guild; /* exactly one is given */
+    struct opt_str user, guild; /* exactly one of user and guild is given */
     struct opt_int ends_at;
     struct opt_bool test;
 };
@@ -50,9 +48,10 @@ static const struct field entitlement_fields[] = {
 
 WORLD_OBJECT(entitlement, entitlement_fields, NULL);
 
-static const struct world_naming sku_naming = WORLD_NAMING("SKU", "skus", "application_id");
+static const struct world_name_lookup sku_naming =
+    WORLD_NAME_LOOKUP("SKU", "skus", "application_id");
 
-/* Names of the types in world files; the default is a subscription. */
+/* Names of the SKU types in world files; the default is a subscription. */
 static const struct {
     const char *word;
     int64_t type;
@@ -71,14 +70,15 @@ static int64_t sku_type_from_word(const struct world_sku *in)
     return SKU_SUBSCRIPTION;
 }
 
-/* --- import --------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char SAVE_SKU[] =
     "insert into skus (id, application_id, type, name, slug, flags) values ($1, $2, $3, $4, $5, "
     "$6) on conflict (id) do update set type = excluded.type, name = excluded.name, "
     "slug = excluded.slug, flags = excluded.flags";
 
-/* Lower-cases letters and digits, and replaces each run of other characters by a dash. */
+/* Converts a name to lower case and replaces each run of characters other than letters and digits
+ * by a dash. */
 static struct str make_slug(struct arena *arena, struct str name)
 {
     char *out = arena_alloc(arena, name.n + 1);
@@ -95,12 +95,13 @@ static struct str make_slug(struct arena *arena, struct str name)
     return str_slice(out, n && out[n - 1] == '-' ? n - 1 : n);
 }
 
-static enum err import_sku(struct world_importer *im, const void *entry, const struct json_path *at,
-                           snowflake application)
+static enum err import_sku(struct world_file_importer *im, const void *entry,
+                           const struct json_path *at, snowflake application)
 {
     const struct world_sku *in = entry;
     snowflake id = 0;
-    enum err e = world_resolve_entry_id(im, &sku_naming, application, in->id, in->name, at, &id);
+    enum err e =
+        world_file_resolve_entry_id(im, &sku_naming, application, in->id, in->name, at, &id);
 
     if (e || !id)
         return e;
@@ -112,39 +113,49 @@ static enum err import_sku(struct world_importer *im, const void *entry, const s
 }
 
 /* An existing entitlement of the same owner is not changed. */
-static const char ADD_ENTITLEMENT[] =
-    "insert into entitlements (id, application_id, sku_id, sku_type, user_id, guild_id, test, "
-    "ends_at, consumed) select $1, k.application_id, k.id, k.type, "
-    "coalesce($3, (select owner_id from guilds where id = $4)), $4, $5, $6, 0 from skus k "
-    "where k.id = $2 and not exists (select 1 from entitlements e where e.sku_id = $2 and "
-    "e.deleted_at is null and ((e.guild_id is null and e.user_id = $3) or e.guild_id = $4))";
+static const char FIND_NEW_ENTITLEMENT[] =
+    "select k.application_id, k.type, (select owner_id from guilds where id = $3) from skus k "
+    "where k.id = $1 and not exists (select 1 from entitlements e where e.sku_id = $1 and "
+    "e.deleted_at is null and ((e.guild_id is null and e.user_id = $2) or e.guild_id = $3))";
 
-static enum err import_entitlement(struct world_importer *im, const void *entry,
+static enum err import_entitlement(struct world_file_importer *im, const void *entry,
                                    const struct json_path *at, snowflake application)
 {
     const struct world_entitlement *in = entry;
     struct json_path sku_at = json_path_key(at, STR("sku"));
     unsigned before = im->form->problems;
     snowflake sku = 0, user = 0, guild = 0;
-    enum err e = world_resolve_reference(im, &sku_naming, application, in->sku, &sku_at, &sku);
+    struct rows row;
+    bool found;
+    enum err e = world_file_resolve_reference(im, &sku_naming, application, in->sku, &sku_at, &sku);
 
     if ((in->user.given == GIVEN) == (in->guild.given == GIVEN))
         form_add_error(im->form, at, "WORLD_ONE_OWNER",
                        "an entitlement needs either a user or a guild");
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &in->user, at, "user", &user);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &in->user, at, "user",
+                                                  &user);
     if (!e)
-        e = world_resolve_optional_reference(im, &guild_naming, 0, &in->guild, at, "guild", &guild);
+        e = world_file_resolve_optional_reference(im, &guild_naming, 0, &in->guild, at, "guild",
+                                                  &guild);
     if (e || im->form->problems != before)
         return e;
-    return tx_exec(im->tx, ADD_ENTITLEMENT,
-                   BIND(v_id(snowflake_new()), v_id(sku), user ? v_id(user) : v_null(),
-                        guild ? v_id(guild) : v_null(), v_int(in->test.value),
-                        optional_int_value(in->ends_at)),
-                   NULL);
+    e = tx_one(im->tx, FIND_NEW_ENTITLEMENT, BIND(v_id(sku), v_id(user), v_id(guild)), &row,
+               &found);
+    if (e || !found)
+        return e;
+    return entitlement_insert(im->tx,
+                              &(struct entitlement){ .id = snowflake_new(),
+                                                     .application_id = row_id(&row, 0),
+                                                     .sku_id = sku,
+                                                     .sku_type = row_int(&row, 1),
+                                                     .user_id = user ? user : row_id(&row, 2),
+                                                     .guild_id = { guild ? GIVEN : ABSENT, guild },
+                                                     .test = in->test.value,
+                                                     .ends_at = in->ends_at });
 }
 
-/* --- export --------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char SKUS[] =
     "select id, name, type, flags from skus where application_id = $1 order by id";
@@ -153,38 +164,39 @@ static const char ENTITLEMENTS[] =
     "e.ends_at from entitlements e join users u on u.id = e.user_id "
     "where e.application_id = $1 and e.deleted_at is null and e.consumed = 0 order by e.id";
 
-static bool world_sku_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool world_sku_from_row(struct world_file_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_sku *k = entry;
 
     (void)ex;
     *k = (struct world_sku){ .id = { GIVEN, row_id(r, 0) },
                              .name = row_text(r, 1),
-                             .flags = world_export_int(r, 3, SKU_AVAILABLE) };
+                             .flags = export_nondefault_int(r, 3, SKU_AVAILABLE) };
     for (size_t i = 0; i < COUNT_OF(sku_words); i++)
         if (sku_words[i].type == row_int(r, 2) && sku_words[i].type != SKU_SUBSCRIPTION)
             k->type = opt_str_or_null(str_of(sku_words[i].word));
     return true;
 }
 
-static bool world_entitlement_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool world_entitlement_from_row(struct world_file_exporter *ex, const struct rows *r,
+                                       void *entry)
 {
     struct world_entitlement *x = entry;
 
-    *x = (struct world_entitlement){ .sku = world_format_id(ex->tx, row_id(r, 0)),
-                                     .user = world_export_text(r, 1, NULL),
-                                     .test = world_export_bool(r, 3, false) };
+    *x = (struct world_entitlement){ .sku = format_id_string(ex->tx, row_id(r, 0)),
+                                     .user = export_nondefault_text(r, 1, NULL),
+                                     .test = export_nondefault_bool(r, 3, false) };
     if (!row_is_null(r, 2))
-        x->guild = opt_str_or_null(world_format_id(ex->tx, row_id(r, 2)));
+        x->guild = opt_str_or_null(format_id_string(ex->tx, row_id(r, 2)));
     if (!row_is_null(r, 4))
-        x->ends_at = opt_int_of(row_int(r, 4));
+        x->ends_at = opt_int_given(row_int(r, 4));
     return true;
 }
 
-const struct world_parts entitlements_world = { (const struct world_part[]){
+const struct world_file_fields entitlements_world = { (const struct world_file_field[]){
     { "application", "skus", &world_sku_list, .order = 20, .import = import_sku,
       .select = { &SKUS }, .read = world_sku_from_row },
-    /* imported after guilds, because guilds can own entitlements */
+    /* Imported after the guilds, because guilds can own entitlements. */
     { "application", "entitlements", &world_entitlement_list, .order = 30, .later = true,
       .import = import_entitlement, .select = { &ENTITLEMENTS },
       .read = world_entitlement_from_row },

@@ -1,4 +1,4 @@
-/* exported_tables.c - SQL of the exported data, part by part, and its output as JSON. */
+/* exported_tables.c - SQL of the exported tables, and their output as JSON. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,8 +7,9 @@
 #include "platform/exports/internal.h"
 #include "platform/messages/uploads.h"
 
-/* The export has no data that other users have not shown to this user, no hashes and no tokens. */
-const struct export_part export_parts[] = {
+/* The export contains no hashes, no tokens, and no data of other users that this user cannot
+ * see. */
+const struct exported_table exported_table_list[] = {
     { "account",
       "&id\t$username\t$global_name\t$email\t$phone\t$bio\t$pronouns\t$theme_colors\t$locale\t$date_of_birth\t#premium_type\t"
       "?verified\t?mfa_enabled",
@@ -24,7 +25,8 @@ const struct export_part export_parts[] = {
       SQL_TEXT("select type, settings from settings_protos where user_id = $1 and type > $2 "
                "order by type limit $3"),
       NULL },
-    /* A page includes all sessions with the same timestamp as its last one. */
+    /* The cursor is a timestamp, so a page includes all sessions with the same timestamp as its
+     * last one. */
     { "sessions", "@created_at\t#kind\t$client\t@last_used_at",
       SQL_TEXT("select created_at, kind, client, last_used_at from tokens where user_id = $1 and "
                "created_at > $2 and created_at <= (select max(created_at) from (select created_at "
@@ -69,7 +71,7 @@ const struct export_part export_parts[] = {
       SQL_TEXT(
           "select id, banner from users where id = $1 and id > $2 and banner is not null limit $3"),
       "banners" },
-    /* Messages with attachments are rare; a page always ends with a complete message. */
+    /* A page always contains all attachments of its last message. */
     { "attachments", "&message_id\t$filename\t&id",
       SQL_TEXT(
           "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end "
@@ -83,55 +85,55 @@ const struct export_part export_parts[] = {
       NULL },
 };
 
-int export_part_count(void)
+int exported_table_count(void)
 {
-    return (int)COUNT_OF(export_parts);
+    return (int)COUNT_OF(exported_table_list);
 }
 
-/* --- rows as JSON --------------------------------------------------------------------- */
+/* --- writing rows as JSON ------------------------------------------------------------ */
 
 static void write_cell_json(struct json_writer *j, char kind, const struct rows *r, int column)
 {
     char text[TIMESTAMP_TEXT_SIZE];
 
     if (row_is_null(r, column)) {
-        json_null(j);
+        json_write_null(j);
     } else if (kind == '&') {
-        json_id(j, row_id(r, column));
+        json_write_id(j, row_id(r, column));
     } else if (kind == '#') {
-        json_int(j, row_int(r, column));
+        json_write_int(j, row_int(r, column));
     } else if (kind == '?') {
-        json_bool(j, row_bool(r, column));
+        json_write_bool(j, row_bool(r, column));
     } else if (kind == '@') {
         timestamp_format(row_int(r, column), text);
-        json_text(j, str_of(text));
+        json_write_text(j, str_of(text));
     } else {
-        json_text(j, row_text(r, column));
+        json_write_text(j, row_text(r, column));
     }
 }
 
-static void write_row_json(struct buf *out, const struct export_part *part, const struct rows *r)
+static void write_row_json(struct buf *out, const struct exported_table *part, const struct rows *r)
 {
     struct str columns = str_of(part->columns);
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
     for (int column = 0; columns.n; column++) {
         struct str name = str_cut(&columns, '\t');
         char kind = *name.p;
 
-        json_key(&j, str_skip(name, 1));
+        json_write_key(&j, str_skip_bytes(name, 1));
         write_cell_json(&j, kind, r, column);
     }
     json_end_object(&j);
     buf_add_char(out, '\n');
 }
 
-enum err export_write_page(struct call *call, const struct export_part *part, snowflake user_id,
+enum err export_write_page(struct call *call, const struct exported_table *part, snowflake user_id,
                            int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
                            bool *ret_ended)
 {
-    enum { PAGE_TEXT = 512 * 1024 }; /* A page ends after this many bytes. */
+    enum { PAGE_TEXT = 512 * 1024 }; /* A page ends after this many bytes of JSON. */
     struct rows rows;
     int64_t count = 0;
     enum err e =
@@ -148,10 +150,8 @@ enum err export_write_page(struct call *call, const struct export_part *part, sn
     return rows_end(&rows);
 }
 
-/* --- files ---------------------------------------------------------------------------- */
-
-static void set_export_file_names(struct call *call, const struct export_part *part,
-                                  const struct rows *r, struct export_file *ret)
+static void set_export_file_names(struct call *call, const struct exported_table *part,
+                                  const struct rows *r, struct exported_file *ret)
 {
     char blob[64];
 
@@ -170,12 +170,12 @@ static void set_export_file_names(struct call *call, const struct export_part *p
                                                         (unsigned long long)row_id(r, 2)));
 }
 
-enum err export_list_files(struct call *call, const struct export_part *part, snowflake user_id,
+enum err export_list_files(struct call *call, const struct exported_table *part, snowflake user_id,
                            int64_t after, int64_t limit, struct list *ret, int64_t *ret_last,
                            int64_t *ret_rows)
 {
     enum { MOST_FILES = 200 };
-    struct export_file *files = arena_array(call->arena, struct export_file, MOST_FILES);
+    struct exported_file *files = arena_array(call->arena, struct exported_file, MOST_FILES);
     struct rows rows;
     size_t count = 0;
     enum err e =

@@ -6,43 +6,45 @@
 #include "api/jobs/jobs.h"
 #include "platform/exports/exports.h"
 
-/* --- exported_tables.c: the exported data, part by part ------------------------------- */
+/* --- exported_tables.c: the exported tables ------------------------------------------- */
 
-struct export_part {
+struct exported_table {
     const char *name;
-    /* Column names with a type prefix, separated by tabs: & id, $ text, # number, ? bool, @ time.
-     * The first column is the page cursor. */
+    /* Column names, separated by tabs, each with a prefix for its type: & id, $ text, # number, ?
+     * bool, @ time. The first column is the page cursor. */
     const char *columns;
-    struct sql sql;      /* $1 account, $2 cursor, $3 limit */
-    const char *blob_of; /* NULL, or the blob area of each row's file: "attachment", "avatars", … */
+    struct sql sql;      /* parameters: $1 account, $2 cursor, $3 limit */
+    const char *blob_of; /* blob area ("avatars" …) if each row has a file, else NULL */
 };
-extern const struct export_part export_parts[];
-int export_part_count(void);
+extern const struct exported_table exported_table_list[];
+int exported_table_count(void);
 
-/* Writes a page as lines of JSON: up to `limit` rows, fewer if they are long. *ret_last: cursor of
- * the last row; *ret_ended: no more rows. */
-enum err export_write_page(struct call *call, const struct export_part *part, snowflake user_id,
+/* Writes a page of a table, each row as a line of JSON: up to `limit` rows, fewer if they are long.
+ * *ret_last is the cursor of the last row; *ret_ended is true if there are no more rows. */
+enum err export_write_page(struct call *call, const struct exported_table *part, snowflake user_id,
                            int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
                            bool *ret_ended);
 
-/* A file of the export: its blob name, and its name in the tar archive. */
-struct export_file {
+/* A file that the export contains: its blob's name, and its name in the tar archive. */
+struct exported_file {
     const char *blob, *name;
 };
-enum err export_list_files(struct call *call, const struct export_part *part, snowflake user_id,
+enum err export_list_files(struct call *call, const struct exported_table *part, snowflake user_id,
                            int64_t after, int64_t limit, struct list *ret, int64_t *ret_last,
                            int64_t *ret_rows);
 
 /* --- stale_files.c -------------------------------------------------------------------- */
 
-/* Deletes files in this node's folder whose export row is missing or expired. */
+/* Deletes the files in this node's export folder whose row in the table exports is missing or
+ * expired. */
 void exports_delete_stale_files(struct api *api, struct loop *loop);
 
 /* --- job.c ---------------------------------------------------------------------------- */
 
 extern const struct job_kind export_job, export_expiry_job;
-/* Ends the export of a deleted account. */
+/* Cancels the export of a deleted account. */
 struct deletion_step;
-enum err exports_end_of_account(struct call *call, snowflake user_id, struct deletion_step *step);
+enum err exports_cancel_of_account(struct call *call, snowflake user_id,
+                                   struct deletion_step *step);
 
 #endif

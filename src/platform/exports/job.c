@@ -1,8 +1,8 @@
 /* job.c - jobs that write an export, one page per step, and that delete it.
  *
- * The job's row contains the position: part, cursor, page, file length, and a checksum of the last
- * block. A crashed process may have written more than that, which is truncated before the next
- * page. If this node does not have the file (nodes with separate folders), the export restarts. */
+ * The job's row contains the position: table, cursor, page, file length, and a checksum of the last
+ * block. A crashed process may have written more bytes, which are truncated before the next page.
+ * If this node does not have the file (nodes with separate folders), the export starts again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,16 +20,17 @@
 #include "platform/exports/internal.h"
 #include "platform/exports/tar.h"
 
-/* Page sizes: an event loop reads the rows of a page; the thread pool copies files of any size. */
+/* Limits of a page. Rows are read on an event loop; files, of any size, are copied on the thread
+ * pool. */
 enum { PAGE_ROWS = 100, PAGE_FILES = 4, PAGE_BYTES = 4 * 1024 * 1024, PIECE = 64 * 1024 };
 enum { EXPORT_LEASE_MS = 10 * 60 * 1000, EXPORT_DAYS = 7 };
 
 struct export_step {
     struct job job;
-    /* Position, as stored in the job's row. */
+    /* Position of the export, as stored in the job's row. */
     int64_t part, after, page, length, last_block_checksum;
-    /* Result of this step. */
-    snowflake id; /* 0: the export was cancelled */
+    /* Results of this step of the job. */
+    snowflake id; /* 0 if the export was cancelled */
     bool part_ended;
     int64_t last;
     struct str text;
@@ -38,11 +39,9 @@ struct export_step {
     bool restarts;
 };
 
-/* --- reading -------------------------------------------------------------------------- */
-
 static enum err read_export_page(struct call *call, struct export_step *s)
 {
-    const struct export_part *part = &export_parts[s->part];
+    const struct exported_table *part = &exported_table_list[s->part];
     struct buf text;
     enum err e;
 
@@ -64,18 +63,18 @@ static enum err read_export_page(struct call *call, struct export_step *s)
 static enum err read_export_step(struct call *call)
 {
     struct export_step *s = call_passed_data(call, "export_step");
-    struct export_row row;
-    enum err e = export_find(call, s->job.key, &row);
+    struct data_export row;
+    enum err e = data_export_find(call, s->job.key, &row);
 
     s->id = !e && row.id && !row.ready ? row.id : 0;
     s->text = (struct str){ 0 };
     s->files = (struct list){ 0 };
-    if (e || !s->id || s->part >= export_part_count())
+    if (e || !s->id || s->part >= exported_table_count())
         return e;
     return read_export_page(call, s);
 }
 
-/* --- writing, on the thread pool ------------------------------------------------------ */
+/* --- writing the file, on the thread pool -------------------------------------------- */
 
 static bool write_zero_bytes(int fd, int64_t n)
 {
@@ -107,7 +106,7 @@ static bool copy_bytes(int to, int from, int64_t size)
 }
 
 /* Skips a blob that was deleted in the meantime. */
-static bool write_blob_to_tar(struct call *call, int fd, const struct export_file *f)
+static bool write_blob_to_tar(struct call *call, int fd, const struct exported_file *f)
 {
     int from;
     int64_t size;
@@ -122,26 +121,27 @@ static bool write_blob_to_tar(struct call *call, int fd, const struct export_fil
 
 static bool write_page_to_tar(struct call *call, const struct export_step *s, int fd)
 {
-    const struct export_file *files = s->files.items;
+    const struct exported_file *files = s->files.items;
     char name[TAR_NAME];
 
-    if (s->part >= export_part_count()) /* end-of-archive marker */
+    if (s->part >= exported_table_count()) /* end-of-archive marker */
         return write_zero_bytes(fd, 2 * TAR_BLOCK) && fsync(fd) == 0;
     for (size_t i = 0; i < s->files.count; i++)
         if (!write_blob_to_tar(call, fd, &files[i]))
             return false;
     if (!s->text.n)
         return true;
-    snprintf(name, sizeof name, "%s-%04" PRId64 ".jsonl", export_parts[s->part].name, s->page + 1);
+    snprintf(name, sizeof name, "%s-%04" PRId64 ".jsonl", exported_table_list[s->part].name,
+             s->page + 1);
     return write_tar_header(fd, name, (int64_t)s->text.n) && write_all_bytes(fd, s->text) &&
            write_zero_bytes(fd, tar_padding_bytes((int64_t)s->text.n));
 }
 
 static int open_export_file(struct call *call, const struct export_step *s)
 {
-    if (mkdir(export_folder(call), 0700) != 0 && errno != EEXIST)
+    if (mkdir(data_export_folder(call), 0700) != 0 && errno != EEXIST)
         return -1;
-    return open(export_path(call, s->id), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    return open(data_export_path(call, s->id), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
 /* Returns the checksum of the last block before `length`; -1 if the file is shorter. */
@@ -179,13 +179,13 @@ static enum err run_export_step_on_pool(struct call *call)
     s->failed = fd < 0 || !write_export_step(call, s, fd);
     if (s->failed)
         log_warn("export: cannot write the export of account %llu to '%s'; will retry",
-                 (unsigned long long)s->job.key, export_path(call, s->id));
+                 (unsigned long long)s->job.key, data_export_path(call, s->id));
     if (fd >= 0)
         close(fd);
     return OK;
 }
 
-/* --- saving the position -------------------------------------------------------------- */
+/* --- saving the job's position ------------------------------------------------------- */
 
 static const char SET_READY[] =
     "update exports set ready = 1, bytes = $2, expires_at = $3 where user_id = $1 and ready = 0";
@@ -219,9 +219,9 @@ static enum err record_export_step(struct call *call)
 
     if (!s->id)
         return job_finish(call, &s->job);
-    if (s->failed) /* e.g. disk full: the page is retried after the lease */
+    if (s->failed) /* for example disk full: the page is retried when the lease expires */
         return OK;
-    if (!s->restarts && s->part >= export_part_count())
+    if (!s->restarts && s->part >= exported_table_count())
         return mark_export_ready(call, s);
     return job_renew_lease(call, &s->job, clock_us(), format_next_position(call, s), &held);
 }
@@ -260,14 +260,14 @@ const struct job_kind export_job = {
     .lease_ms = EXPORT_LEASE_MS,
 };
 
-/* --- deletion ------------------------------------------------------------------------- */
+/* --- cancelling an export ------------------------------------------------------------ */
 
 static const char CANCEL_EXPORT[] =
     "update exports set ready = 1, expires_at = 0 where user_id = $1";
 
-/* Blocks downloads at once. The file is deleted when the lease of a step that may still write to it
- * has ended. */
-enum err exports_end_of_account(struct call *call, snowflake user_id, struct deletion_step *step)
+/* Cancels the export, so that it can no longer be downloaded. A job deletes the file later, when no
+ * step of the export can still write to it. */
+enum err exports_cancel_of_account(struct call *call, snowflake user_id, struct deletion_step *step)
 {
     int64_t changed = 0;
     enum err e = tx_exec(call->tx, CANCEL_EXPORT, BIND(v_id(user_id)), &changed);
@@ -287,8 +287,8 @@ struct export_expiry {
 static enum err read_expired_export(struct call *call)
 {
     struct export_expiry *x = call_passed_data(call, "export_expiry");
-    struct export_row row;
-    enum err e = export_find(call, x->job.key, &row);
+    struct data_export row;
+    enum err e = data_export_find(call, x->job.key, &row);
 
     x->id = !e && row.ready && row.expires_at <= clock_us() ? row.id : 0;
     return e;
@@ -298,8 +298,9 @@ static enum err delete_export_file(struct call *call)
 {
     const struct export_expiry *x = call_passed_data(call, "export_expiry");
 
-    if (x->id && unlink(export_path(call, x->id)) != 0 && errno != ENOENT)
-        log_warn("export: cannot delete the expired export file '%s'", export_path(call, x->id));
+    if (x->id && unlink(data_export_path(call, x->id)) != 0 && errno != ENOENT)
+        log_warn("export: cannot delete the expired export file '%s'",
+                 data_export_path(call, x->id));
     return OK;
 }
 

@@ -6,18 +6,16 @@
 #include "base/clock.h"
 #include "platform/exports/internal.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 static const char FIND_EXPORT[] =
     "select id, ready, bytes, expires_at from exports where user_id = $1";
 
-enum err export_find(struct call *call, snowflake user_id, struct export_row *ret)
+enum err data_export_find(struct call *call, snowflake user_id, struct data_export *ret)
 {
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, FIND_EXPORT, BIND(v_id(user_id)), &row, &found);
 
-    *ret = (struct export_row){ .user_id = user_id };
+    *ret = (struct data_export){ .user_id = user_id };
     if (e || !found)
         return e;
     ret->id = row_id(&row, 0);
@@ -43,11 +41,12 @@ static const char ADD_EXPORT[] =
     "insert into exports (user_id, id, expires_at, counted) values ($1, $2, 0, $3)";
 static const char COUNT_COPIES[] = "update file_owners set bytes = bytes + $2 where owner_id = $1";
 
-/* The file copies in an export count towards the account's quota until the export is deleted. */
-enum err export_find_or_create(struct call *call, snowflake user_id, struct export_row *ret)
+/* The copies of files in an export count towards the account's storage quota until it is
+ * deleted. */
+enum err data_export_find_or_create(struct call *call, snowflake user_id, struct data_export *ret)
 {
     int64_t bytes;
-    enum err e = export_find(call, user_id, ret);
+    enum err e = data_export_find(call, user_id, ret);
 
     if (e || ret->id)
         return e;
@@ -60,19 +59,18 @@ enum err export_find_or_create(struct call *call, snowflake user_id, struct expo
     return e ? e : job_schedule(call, &export_job, user_id, clock_us(), STR("0 0 0 0 0"));
 }
 
-const char *export_folder(const struct call *call)
+const char *data_export_folder(const struct call *call)
 {
     return str_dup_cstring(call->arena,
                            str_printf(call->arena, "%s/exports", api_options(call->api)->data));
 }
 
-const char *export_path(const struct call *call, snowflake id)
+const char *data_export_path(const struct call *call, snowflake id)
 {
-    return str_dup_cstring(call->arena, str_printf(call->arena, "%s/%llu.tar", export_folder(call),
-                                                   (unsigned long long)id));
+    return str_dup_cstring(
+        call->arena,
+        str_printf(call->arena, "%s/%llu.tar", data_export_folder(call), (unsigned long long)id));
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 struct export_reply {
     snowflake harvest_id, user_id;
@@ -100,26 +98,26 @@ static const struct schema export_schema = {
 };
 static const struct type export_reply_type = { .kind = KIND_OBJECT, .schema = &export_schema };
 
-static enum err reply_with_export(struct call *call, const struct export_row *row)
+static enum err reply_with_export(struct call *call, const struct data_export *row)
 {
     struct export_reply out = {
         .harvest_id = row->id,
         .user_id = row->user_id,
         .status = row->ready ? EXPORT_READY : EXPORT_RUNNING,
-        .created_at = snowflake_ms(row->id) * 1000,
+        .created_at = snowflake_to_ms(row->id) * 1000,
     };
 
     if (row->ready) {
         out.bytes = (struct opt_int){ GIVEN, row->bytes };
         out.expires_at = (struct opt_int){ GIVEN, row->expires_at };
     }
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 static enum err get_export(struct call *call)
 {
-    struct export_row row;
-    enum err e = export_find(call, call->caller->id, &row);
+    struct data_export row;
+    enum err e = data_export_find(call, call->caller->id, &row);
 
     if (e || !row.id)
         return e ? e : ERR_NOT_FOUND;
@@ -130,8 +128,8 @@ static enum err get_export(struct call *call)
 static enum err create_export(struct call *call)
 {
     int64_t quota = api_options(call->api)->quota, bytes;
-    struct export_row row;
-    enum err e = export_find(call, call->caller->id, &row);
+    struct data_export row;
+    enum err e = data_export_find(call, call->caller->id, &row);
 
     if (e || row.id)
         return e ? e : reply_with_export(call, &row);
@@ -139,7 +137,7 @@ static enum err create_export(struct call *call)
     if (!e && quota && 2 * bytes > quota)
         return ERR_EXPORT_QUOTA;
     if (!e)
-        e = export_find_or_create(call, call->caller->id, &row);
+        e = data_export_find_or_create(call, call->caller->id, &row);
 
     return e ? e : reply_with_export(call, &row);
 }
@@ -147,15 +145,15 @@ static enum err create_export(struct call *call)
 /* The route reads only the caller's own export, so another user's export cannot be downloaded. */
 static enum err download_export(struct call *call)
 {
-    struct export_row row;
+    struct data_export row;
     struct stat st;
-    enum err e = export_find(call, call->caller->id, &row);
+    enum err e = data_export_find(call, call->caller->id, &row);
 
     if (e)
         return e;
     if (!row.ready || row.id != call_path_id(call, "harvest.id") || row.expires_at <= clock_us())
         return ERR_NOT_FOUND;
-    int fd = open(export_path(call, row.id), O_RDONLY | O_CLOEXEC);
+    int fd = open(data_export_path(call, row.id), O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0)
         return ERR_NOT_FOUND;
     call_add_header(call, "Content-Disposition", STR("attachment; filename=\"harvest.tar\""));
@@ -163,7 +161,7 @@ static enum err download_export(struct call *call)
     return call_reply_file_range(call, STR("application/x-tar"), fd, (int64_t)st.st_size);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "harvest.id",
         .field = "harvest_id",
@@ -215,6 +213,6 @@ const struct domain exports_domain = {
     .daily = exports_delete_stale_files,
     .deletions =
         (const struct deletion_rule[]){
-            { WITH_ACCOUNT, "exports", .run = exports_end_of_account, .phase = DELETE_PARTS },
+            { WITH_ACCOUNT, "exports", .run = exports_cancel_of_account, .phase = DELETE_PARTS },
             { 0 } },
 };

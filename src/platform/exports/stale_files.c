@@ -1,8 +1,8 @@
 /* stale_files.c - deletes export files that can no longer be downloaded.
  *
  * If nodes have separate folders, the node that deletes an export often does not have its file, and
- * an export that was started on this node may have restarted on another one. So each node checks
- * the files in its folder against the export rows, a few files per step. */
+ * an export that one node started may have started again on another. So each node checks whether
+ * the files in its folder still have an export row, a few files per step. */
 #include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ struct stale_export_files {
     bool ended;
 };
 
-/* --- on the thread pool --------------------------------------------------------------- */
+/* --- stages that run on the thread pool ---------------------------------------------- */
 
 static bool parse_export_file_name(const char *name, snowflake *ret)
 {
@@ -39,13 +39,13 @@ static enum err delete_stale_files(struct call *call)
     const struct stale_export_files *x = call_passed_data(call, "stale_export_files");
 
     for (size_t i = 0; i < x->count; i++)
-        if (!x->is_needed[i] && unlink(export_path(call, x->ids[i])) != 0 && errno != ENOENT)
+        if (!x->is_needed[i] && unlink(data_export_path(call, x->ids[i])) != 0 && errno != ENOENT)
             log_warn("export: cannot delete the stale export file '%s'",
-                     export_path(call, x->ids[i]));
+                     data_export_path(call, x->ids[i]));
     return OK;
 }
 
-/* --- in a read transaction ------------------------------------------------------------ */
+/* --- stages that run in a read transaction ------------------------------------------- */
 
 static const char FIND_WANTED[] =
     "select 1 from exports where id = $1 and (ready = 0 or expires_at > $2)";
@@ -65,8 +65,6 @@ static enum err find_needed_exports(struct call *call)
     return e;
 }
 
-/* --- steps ---------------------------------------------------------------------------- */
-
 /* Runs on the thread pool. The folder does not exist before the first export. */
 static enum err list_export_files(struct call *call)
 {
@@ -74,7 +72,7 @@ static enum err list_export_files(struct call *call)
     const struct dirent *entry;
 
     if (!x->folder)
-        x->folder = opendir(export_folder(call));
+        x->folder = opendir(data_export_folder(call));
     x->count = 0;
     while (x->folder && x->count < STEP_FILES && (entry = readdir(x->folder)))
         if (parse_export_file_name(entry->d_name, &x->ids[x->count]))
@@ -89,7 +87,7 @@ static enum err list_export_files(struct call *call)
 
 static enum err finish_without_write(struct call *call)
 {
-    (void)call; /* nothing to write */
+    (void)call; /* unused: the step only deletes files */
     return OK;
 }
 

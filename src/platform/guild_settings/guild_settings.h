@@ -2,8 +2,9 @@
  *
  * Clients apply these settings themselves. The server stores the settings, sends changes to the
  * account's other sessions, and uses two of the settings to count mentions (read_states/). A row
- * exists only if a setting differs from the defaults. Owns the tables user_guild_settings and
- * notification_settings. May use invites/ and below. Start with settings.c. */
+ * exists only if a setting differs from the defaults. The folder owns the tables
+ * user_guild_settings and notification_settings and may use invites/ and the folders below it.
+ * Start with settings.c. */
 #ifndef PLATFORM_GUILD_SETTINGS_GUILD_SETTINGS_H
 #define PLATFORM_GUILD_SETTINGS_GUILD_SETTINGS_H
 

@@ -15,7 +15,7 @@ struct channel_override {
     struct opt_int flags;
 };
 struct guild_settings {
-    struct opt_id guild_id; /* null: settings of private channels */
+    struct opt_id guild_id; /* null for the settings of private channels */
     int64_t message_notifications, notify_highlights, flags, version;
     bool muted, suppress_everyone, suppress_roles, hide_muted_channels, mute_scheduled_events,
         mobile_push;
@@ -24,28 +24,28 @@ struct guild_settings {
 };
 
 /* Fields of an override that a request body may change. */
-struct override_patch {
+struct channel_override_patch {
     struct opt_bool collapsed, muted;
     struct opt_int message_notifications, flags;
     struct opt_object mute_config;
 };
-struct override_item {
+struct channel_override_item {
     struct str key; /* id of the channel */
-    struct override_patch change;
+    struct channel_override_patch change;
 };
 struct guild_settings_patch {
     struct opt_int message_notifications, notify_highlights, flags;
     struct opt_bool muted, suppress_everyone, suppress_roles, hide_muted_channels,
         mute_scheduled_events, mobile_push;
     struct opt_object mute_config;
-    struct opt_list channel_overrides; /* struct override_item */
+    struct opt_list channel_overrides; /* struct channel_override_item */
 };
-struct settings_item {
+struct guild_settings_item {
     struct str key; /* id of the guild, or @me */
     struct guild_settings_patch change;
 };
-struct guild_settings_bulk {
-    struct list guilds; /* struct settings_item */
+struct guild_settings_bulk_request {
+    struct list guilds; /* struct guild_settings_item */
 };
 struct notification_flags {
     struct opt_int flags;

@@ -67,17 +67,18 @@ const struct type guild_settings_type = { .kind = KIND_OBJECT, .schema = &guild_
 const struct type guild_settings_list_type = { .kind = KIND_ARRAY, .of = &guild_settings_type };
 
 static const struct field change_fields[] = {
-    { FIELD(struct override_patch, collapsed), .type = &type_bool, .flags = OPTIONAL },
-    { FIELD(struct override_patch, message_notifications), .type = &type_level, .flags = OPTIONAL },
-    { FIELD(struct override_patch, muted), .type = &type_bool, .flags = OPTIONAL },
-    { FIELD(struct override_patch, mute_config), .type = &type_mute_config,
+    { FIELD(struct channel_override_patch, collapsed), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct channel_override_patch, message_notifications), .type = &type_level,
+      .flags = OPTIONAL },
+    { FIELD(struct channel_override_patch, muted), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct channel_override_patch, mute_config), .type = &type_mute_config,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct override_patch, flags), .type = &type_flag_bits, .flags = OPTIONAL },
+    { FIELD(struct channel_override_patch, flags), .type = &type_flag_bits, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema change_schema = {
     .name = "ChannelOverrideChange",
-    .size = sizeof(struct override_patch),
+    .size = sizeof(struct channel_override_patch),
     .fields = change_fields,
     .doc = "Changes of a channel's notification settings.",
 };
@@ -119,12 +120,12 @@ static const struct type type_settings_map = {
     .kind = KIND_MAP, .min = 1, .max = 200, .of = &settings_change_body, .doc = "By guild"
 };
 static const struct field bulk_fields[] = {
-    { FIELD(struct guild_settings_bulk, guilds), .type = &type_settings_map },
+    { FIELD(struct guild_settings_bulk_request, guilds), .type = &type_settings_map },
     { 0 },
 };
 static const struct schema bulk_schema = {
     .name = "UserGuildSettingsBulk",
-    .size = sizeof(struct guild_settings_bulk),
+    .size = sizeof(struct guild_settings_bulk_request),
     .fields = bulk_fields,
     .doc = "Settings of several guilds.",
 };

@@ -6,8 +6,6 @@
 #include "api/deletion.h"
 #include "platform/members/members.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 static struct guild_settings default_guild_settings(snowflake guild_id)
 {
     return (struct guild_settings){
@@ -51,8 +49,6 @@ static enum err put_guild_settings(struct tx *tx, snowflake user_id, const struc
                         v_text(json_column_encode(tx_arena(tx), &guild_settings_type, s))),
                    NULL);
 }
-
-/* --- changing ------------------------------------------------------------------------- */
 
 static void apply_bool(bool *to, const struct opt_bool *from)
 {
@@ -101,7 +97,8 @@ static struct channel_override *find_or_add_override(struct arena *a, struct gui
     return o;
 }
 
-static void apply_override_patch(struct channel_override *o, const struct override_patch *in)
+static void apply_override_patch(struct channel_override *o,
+                                 const struct channel_override_patch *in)
 {
     apply_bool(&o->collapsed, &in->collapsed);
     apply_bool(&o->muted, &in->muted);
@@ -120,17 +117,16 @@ static enum err channel_belongs_to_settings(struct call *call, const struct guil
 {
     bool guild = s->guild_id.given == GIVEN;
     snowflake of = guild ? s->guild_id.value : call->caller->id;
-    struct rows row;
 
-    return tx_one(call->tx, guild ? SQL(OF_GUILD) : SQL(OF_PERSON), BIND(v_id(id), v_id(of)), &row,
-                  ret);
+    return tx_exists(call->tx, guild ? SQL(OF_GUILD) : SQL(OF_PERSON), BIND(v_id(id), v_id(of)),
+                     ret);
 }
 
 /* Channels of other guilds are skipped, because clients may send outdated ids. */
 static enum err apply_override_patches(struct call *call, struct guild_settings *s,
                                        const struct list *overrides)
 {
-    const struct override_item *in = overrides->items;
+    const struct channel_override_item *in = overrides->items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < overrides->count; i++) {
@@ -146,8 +142,8 @@ static enum err apply_override_patches(struct call *call, struct guild_settings 
     return e;
 }
 
-/* Limit over all guilds of a body, including their existing overrides, because all of them are
- * read, written and emitted at once. */
+/* Maximum number of channel overrides of all guilds in a body, including existing ones, because all
+ * of them are read, written and emitted in one transaction. */
 enum { MAX_OVERRIDES_PER_REQUEST = 4000 };
 
 static enum err check_override_count(struct call *call, const struct json_path *at, size_t count,
@@ -165,8 +161,8 @@ static bool override_differs_from_default(const struct channel_override *o)
            o->mute_config.given == GIVEN || o->flags.value;
 }
 
-/* Threads and direct channels are unlimited in number. At the limit, overrides that equal the
- * defaults or whose channel was deleted are removed. */
+/* Removes overrides that equal the defaults or whose channel was deleted, when the maximum number
+ * is reached. The number of threads and direct channels, which may have overrides, is unlimited. */
 static enum err drop_useless_overrides(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;
@@ -187,7 +183,8 @@ static enum err drop_useless_overrides(struct call *call, struct guild_settings 
     return e;
 }
 
-/* at: path in the body; NULL: the body itself. *overrides: number of overrides so far. */
+/* Changes the settings of one guild. at is the path in the body, or NULL for the whole body.
+ * *overrides is the number of channel overrides so far. */
 static enum err change_guild_settings(struct call *call, const struct json_path *at,
                                       snowflake guild_id, const struct guild_settings_patch *in,
                                       size_t *overrides, struct guild_settings *ret)
@@ -224,7 +221,7 @@ static enum err modify_user_guild_settings(struct call *call)
     enum err e =
         change_guild_settings(call, NULL, call->target.guild->id, call->body, &overrides, &s);
 
-    return e ? e : call_reply(call, &s);
+    return e ? e : call_reply_object(call, &s);
 }
 
 static enum err modify_private_settings(struct call *call)
@@ -233,7 +230,7 @@ static enum err modify_private_settings(struct call *call)
     size_t overrides = 0;
     enum err e = change_guild_settings(call, NULL, 0, call->body, &overrides, &s);
 
-    return e ? e : call_reply(call, &s);
+    return e ? e : call_reply_object(call, &s);
 }
 
 static enum err resolve_settings_guild(struct call *call, struct str key, snowflake *ret)
@@ -252,8 +249,8 @@ static enum err resolve_settings_guild(struct call *call, struct str key, snowfl
 /* Changes the settings of all named guilds or of none. */
 static enum err bulk_modify_user_guild_settings(struct call *call)
 {
-    const struct guild_settings_bulk *in = call->body;
-    const struct settings_item *items = in->guilds.items;
+    const struct guild_settings_bulk_request *in = call->body;
+    const struct guild_settings_item *items = in->guilds.items;
     struct json_path guilds = json_path_key(NULL, STR("guilds"));
     struct list out = { 0 };
     size_t overrides = 0;
@@ -269,10 +266,10 @@ static enum err bulk_modify_user_guild_settings(struct call *call)
                 call, &at, guild_id, &items[i].change, &overrides,
                 list_append(call->arena, &out, sizeof(struct guild_settings)));
     }
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
-/* --- global settings ------------------------------------------------------------------ */
+/* --- notification settings of all guilds --------------------------------------------- */
 
 static const char PUT_FLAGS[] =
     "insert into notification_settings (user_id, flags) values ($1, $2) "
@@ -281,7 +278,7 @@ static const char PUT_FLAGS[] =
 static enum err modify_notification_settings(struct call *call)
 {
     const struct notification_flags *in = call->body;
-    struct notification_flags out = { .flags = opt_int_of(in->flags.value) };
+    struct notification_flags out = { .flags = opt_int_given(in->flags.value) };
     enum err e =
         tx_exec(call->tx, PUT_FLAGS, BIND(v_id(call->caller->id), v_int(in->flags.value)), NULL);
 
@@ -289,10 +286,10 @@ static enum err modify_notification_settings(struct call *call)
         return e;
     call_emit(call, EVENT_NOTIFICATION_SETTINGS_UPDATE, audience_of_user(call->caller->id),
               &notification_flags_schema, &out);
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
-/* --- READY ---------------------------------------------------------------------------- */
+/* --- fields of READY ----------------------------------------------------------------- */
 
 static const char SETTINGS_OF[] = "select settings, version from user_guild_settings "
                                   "where user_id = $1 order by guild_id";
@@ -308,7 +305,7 @@ static enum err write_settings_entries_json(struct tx *tx, snowflake user_id,
         return e;
     json_begin_array(out);
     while (rows_next(&rows)) {
-        json_raw(out, row_text(&rows, 0));
+        json_write_raw(out, row_text(&rows, 0));
         *ret_version += row_int(&rows, 1);
     }
     json_end_array(out);
@@ -325,45 +322,44 @@ static enum err write_notification_flags_json(struct tx *tx, snowflake user_id,
 
     if (e)
         return e;
-    json_name(out, "notification_settings");
+    json_write_name(out, "notification_settings");
     json_begin_object(out);
-    json_name(out, "flags");
-    json_int(out, found ? row_int(&row, 0) : 0);
+    json_write_name(out, "flags");
+    json_write_int(out, found ? row_int(&row, 0) : 0);
     json_end_object(out);
     return OK;
 }
 
-/* The total version is the sum of the row versions, so it increases with each change. */
+/* The version of all settings is the sum of the versions of the rows, so it increases with each
+ * change. */
 enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entries,
                                     struct json_writer *out)
 {
     int64_t version;
 
-    json_name(out, "user_guild_settings");
+    json_write_name(out, "user_guild_settings");
     if (entries) {
         json_begin_object(out);
-        json_name(out, "entries");
+        json_write_name(out, "entries");
     }
     enum err e = write_settings_entries_json(tx, user_id, out, &version);
     if (entries) {
-        json_name(out, "partial");
-        json_bool(out, false);
-        json_name(out, "version");
-        json_int(out, version);
+        json_write_name(out, "partial");
+        json_write_bool(out, false);
+        json_write_name(out, "version");
+        json_write_int(out, version);
         json_end_object(out);
     }
     return e ? e : write_notification_flags_json(tx, user_id, out);
 }
 
-/* --- leaving a guild ------------------------------------------------------------------ */
+/* --- deleting the settings of a guild that the user left ----------------------------- */
 
 static enum err delete_settings_of_left_guild(struct call *call, const struct member_leave *leave)
 {
     return tx_exec(call->tx, "delete from user_guild_settings where user_id = $1 and guild_id = $2",
                    BIND(v_id(leave->user->id), v_id(leave->guild_id)), NULL);
 }
-
-/* --- route table ---------------------------------------------------------------------- */
 
 static const struct rate_limit limit_guild_settings = { .name = "guild-settings",
                                                         .count = 20,
@@ -397,7 +393,7 @@ const struct domain guild_settings_domain = {
     .name = "Settings of guilds",
     .doc = "Notification settings of users, per guild and global.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .member_left = delete_settings_of_left_guild },
+    .hooks = &(const struct hook_listeners){ .member_left = delete_settings_of_left_guild },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "user_guild_settings", "user_id, guild_id",

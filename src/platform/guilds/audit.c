@@ -9,7 +9,8 @@
 
 enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, RETENTION_DAYS = 45, LONGEST_VALUE = 1 << 20 };
-/* Longer values are omitted, because an entry is a row and an event for every moderator. */
+/* Longer values (in bytes) are omitted, because an entry is a row and an event to every
+ * moderator. */
 enum { MAX_AUDITED_VALUE = 64 * 1024 };
 
 static const struct field options_fields[] = {
@@ -79,7 +80,7 @@ const struct schema audit_entry_schema = {
     .doc = "An action in a guild.",
 };
 
-/* Percent-decodes the header once; an invalid escape is copied unchanged. */
+/* Percent-decodes the reason header once; copies an invalid escape sequence unchanged. */
 static struct str decode_reason(struct arena *arena, struct str s)
 {
     char *out = arena_alloc(arena, s.n);
@@ -91,7 +92,7 @@ static struct str decode_reason(struct arena *arena, struct str s)
             s.p[0] == '%' && s.n >= 3 && str_percent_decode(arena, str_slice(s.p, 3), false, &byte);
 
         out[n++] = byte.p[0];
-        s = str_skip(s, escape ? 3 : 1);
+        s = str_skip_bytes(s, escape ? 3 : 1);
     }
     return str_slice(out, n);
 }
@@ -126,7 +127,7 @@ enum err audit_parse_reason(struct call *call, struct opt_str *ret)
         return OK;
     text = decode_reason(call->arena, header);
     if (!is_valid_text(text))
-        text = header; /* The header was not percent-encoded. */
+        text = header; /* The decoded header is not UTF-8, so it was not percent-encoded. */
     if (!is_valid_text(text))
         return call_add_field_error(call, "reason", "STRING_TYPE_CONVERT",
                                     "The reason is not UTF-8 text.");
@@ -190,8 +191,8 @@ void audit_add_change(struct call *call, struct list *changes, const char *key, 
         c->new_value = opt_str_or_null(now);
 }
 
-void audit_add_values(struct call *call, struct list *changes, const char *key,
-                      const struct type *type, const void *before, const void *now)
+void audit_add_value(struct call *call, struct list *changes, const char *key,
+                     const struct type *type, const void *before, const void *now)
 {
     struct str none = { 0 };
 
@@ -204,7 +205,7 @@ static struct str encode_audited_value(struct arena *arena, const struct field *
                                        const void *object)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, LONGEST_VALUE);
     if (!object || !schema_encode_field_value(&j, f, object)) {
@@ -214,8 +215,8 @@ static struct str encode_audited_value(struct arena *arena, const struct field *
     return buf_move_to_arena(&out, arena);
 }
 
-void audit_add_fields(struct call *call, struct list *changes, const struct field *fields,
-                      const void *before, const void *now)
+void audit_add_changed_fields(struct call *call, struct list *changes, const struct field *fields,
+                              const void *before, const void *now)
 {
     for (const struct field *f = fields; f->name.p; f++)
         audit_add_change(call, changes, f->name.p, encode_audited_value(call->arena, f, before),
@@ -228,7 +229,7 @@ enum err audit_record_object(struct call *call, snowflake guild_id, enum audit_a
 {
     struct list changes = { 0 };
 
-    audit_add_fields(call, &changes, fields, before, now);
+    audit_add_changed_fields(call, &changes, fields, before, now);
     return audit_record_changes(call, guild_id, action, target, NULL, changes);
 }
 
@@ -287,7 +288,7 @@ static void add_role_changes(struct call *call, struct list *changes, const char
         if (id_list_contains(in, role[i].id) && !id_list_contains(not_in, role[i].id))
             *(struct role *)list_append(call->arena, &found, sizeof *role) = role[i];
     if (found.count)
-        audit_add_values(call, changes, key, &type_audit_roles, NULL, &found);
+        audit_add_value(call, changes, key, &type_audit_roles, NULL, &found);
 }
 
 enum err audit_record_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
@@ -338,8 +339,8 @@ enum err audit_record_changes(struct call *call, snowflake guild_id, enum audit_
              : audit_record_with_reason(call, guild_id, action, target, options, changes, reason);
 }
 
-enum err audit_record(struct call *call, snowflake guild_id, enum audit_action action,
-                      snowflake target)
+enum err audit_record_action(struct call *call, snowflake guild_id, enum audit_action action,
+                             snowflake target)
 {
     return audit_record_changes(call, guild_id, action, target, NULL, (struct list){ 0 });
 }

@@ -35,7 +35,7 @@ struct audit_log {
     struct list audit_log_entries;    /* struct audit_entry */
     struct list users;                /* struct user: actors and targets */
     struct list application_commands; /* struct str: JSON of commands */
-    /* JSON of objects that other resource folders add. */
+    /* struct str: JSON of objects that other folders add through a hook. */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 
@@ -65,7 +65,7 @@ static const struct schema log_schema = {
 };
 const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema };
 
-/* SQL of the entries; 0 as user, action or target matches any. */
+/* SQL of the entries of a guild. A parameter 0 for user, action or target matches any. */
 #define ENTRIES                                                                                 \
     "select id, guild_id, user_id, target_id, action, reason, options, changes from audit_log " \
     "where guild_id = $1 and id > $2 and id < $3 "                                              \
@@ -112,7 +112,7 @@ static enum err find_audit_entries(struct call *call, struct list *ret)
     return rows_end(&rows);
 }
 
-/* Adds an account once; ids that are not accounts are ignored. */
+/* Adds an account to the list unless it is in it already. Ignores ids that are not accounts. */
 static enum err add_user_once(struct call *call, struct list *users, struct opt_id id)
 {
     const struct user *all = users->items;
@@ -139,7 +139,7 @@ static bool targets_an_account(int64_t action)
 
 static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
 
-/* Adds the JSON of a command once; an id that is not a command adds nothing. */
+/* Adds the JSON of a command to the list unless it is in it already. Ignores ids of no command. */
 static enum err add_command_once(struct tx *tx, snowflake id, struct list *texts)
 {
     struct rows row;
@@ -165,7 +165,7 @@ struct list audit_log_list_targets(struct arena *arena, const struct audit_log_o
     for (size_t i = 0; i < log->entries->count; i++)
         if (e[i].action_type >= (int64_t)first && e[i].action_type <= (int64_t)last &&
             e[i].target_id.given == GIVEN && !id_list_contains(&out, e[i].target_id.value))
-            ids_add(arena, &out, e[i].target_id.value);
+            id_list_add(arena, &out, e[i].target_id.value);
     return out;
 }
 
@@ -205,5 +205,5 @@ enum err get_guild_audit_log(struct call *call)
     }
     if (!e)
         e = add_referenced_objects(call, &log);
-    return e ? e : call_reply(call, &log);
+    return e ? e : call_reply_object(call, &log);
 }

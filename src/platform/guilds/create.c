@@ -1,13 +1,13 @@
 /* create.c - POST /guilds.
  *
- * A body may contain drafts of roles and channels. The ids in the drafts are placeholders by which
- * the drafts refer to each other; this file assigns the real ids. */
+ * A body may list roles and channels of the new guild. Their ids are placeholders by which the
+ * entries refer to each other; this file assigns the real ids. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
 #include "base/mem.h"
 
-/* Results of the stages before the handler of POST /guilds. */
+/* Data that the stages of POST /guilds pass on to the handler. */
 struct new_guild {
     snowflake id;
     struct opt_str icon;
@@ -15,9 +15,9 @@ struct new_guild {
 
 struct guild_creation {
     struct call *call;
-    const struct guild_draft *in;
+    const struct guild_create_request *in;
     struct guild guild;
-    struct role *roles; /* one per entry of in->roles, @everyone first */
+    struct role *roles; /* one role per entry of in->roles, @everyone first */
     size_t role_count;
     struct channel *channels;
     size_t channel_count;
@@ -25,16 +25,17 @@ struct guild_creation {
 
 static enum err store_guild_icon(struct call *call)
 {
-    const struct guild_draft *in = call->body;
+    const struct guild_create_request *in = call->body;
     struct new_guild *seed = call_passed_data(call, "new_guild");
 
     return picture_store(call, "icons", seed->id, &in->icon, &seed->icon);
 }
 
-/* Limits the overwrites of all channel drafts together, because one transaction writes them all. */
+/* Limits the number of overwrites in all channels of the body, because one transaction writes them
+ * all. */
 static enum err count_draft_overwrites(struct call *call, const struct list *channels)
 {
-    const struct channel_draft *c = channels->items;
+    const struct new_channel *c = channels->items;
     struct json_path list = json_path_key(NULL, STR("channels"));
     size_t count = 0;
 
@@ -43,9 +44,9 @@ static enum err count_draft_overwrites(struct call *call, const struct list *cha
                          at = json_path_key(&item, STR("permission_overwrites"));
 
         count += c[i].permission_overwrites.count;
-        if (count > MAX_DRAFT_OVERWRITES) {
+        if (count > MAX_NEW_GUILD_OVERWRITES) {
             form_add_error(&call->form, &at, "BASE_TYPE_MAX_LENGTH",
-                           "Must be %d or fewer in all channels.", MAX_DRAFT_OVERWRITES);
+                           "Must be %d or fewer in all channels.", MAX_NEW_GUILD_OVERWRITES);
             return ERR_INVALID_FORM_BODY;
         }
     }
@@ -54,7 +55,7 @@ static enum err count_draft_overwrites(struct call *call, const struct list *cha
 
 enum err prepare_create_guild(struct call *call)
 {
-    const struct guild_draft *in = call->body;
+    const struct guild_create_request *in = call->body;
     struct new_guild *seed = call_pass_data(call, "new_guild", sizeof *seed);
     enum err e = count_draft_overwrites(call, &in->channels.value);
 
@@ -66,12 +67,10 @@ enum err prepare_create_guild(struct call *call)
     return OK;
 }
 
-/* --- roles ---------------------------------------------------------------------------- */
-
 static void create_drafted_roles(struct guild_creation *f)
 {
     const struct list *drafts = &f->in->roles.value;
-    const struct role_draft *in = drafts->items;
+    const struct role_edit *in = drafts->items;
     struct arena *arena = f->call->arena;
 
     f->role_count = drafts->count ? drafts->count : 1;
@@ -84,17 +83,17 @@ static void create_drafted_roles(struct guild_creation *f)
             .permissions = i ? f->roles[0].permissions : PERMISSIONS_DEFAULT,
             .position = (int64_t)i,
         };
-        role_draft_apply(arena, &f->roles[i], drafts->count ? &in[i] : &(struct role_draft){ 0 },
-                         f->roles[i].permissions);
+        role_edit_apply(arena, &f->roles[i], drafts->count ? &in[i] : &(struct role_edit){ 0 },
+                        f->roles[i].permissions);
     }
     f->roles[0].name = STR("@everyone");
     f->roles[0].hoist = f->roles[0].mentionable = false;
 }
 
-/* Returns the role that was created for a draft's placeholder id, or NULL. */
+/* Returns the role that was created for a placeholder id of the body, or NULL. */
 static const struct role *find_drafted_role(const struct guild_creation *f, snowflake id)
 {
-    const struct role_draft *in = f->in->roles.value.items;
+    const struct role_edit *in = f->in->roles.value.items;
 
     for (size_t i = 0; i < f->in->roles.value.count; i++)
         if (in[i].id.given == GIVEN && in[i].id.value == id)
@@ -102,12 +101,11 @@ static const struct role *find_drafted_role(const struct guild_creation *f, snow
     return NULL;
 }
 
-/* --- channels ------------------------------------------------------------------------- */
-
-/* Returns the channel for a draft's placeholder id, among those created so far, or NULL. */
+/* Returns the channel that was created for a placeholder id of the body, or NULL if there is none
+ * so far. */
 static const struct channel *find_drafted_channel(const struct guild_creation *f, snowflake id)
 {
-    const struct channel_draft *in = f->in->channels.value.items;
+    const struct new_channel *in = f->in->channels.value.items;
 
     for (size_t i = 0; i < f->in->channels.value.count && i < f->channel_count; i++)
         if (in[i].id.given == GIVEN && in[i].id.value == id)
@@ -121,7 +119,7 @@ static void refuse_draft_field(struct guild_creation *f, const struct json_path 
     form_add_error(&f->call->form, at, FORM_CHOICES, "%s", message);
 }
 
-static struct opt_id resolve_draft_parent(struct guild_creation *f, const struct channel_draft *in,
+static struct opt_id resolve_draft_parent(struct guild_creation *f, const struct new_channel *in,
                                           const struct json_path *up)
 {
     struct json_path at = json_path_key(up, STR("parent_id"));
@@ -137,8 +135,8 @@ static struct opt_id resolve_draft_parent(struct guild_creation *f, const struct
     return opt_id_or_null(parent->id);
 }
 
-/* Overwrites may name roles of the body, or the guild's owner, who is its only member. */
-static void resolve_draft_overwrites(struct guild_creation *f, const struct channel_draft *in,
+/* Overwrites may name roles of the body, or the owner, who is the only member of the new guild. */
+static void resolve_draft_overwrites(struct guild_creation *f, const struct new_channel *in,
                                      struct channel *channel, const struct json_path *up)
 {
     struct json_path list = json_path_key(up, STR("permission_overwrites"));
@@ -163,7 +161,7 @@ static void resolve_draft_overwrites(struct guild_creation *f, const struct chan
 
 static void create_drafted_channel(struct guild_creation *f, size_t i)
 {
-    const struct channel_draft *in = (const struct channel_draft *)f->in->channels.value.items + i;
+    const struct new_channel *in = (const struct new_channel *)f->in->channels.value.items + i;
     struct json_path list = json_path_key(NULL, STR("channels")), at = json_path_index(&list, i);
     struct channel *c = &f->channels[i];
 
@@ -173,7 +171,7 @@ static void create_drafted_channel(struct guild_creation *f, size_t i)
         .type = in->type,
         .name = opt_str_or_null(in->name),
         .topic = in->topic,
-        .position = opt_int_of((int64_t)i),
+        .position = opt_int_given((int64_t)i),
         .parent_id = resolve_draft_parent(f, in, &at),
         .nsfw = in->nsfw,
         .rate_limit_per_user = in->rate_limit_per_user,
@@ -183,7 +181,7 @@ static void create_drafted_channel(struct guild_creation *f, size_t i)
     resolve_draft_overwrites(f, in, c, &at);
 }
 
-/* Channels of a guild whose body lists none: a text and a voice channel, each in a category. */
+/* Creates the channels if the body lists none: a text and a voice channel, each in a category. */
 static void create_default_channels(struct guild_creation *f)
 {
     static const struct {
@@ -206,7 +204,7 @@ static void create_default_channels(struct guild_creation *f)
             .guild_id = opt_id_or_null(f->guild.id),
             .type = rows[i].type,
             .name = opt_str_or_null(str_of(rows[i].name)),
-            .position = opt_int_of(positions[i]),
+            .position = opt_int_given(positions[i]),
             .parent_id = opt_id_or_null(rows[i].parent < 0 ? 0 : f->channels[rows[i].parent].id),
             .permission_overwrites = { .given = GIVEN },
         };
@@ -226,7 +224,7 @@ static void create_drafted_channels(struct guild_creation *f)
         create_drafted_channel(f, f->channel_count);
 }
 
-/* Resolves a guild setting that names a channel draft of the body. */
+/* Resolves a guild setting that names a channel of the body by its placeholder id. */
 static void resolve_draft_channel(struct guild_creation *f, struct str field, struct opt_id in,
                                   int64_t type, struct opt_id *ret)
 {
@@ -242,11 +240,9 @@ static void resolve_draft_channel(struct guild_creation *f, struct str field, st
         *ret = opt_id_or_null(c->id);
 }
 
-/* --- the guild ------------------------------------------------------------------------ */
-
 static void create_drafted_guild(struct guild_creation *f)
 {
-    const struct guild_draft *in = f->in;
+    const struct guild_create_request *in = f->in;
     const struct new_guild *seed = call_passed_data(f->call, "new_guild");
 
     f->guild = (struct guild){
@@ -293,6 +289,6 @@ enum err create_guild(struct call *call)
     if (!e)
         e = guild_find(call->tx, f.guild.id, &made);
     if (!e)
-        e = guild_read_lists(call, &made);
-    return e ? e : call_reply(call, &made);
+        e = guild_read_all_lists(call, &made);
+    return e ? e : call_reply_object(call, &made);
 }

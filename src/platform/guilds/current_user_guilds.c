@@ -50,9 +50,9 @@ static void user_guild_from_row(const struct call *call, const struct rows *r,
         },
     };
     if (in->with_counts) {
-        e->shown.approximate_member_count = opt_int_of(row_int(r, 6));
-        e->shown.approximate_presence_count =
-            opt_int_of(gateway_online_member_count(api_options(call->api)->gateway, e->shown.id));
+        e->shown.approximate_member_count = opt_int_given(row_int(r, 6));
+        e->shown.approximate_presence_count = opt_int_given(
+            gateway_online_member_count(api_options(call->api)->gateway, e->shown.id));
     }
 }
 
@@ -90,7 +90,8 @@ static void sort_oldest_first(struct list *list)
     }
 }
 
-/* The guilds and the rows are both ordered by guild id. */
+/* Adds the permissions of the caller's roles. The guilds and the rows of roles are both ordered by
+ * guild id. */
 static enum err add_role_permissions(struct call *call, struct list *list)
 {
     struct user_guild_entry *e = list->items, *end = e + list->count;
@@ -130,5 +131,5 @@ enum err list_current_user_guilds(struct call *call)
         *g = all[i].shown;
         g->permissions = permissions_in_guild(&all[i].who);
     }
-    return call_reply(call, &shown);
+    return call_reply_object(call, &shown);
 }

@@ -3,9 +3,8 @@
 
 #include "api/hooks.h"
 
-/* --- roles ---------------------------------------------------------------------------- */
-
-/* A role being deleted grants no permissions and no longer belongs to a bot or integration. */
+/* Marks a role as being deleted: it grants no permissions and no longer belongs to a bot or
+ * integration. */
 static const char MARK_ROLE[] =
     "update roles set position = -1, permissions = 0, hoist = 0, managed = 0, bot_id = null, "
     "integration_id = null where id = $1";
@@ -19,10 +18,9 @@ enum err role_mark_and_delete(struct call *call, snowflake id)
 
 static enum err run_role_deletion(struct call *call, const struct job *job)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(call->tx, "select 1 from roles where id = $1 and position < 0",
-                        BIND(v_id(job->key)), &row, &found);
+    enum err e = tx_exists(call->tx, "select 1 from roles where id = $1 and position < 0",
+                           BIND(v_id(job->key)), &found);
 
     return e || !found ? e : deletion_run_step(call, job->kind, WITH_ROLE, job->key);
 }
@@ -33,7 +31,7 @@ const struct job_kind role_deletion_job = {
     .run = run_role_deletion,
 };
 
-/* --- guilds --------------------------------------------------------------------------- */
+/* --- deletion of guilds -------------------------------------------------------------- */
 
 static const char MARK_GUILD[] = "update guilds set removed = 1, vanity_code = null where id = $1";
 
@@ -48,10 +46,9 @@ enum err guild_mark_and_delete(struct call *call, snowflake id)
 
 static enum err run_guild_deletion(struct call *call, const struct job *job)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(call->tx, "select 1 from guilds where id = $1 and removed = 1",
-                        BIND(v_id(job->key)), &row, &found);
+    enum err e = tx_exists(call->tx, "select 1 from guilds where id = $1 and removed = 1",
+                           BIND(v_id(job->key)), &found);
 
     return e || !found ? e : deletion_run_step(call, job->kind, WITH_GUILD, job->key);
 }

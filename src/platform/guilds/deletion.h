@@ -5,7 +5,8 @@
 #include "api/deletion.h"
 
 enum err guild_mark_and_delete(struct call *call, snowflake id);
-/* Until the last step, members may still list the role's id; the role grants no permissions. */
+/* A role that is being deleted grants no permissions; its id remains in member_roles until the last
+ * step. */
 enum err role_mark_and_delete(struct call *call, snowflake id);
 
 extern const struct job_kind guild_deletion_job, role_deletion_job;

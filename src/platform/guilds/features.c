@@ -2,12 +2,12 @@
 #include "model/fields/rows.h"
 #include "platform/guilds/internal.h"
 
-/* The feature list is stored as a JSON array of plain names. */
+/* Adds or removes a feature. The stored list is a JSON array of names that need no escapes. */
 static struct str set_feature_in_list(struct arena *arena, struct str old, const char *feature,
                                       bool on)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 64 * 1024);
     json_begin_array(&j);
@@ -15,10 +15,10 @@ static struct str set_feature_in_list(struct arena *arena, struct str old, const
         struct str name = str_cut(&old, '"');
 
         if (!str_is(name, feature))
-            json_text(&j, name);
+            json_write_text(&j, name);
     }
     if (on)
-        json_text(&j, str_of(feature));
+        json_write_text(&j, str_of(feature));
     json_end_array(&j);
     return buf_move_to_arena(&out, arena);
 }
@@ -29,7 +29,7 @@ enum err guild_emit_update(struct call *call, snowflake id)
     enum err e = guild_find(call->tx, id, &g);
 
     if (!e)
-        e = guild_read_lists(call, &g);
+        e = guild_read_all_lists(call, &g);
     if (!e)
         call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(id), &guild_schema, &g);
     return e;
@@ -67,10 +67,9 @@ enum err guild_update_widget(struct tx *tx, snowflake id, bool enabled, struct o
 
 enum err guild_update_vanity_code(struct tx *tx, snowflake id, struct opt_str code)
 {
-    struct rows r;
     bool taken = false;
-    enum err e = tx_one(tx, "select 1 from guilds where vanity_code = $1 and id <> $2",
-                        BIND(optional_text_value(code), v_id(id)), &r, &taken);
+    enum err e = tx_exists(tx, "select 1 from guilds where vanity_code = $1 and id <> $2",
+                           BIND(optional_text_value(code), v_id(id)), &taken);
 
     if (e || taken)
         return e ? e : ERR_INVITE_CODE_INVALID;

@@ -11,44 +11,42 @@
 #include "model/permissions/member_permissions.h"
 #include "platform/accounts/accounts.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- reading and writing guilds and roles -------------------------------------------- */
 
-/* Reads a guild without its roles; guild_read_roles adds them. ERR_UNKNOWN_GUILD. */
+/* Reads a guild without its roles. Returns ERR_UNKNOWN_GUILD if the id is unknown. */
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_read_roles(struct tx *tx, struct guild *g);
-/* For the .visitors of a route: OK if the guild in the path is discoverable. Otherwise
- * ERR_UNKNOWN_GUILD, so that users who are not members do not learn that the guild exists. */
+/* Returns OK if the guild in the path is discoverable, else ERR_UNKNOWN_GUILD, so that users who
+ * are not members do not learn that the guild exists. For the field .visitors of a route row. */
 enum err require_discoverable_guild(struct call *call);
-/* Reads all lists (roles, emojis, stickers …) that guild objects in replies and events contain. */
-enum err guild_read_lists(struct call *call, struct guild *g);
-/* Prefetches the queries of guild_read_lists. */
-enum err guild_prefetch_lists(struct call *call, snowflake id);
+/* Reads all lists (roles, emojis, stickers …) that the guild object in replies and events
+ * contains. */
+enum err guild_read_all_lists(struct call *call, struct guild *g);
 enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
-void guild_roles_prefetch(struct tx *tx, snowflake guild_id);
 /* Returns ERR_UNKNOWN_ROLE if the guild has no such role. */
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
 /* Inserts a role at its position; other roles are not moved. */
 enum err role_insert(struct tx *tx, const struct role *r);
 enum err role_update(struct tx *tx, const struct role *r);
-/* Moves every role but @everyone up by one, so that position 1 is free. */
+/* Moves every role except @everyone up by one position, so that position 1 is free. */
 enum err roles_free_lowest_position(struct tx *tx, snowflake guild_id);
-/* Deletes a role, also from members and channels; roles above move down by one. Emits no events:
- * call role_emit_delete for that. */
+/* Deletes a role, also from members and channels; roles above it move down by one position. Emits
+ * no events: call role_emit_delete for that. */
 enum err role_delete(struct call *call, const struct role *r);
 enum err role_emit_delete(struct call *call, const struct role *r);
 
 /* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
 
-/* Inserts a hidden guild with its roles. The guild is deleted automatically after 10 minutes unless
- * guild_reveal is called. Add the channels in between, a few per transaction. */
+/* Inserts a hidden guild with its roles. Insert the channels afterwards, a few per transaction,
+ * then call guild_make_visible; otherwise a job deletes the guild after 10 minutes. */
 enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
                              size_t count);
-/* Reads a hidden guild with its roles. ERR_UNAVAILABLE if the guild timed out and was deleted. */
-enum err guild_find_unrevealed(struct tx *tx, snowflake id, struct guild *ret);
-/* Makes a hidden guild visible, with its owner as a member. Emits no events. */
-enum err guild_reveal(struct call *call, const struct guild *g);
+/* Reads a hidden guild with its roles. Returns ERR_UNAVAILABLE if it timed out and was deleted. */
+enum err guild_find_in_creation(struct tx *tx, snowflake id, struct guild *ret);
+/* Makes a hidden guild visible and adds its owner as a member. Emits no events. */
+enum err guild_make_visible(struct call *call, const struct guild *g);
 
-/* --- the audit log -------------------------------------------------------------------- */
+/* --- audit log entries --------------------------------------------------------------- */
 
 /* Action types of the Discord API. */
 enum audit_action {
@@ -122,53 +120,56 @@ enum audit_action {
 };
 
 struct audit_log_objects;
-/* Returns the distinct target ids (snowflakes) of the entries whose action is in this range. */
+/* Lists the target ids (snowflakes), without duplicates, of the log's entries with an action from
+ * `first` to `last`. */
 struct list audit_log_list_targets(struct arena *arena, const struct audit_log_objects *log,
                                    enum audit_action first, enum audit_action last);
 /* Encodes an object as JSON and adds it to one of the lists of an audit log reply. */
 void audit_log_append_object(struct arena *arena, struct list *texts, const struct type *type,
                              const void *object);
 
-/* Writes an audit log entry with the call's X-Audit-Log-Reason and emits the event. A reason that
- * is too long fails the call with a form error at "reason". */
-enum err audit_record(struct call *call, snowflake guild_id, enum audit_action action,
-                      snowflake target);
+/* Writes an audit log entry with the call's X-Audit-Log-Reason and emits the event. If the reason
+ * is too long, the call fails with a form error at "reason". */
+enum err audit_record_action(struct call *call, snowflake guild_id, enum audit_action action,
+                             snowflake target);
 
-/* Extra fields of some actions, which clients expect to be present. Overwrites: id, type,
- * role_name; deleted messages: channel_id, count; pins: channel_id, message_id; prunes: days and
- * number of members; command permissions: application_id. */
+/* Options of an audit log entry, as in the Discord API. Overwrites have id, type and role_name;
+ * deleted messages channel_id and count; pins channel_id and message_id; prunes the days and the
+ * number of members; command permissions application_id. */
 struct audit_options {
     struct opt_id channel_id, message_id, id, application_id, event_exception_id;
     struct opt_str count, type, role_name, delete_member_days, members_removed;
     struct opt_str auto_moderation_rule_name, auto_moderation_rule_trigger_type;
     struct opt_str status;
 };
-/* A changed field; the values are JSON. Entries of invites list code and limits as changes. */
+/* A changed field with its JSON values. */
 struct audit_change {
     struct str key;
     struct opt_str old_value, new_value;
 };
-/* Adds a change from `before` to `now`, both JSON; p == NULL: the field did not or does not exist.
- * Adds nothing if both are equal. */
+/* Adds a change from `before` to `now`, both JSON, unless they are equal. The p of `before` or
+ * `now` is NULL if the field did not exist before or does not exist now. */
 void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
                       struct str now);
-/* Variant of audit_add_change that takes values instead of JSON; NULL: no value. */
-void audit_add_values(struct call *call, struct list *changes, const char *key,
-                      const struct type *type, const void *before, const void *now);
-/* Adds a change for each field (the array ends with { 0 }) whose value differs. before: NULL if the
- * object is new; now: NULL if it was deleted. Null values count as missing. */
-void audit_add_fields(struct call *call, struct list *changes, const struct field *fields,
-                      const void *before, const void *now);
-/* Writes an entry for a created, changed or deleted object, with the changes of these fields. */
+/* Variant of audit_add_change that takes values of a type instead of JSON; NULL means no value. */
+void audit_add_value(struct call *call, struct list *changes, const char *key,
+                     const struct type *type, const void *before, const void *now);
+/* Adds a change for each field (the array ends with { 0 }) whose value differs. before is NULL if
+ * the object is new, now if it was deleted. A null value counts as a missing one. */
+void audit_add_changed_fields(struct call *call, struct list *changes, const struct field *fields,
+                              const void *before, const void *now);
+/* Writes an audit log entry for a created, changed or deleted object, with the changes of these
+ * fields. */
 enum err audit_record_object(struct call *call, snowflake guild_id, enum audit_action action,
                              snowflake target, const struct field *fields, const void *before,
                              const void *now);
-/* Audited fields of a guild, for the settings of several folders. */
+/* Fields of a guild that the audit log records; several folders change them. */
 extern const struct field audited_guild[];
-/* Writes a MEMBER_ROLE_UPDATE entry with the roles (snowflakes) that were added and removed. */
+/* Writes the audit log entry MEMBER_ROLE_UPDATE with the roles (snowflakes) that were added and
+ * removed. */
 enum err audit_record_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
                                    const struct list *before, const struct list *now);
-/* Writes an entry with options (may be NULL) and changes. */
+/* Writes an audit log entry with options (may be NULL) and changes. */
 enum err audit_record_changes(struct call *call, snowflake guild_id, enum audit_action action,
                               snowflake target, const struct audit_options *options,
                               struct list changes);
@@ -178,35 +179,33 @@ enum err audit_record_with_reason(struct call *call, snowflake guild_id, enum au
                                   snowflake target, const struct audit_options *options,
                                   struct list changes, struct opt_str reason);
 
-/* Reads the call's X-Audit-Log-Reason, for handlers that also store it. Up to API version 9, the
- * query parameter "reason" counts as well. */
+/* Reads the call's X-Audit-Log-Reason or, up to API version 9, the query parameter "reason". */
 enum err audit_parse_reason(struct call *call, struct opt_str *ret);
 
 /* --- settings that other folders control, features.c ------------------------------------ */
 
 enum err guild_update_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id);
 extern const struct type type_vanity_code;
-/* Sets or removes (null) the vanity code; resets its use counter. ERR_INVITE_CODE_INVALID:
- * taken. */
+/* Sets the vanity code, or removes it if code is null; resets its use counter. Returns
+ * ERR_INVITE_CODE_INVALID if another guild has the code. */
 enum err guild_update_vanity_code(struct tx *tx, snowflake id, struct opt_str code);
 enum err guild_update_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i);
-/* Emits GUILD_UPDATE with the current guild. */
 enum err guild_emit_update(struct call *call, snowflake id);
 /* Adds or removes a feature, then emits GUILD_UPDATE, even if nothing changed. */
 enum err guild_set_feature(struct call *call, snowflake id, const char *feature, bool on);
-/* Adds a feature without a call, for imports. */
+/* Adds a feature without an event, for the import of world files. */
 enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature);
 
-/* --- whole guilds, transfer.c ----------------------------------------------------------- */
+/* --- transfer and deletion of guilds, transfer.c ---------------------------------------- */
 
-/* Transfers the guild to another member, who must not be a bot, and emits the events:
- * ERR_UNKNOWN_MEMBER, ERR_OWNER_IS_BOT, ERR_ALREADY_OWNER. */
-enum err guild_transfer(struct call *call, const struct guild *g, snowflake user_id);
+/* Makes another member, who must not be a bot, the owner of the guild, and emits the events.
+ * Returns ERR_UNKNOWN_MEMBER, ERR_OWNER_IS_BOT or ERR_ALREADY_OWNER. */
+enum err guild_transfer_ownership(struct call *call, const struct guild *g, snowflake user_id);
 /* Deletes a guild and emits the events; dependent rows are deleted in steps. */
 enum err guild_delete(struct call *call, snowflake id);
 
 extern const struct domain guilds_domain, guild_mfa_domain, roles_domain;
-extern const struct world_parts roles_world;
-extern const struct world_parts guilds_world;
+extern const struct world_file_fields roles_world;
+extern const struct world_file_fields guilds_world;
 
 #endif

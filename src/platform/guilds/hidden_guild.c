@@ -1,13 +1,15 @@
-/* hidden_guild.c - creates a guild in several transactions; it becomes visible when complete.
+/* hidden_guild.c - creates a guild in several transactions; the guild is hidden until it is
+ * complete.
  *
- * Until then its row is marked like that of a guild being deleted: queries ignore it, and the
- * deletion job removes it unless guild_reveal cancels the job, also after a crash. */
+ * A hidden guild is marked like a guild that is being deleted: queries ignore it, and the deletion
+ * job deletes it after a timeout, also after a crash, unless guild_make_visible cancels the job. */
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "platform/guilds/internal.h"
 #include "platform/guilds/deletion.h"
 
-#define CREATION_TIMEOUT_US (INT64_C(10) * 60 * 1000 * 1000) /* longer than any client waits */
+#define CREATION_TIMEOUT_US \
+    (INT64_C(10) * 60 * 1000 * 1000) /* longer than any client waits for the reply */
 
 enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
                              size_t count)
@@ -23,7 +25,7 @@ enum err guild_insert_hidden(struct call *call, const struct guild *g, const str
                             STR(""));
 }
 
-enum err guild_find_unrevealed(struct tx *tx, snowflake id, struct guild *ret)
+enum err guild_find_in_creation(struct tx *tx, snowflake id, struct guild *ret)
 {
     enum err e = guild_find_hidden(tx, id, ret);
 
@@ -32,11 +34,11 @@ enum err guild_find_unrevealed(struct tx *tx, snowflake id, struct guild *ret)
     return e == ERR_UNKNOWN_GUILD ? ERR_UNAVAILABLE : e;
 }
 
-enum err guild_reveal(struct call *call, const struct guild *g)
+enum err guild_make_visible(struct call *call, const struct guild *g)
 {
     struct created_guild made = { .guild = g };
     struct guild held;
-    enum err e = guild_find_unrevealed(call->tx, g->id, &held);
+    enum err e = guild_find_in_creation(call->tx, g->id, &held);
 
     if (!e)
         e = job_cancel(call, &guild_deletion_job, g->id);

@@ -7,7 +7,8 @@
 enum {
     MOST_ROLES = 250,
     MOST_CHANNELS = 500,
-    MAX_DRAFT_OVERWRITES = 1000, /* overwrites in all channel drafts together */
+    MAX_NEW_GUILD_OVERWRITES =
+        1000, /* overwrites in all channels of the body of POST /guilds together */
 };
 
 /* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */
@@ -15,18 +16,18 @@ enum {
 /* Inserts a guild without members, roles or channels. */
 enum err guild_insert(struct tx *tx, const struct guild *g);
 enum err guild_update(struct tx *tx, const struct guild *g);
-/* Finds a guild that is being created or deleted. ERR_UNKNOWN_GUILD. */
+/* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD if there is none. */
 enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden);
-/* Checks whether the account may become the owner of the guild; see guild_transfer. */
+/* Checks whether the account may become the owner of the guild; see guild_transfer_ownership. */
 enum err check_new_guild_owner(struct tx *tx, const struct guild *g, snowflake user_id);
 
 enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
 
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
-struct channel_draft {
-    struct opt_id id, parent_id; /* placeholder ids, by which drafts refer to each other */
+struct new_channel {
+    struct opt_id id, parent_id; /* placeholder ids, for references inside the body */
     int64_t type;
     struct str name;
     struct opt_str topic;
@@ -34,13 +35,13 @@ struct channel_draft {
     struct opt_bool nsfw;
     struct list permission_overwrites; /* struct overwrite */
 };
-struct guild_draft {
+struct guild_create_request {
     struct str name;
     struct opt_image icon;
     struct opt_int afk_timeout, verification_level, default_message_notifications,
         explicit_content_filter, system_channel_flags;
-    struct opt_id afk_channel_id, system_channel_id; /* placeholder ids of channel drafts */
-    struct opt_list roles, channels;                 /* struct role_draft, struct channel_draft */
+    struct opt_id afk_channel_id, system_channel_id; /* placeholder ids of entries in .channels */
+    struct opt_list roles, channels;                 /* struct role_edit, struct new_channel */
     struct opt_str region;
 };
 struct guild_patch {
@@ -72,12 +73,12 @@ struct user_guild {
 };
 
 extern const struct schema guild_query_schema, user_guilds_query_schema;
-extern const struct type guild_draft_body, guild_patch_body, user_guilds_reply;
+extern const struct type guild_create_body, guild_patch_body, user_guilds_reply;
 
 /* --- role_schema.c -------------------------------------------------------------------- */
 
-struct role_draft {
-    struct opt_id id; /* placeholder id; only in drafts of new guilds */
+struct role_edit {
+    struct opt_id id; /* placeholder id, only in the body of POST /guilds */
     struct opt_str name, unicode_emoji;
     struct opt_id permissions;
     struct opt_int color;
@@ -90,13 +91,14 @@ struct role_position {
     struct opt_int position;
 };
 
-extern const struct type role_body, role_positions_body, type_role_drafts;
+extern const struct type role_body, role_positions_body, type_role_edits;
 
-/* Applies a draft to a role; null resets a field. base: permissions if the draft has null. */
-void role_draft_apply(struct arena *arena, struct role *r, const struct role_draft *in,
-                      uint64_t base);
+/* Applies an edit to a role; null resets a field. base is the value to which permissions are
+ * reset. */
+void role_edit_apply(struct arena *arena, struct role *r, const struct role_edit *in,
+                     uint64_t base);
 
-/* --- handlers ------------------------------------------------------------------------- */
+/* --- handlers of routes -------------------------------------------------------------- */
 
 enum err prepare_create_guild(struct call *call);
 enum err create_guild(struct call *call);
@@ -119,7 +121,7 @@ struct audit_entry {
     struct opt_id user_id, target_id;
     int64_t action_type;
     struct opt_str reason;
-    const struct audit_options *options; /* NULL: none */
+    const struct audit_options *options; /* NULL if the action has no options */
     struct list changes;                 /* struct audit_change */
 };
 

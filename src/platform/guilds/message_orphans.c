@@ -1,7 +1,8 @@
 /* message_orphans.c - one-time cleanup of rows whose message or reaction no longer exists.
  *
  * Earlier versions did not delete polls, votes and reactions with their message. A migration
- * schedules this job once; it checks the ids that these tables refer to, in small steps. */
+ * schedules this job once. In small steps, the job checks whether the messages and reactions to
+ * which rows refer exist. */
 #include "api/deletion.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -9,8 +10,8 @@
 #include "model/fields/rows.h"
 #include "platform/guilds/internal.h"
 
-/* SQL for one table: the next owner id that its rows refer to, whether that owner exists, and the
- * deletion of a limited number of rows that refer to it. */
+/* SQL for one table whose rows refer to an owner (a message or a reaction): selects the next owner
+ * id, checks whether the owner exists, and deletes a limited number of rows of an owner. */
 struct orphan_table {
     struct sql next, owner, remove;
 };
@@ -23,7 +24,8 @@ struct orphan_table {
              " = $1 limit $2)"                                                                   \
     }
 
-/* Reactions come before rows that depend on them. Message id 0: removed, handled by another job. */
+/* Reactions come before the tables that refer to reactions. Rows with message id 0 are left to
+ * another job. */
 static const struct orphan_table tables[] = {
     OWNED_BY("messages", "poll_votes", "message_id", "message_id, answer_id, user_id"),
     OWNED_BY("messages", "poll_voters", "message_id", "message_id, user_id"),
@@ -34,14 +36,15 @@ static const struct orphan_table tables[] = {
     OWNED_BY("reactions", "reaction_users", "reaction_id", "reaction_id, burst, user_id"),
 };
 
-/* Position of the cleanup: ids up to `after` in this table, and all earlier tables, are done. */
+/* Position of the cleanup: all earlier tables, and in this table the owner ids up to `after`, are
+ * done. */
 struct orphans_cursor {
     size_t table;
     snowflake after;
     int64_t room; /* rows that this step may still read or delete */
 };
 
-/* *ret is the next owner id, 0 if there is no further id. */
+/* *ret is the id of the next owner (message or reaction), or 0 if there is none. */
 static enum err find_next_owner(struct tx *tx, const struct orphans_cursor *at, snowflake *ret)
 {
     struct rows row;
@@ -53,14 +56,13 @@ static enum err find_next_owner(struct tx *tx, const struct orphans_cursor *at, 
     return e;
 }
 
-/* Deletes the rows that refer to an owner that does not exist; if this step has no room for all,
- * the next step visits the id again. */
+/* Deletes the rows of an owner that does not exist. If this step may not delete all of them, the
+ * next step continues with the same owner. */
 static enum err delete_orphans_of_owner(struct tx *tx, struct orphans_cursor *at, snowflake id)
 {
-    struct rows row;
     bool found;
     int64_t gone = 0, most = at->room;
-    enum err e = tx_one(tx, tables[at->table].owner, BIND(v_id(id)), &row, &found);
+    enum err e = tx_exists(tx, tables[at->table].owner, BIND(v_id(id)), &found);
 
     if (!e && !found)
         e = tx_exec(tx, tables[at->table].remove, BIND(v_id(id), v_int(most)), &gone);
@@ -85,7 +87,7 @@ static enum err run_orphans_step(struct tx *tx, struct orphans_cursor *at)
     return e;
 }
 
-/* The job's data is a list of two numbers: table index and id. */
+/* Parses the job's data, which are two numbers: table index and owner id. */
 static struct orphans_cursor parse_orphans_cursor(struct call *call, struct str data)
 {
     struct list ids = json_column_decode_list(call->arena, &type_ids, data);

@@ -1,4 +1,4 @@
-/* mfa.c - POST /guilds/{guild.id}/mfa: whether moderators need a second factor. */
+/* mfa.c - POST /guilds/{guild.id}/mfa: sets whether moderators need a second factor. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
@@ -26,13 +26,14 @@ static const struct schema level_schema = {
 };
 static const struct type type_level_change = { .kind = KIND_OBJECT, .schema = &level_schema };
 
-/* Only an owner with a second factor may change the level; others could not change it back. */
+/* Only an owner with a second factor may change the guild's MFA level; an owner without one could
+ * not change it back. */
 static enum err require_owner_with_mfa(struct call *call)
 {
     struct user owner;
 
     if (!call->target.member_access->input.owner)
-        return ERR_MISSING_PERMISSIONS;
+        return call_owner_error(call);
     enum err e = user_find(call->tx, call->caller->id, &owner);
     return e ? e : owner.mfa_enabled ? OK : ERR_GUILD_MFA_REQUIRED;
 }
@@ -45,18 +46,18 @@ static enum err set_guild_mfa_level(struct call *call)
 
     if (in->level != MFA_LEVEL_NONE && in->level != MFA_LEVEL_ELEVATED)
         return ERR_MFA_LEVEL;
-    audit_add_values(call, &changes, "mfa_level", &type_count, &g.mfa_level, &in->level);
+    audit_add_value(call, &changes, "mfa_level", &type_count, &g.mfa_level, &in->level);
     g.mfa_level = in->level;
     enum err e = guild_update(call->tx, &g);
     if (!e && changes.count)
         e = audit_record_changes(call, g.id, AUDIT_GUILD_UPDATE, g.id, NULL, changes);
     if (!e)
-        e = guild_read_lists(call, &g);
+        e = guild_read_all_lists(call, &g);
     if (e)
         return e;
     if (changes.count)
         call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);
-    return call_reply(call, in);
+    return call_reply_object(call, in);
 }
 
 static const struct route routes[] = {

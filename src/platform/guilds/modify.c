@@ -4,7 +4,7 @@
 #include "api/hooks.h"
 #include "base/mem.h"
 
-/* Pictures of a guild: offset in the body, offset in the guild, storage area. */
+/* Pictures of a guild: offset in struct guild_patch, offset in struct guild, storage area. */
 static const struct {
     size_t in, out;
     const char *area;
@@ -39,7 +39,7 @@ static const struct {
 #undef CHANNEL
 };
 
-/* Features that this route can switch on and off. */
+/* Guild features that this route can add and remove. */
 static const char *const changeable[] = {
     "COMMUNITY",
     "DISCOVERABLE",
@@ -50,7 +50,7 @@ static const char *const changeable[] = {
 #define MEMBER_AT(type, object, offset) ((type *)((char *)(object) + (offset)))
 #define INPUT_AT(type, object, offset)  ((const type *)((const char *)(object) + (offset)))
 
-/* --- pictures ------------------------------------------------------------------------- */
+/* --- storing pictures of a guild ----------------------------------------------------- */
 
 static enum err store_guild_pictures(struct call *call)
 {
@@ -92,13 +92,11 @@ static enum err apply_guild_pictures(struct call *call, struct guild *g)
 
         if (retained[i].given == ABSENT)
             continue;
-        e = picture_replace(call, pictures[i].area, g->id, now, &retained[i]);
+        e = picture_delete_old(call, pictures[i].area, g->id, now, &retained[i]);
         *now = retained[i];
     }
     return e;
 }
-
-/* --- channels ------------------------------------------------------------------------- */
 
 static const char TYPE_OF_CHANNEL[] =
     "select type from channels where id = $1 and guild_id = $2 and type >= 0";
@@ -140,7 +138,7 @@ static enum err apply_named_channels(struct call *call, struct guild *g)
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* --- features ------------------------------------------------------------------------- */
+/* --- guild features ------------------------------------------------------------------ */
 
 static bool is_changeable_feature(struct str name)
 {
@@ -160,12 +158,12 @@ static bool list_has_feature(const struct list *names, const char *feature)
     return false;
 }
 
-/* Features that this route cannot change remain; the others are those of the body. The feature list
- * is stored as a JSON array of plain names. */
+/* Returns the features of the body and those stored ones that this route cannot change. The list is
+ * a JSON array of names that need no escapes. */
 static struct str merge_features(struct arena *arena, struct str old, const struct list *wanted)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 64 * 1024);
     json_begin_array(&j);
@@ -174,17 +172,15 @@ static struct str merge_features(struct arena *arena, struct str old, const stru
         struct str name = str_cut(&old, '"');
 
         if (!is_changeable_feature(name))
-            json_text(&j, name);
+            json_write_text(&j, name);
         str_cut(&old, '"');
     }
     for (size_t i = 0; i < COUNT_OF(changeable); i++)
         if (list_has_feature(wanted, changeable[i]))
-            json_text(&j, str_of(changeable[i]));
+            json_write_text(&j, str_of(changeable[i]));
     json_end_array(&j);
     return buf_move_to_arena(&out, arena);
 }
-
-/* --- the rest ------------------------------------------------------------------------- */
 
 static void apply_optional_int(int64_t *field, struct opt_int in, int64_t otherwise)
 {
@@ -235,7 +231,7 @@ enum err modify_guild(struct call *call)
     enum err e;
 
     if (in->owner_id.given == GIVEN && !call->target.member_access->input.owner)
-        return ERR_MISSING_PERMISSIONS;
+        return call_owner_error(call);
     e = apply_named_channels(call, &g);
     if (e)
         return e;
@@ -249,10 +245,10 @@ enum err modify_guild(struct call *call)
         e = audit_record_object(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
                                 call->target.guild, &g);
     if (!e)
-        e = guild_read_lists(call, &g);
+        e = guild_read_all_lists(call, &g);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);
     e = hook_guild_changed(call, &(struct guild_change){ call->target.guild, &g });
-    return e ? e : call_reply(call, &g);
+    return e ? e : call_reply_object(call, &g);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 struct role_order {
-    struct role *roles; /* without @everyone, lowest first */
+    struct role *roles; /* all roles except @everyone, lowest first */
     size_t count;
     const struct role **ranked; /* roles in the new order */
 };
@@ -17,7 +17,7 @@ static const struct role_position *find_requested_position(const struct list *po
 {
     const struct role_position *all = positions->items;
 
-    /* If a role is named twice, the last entry counts. */
+    /* If the body has a role twice, the last entry counts. */
     for (size_t i = positions->count; i-- > 0;)
         if (all[i].id == id && all[i].position.given == GIVEN)
             return &all[i];
@@ -32,7 +32,7 @@ static const struct role *find_role_in_order(const struct role_order *o, snowfla
     return NULL;
 }
 
-/* Every id must name a role; @everyone cannot be moved. */
+/* Every id in the body must be that of a role, and not of @everyone, which cannot be moved. */
 static enum err check_role_positions(const struct role_order *o, const struct list *positions,
                                      snowflake guild_id)
 {
@@ -50,7 +50,7 @@ static enum err check_role_positions(const struct role_order *o, const struct li
 struct requested_role_move {
     const struct role *role;
     int64_t position;
-    size_t rank; /* previous rank of the role: breaks ties */
+    size_t rank; /* index in the previous order, which decides between equal positions */
 };
 
 static int compare_moves(const void *a, const void *b)
@@ -103,13 +103,15 @@ static void compute_role_order(struct arena *arena, struct role_order *o,
 }
 
 /* The caller's highest role and all roles above it must not move. */
-static enum err check_roles_below_caller(const struct role_order *o, const struct member_access *s)
+static enum err check_roles_below_caller(const struct call *call, const struct role_order *o)
 {
+    const struct member_access *s = call->target.member_access;
+
     if (s->input.owner)
         return OK;
     for (size_t i = 0; i < o->count; i++)
         if (!member_outranks_role(s, &o->roles[i]) && o->ranked[i] != &o->roles[i])
-            return ERR_MISSING_PERMISSIONS;
+            return call_rank_error(call);
     return OK;
 }
 
@@ -158,10 +160,10 @@ enum err move_roles(struct call *call)
     if (e)
         return e;
     compute_role_order(call->arena, &order, positions);
-    e = check_roles_below_caller(&order, call->target.member_access);
+    e = check_roles_below_caller(call, &order);
     if (!e)
         e = write_role_order(call, &order);
     if (!e)
         e = guild_roles_list(call->tx, guild_id, &roles);
-    return e ? e : call_reply(call, &roles);
+    return e ? e : call_reply_object(call, &roles);
 }

@@ -59,11 +59,6 @@ enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret)
                         role_from_row, ret);
 }
 
-void guild_roles_prefetch(struct tx *tx, snowflake guild_id)
-{
-    tx_prefetch(tx, ROLES_OF_GUILD, BIND(v_id(guild_id)));
-}
-
 static const char FIND_ROLE[] =
     "select " ROLE_COLUMNS " from roles where id = $1 and guild_id = $2 and position >= 0";
 
@@ -133,7 +128,8 @@ enum err roles_free_lowest_position(struct tx *tx, snowflake guild_id)
     return tx_exec(tx, MOVE_ALL_UP, BIND(v_id(guild_id)), NULL);
 }
 
-/* If another role has the same position, the gap stays: roles above would tie with that role. */
+/* Moves the roles above a deleted role down, unless another role has the same position as the
+ * deleted one, because a role above would then get that position, too. */
 static const char CLOSE_GAP[] =
     "update roles set position = position - 1 where guild_id = $1 and position > $2 "
     "and not exists (select 1 from roles r where r.guild_id = $1 and r.position = $2)";

@@ -27,38 +27,38 @@ static const struct type type_colors = { .kind = KIND_OBJECT, .schema = &colors_
 
 /* clang-format off */
 #define ROLE_FIELDS                                                                               \
-    { FIELD(struct role_draft, name), .type = &type_role_name, .flags = EITHER },                 \
-    { FIELD(struct role_draft, permissions), .type = &type_permissions, .flags = EITHER,          \
+    { FIELD(struct role_edit, name), .type = &type_role_name, .flags = EITHER },                 \
+    { FIELD(struct role_edit, permissions), .type = &type_permissions, .flags = EITHER,          \
       .doc = "Default: the permissions of @everyone" },                                          \
-    { FIELD(struct role_draft, color), .type = &type_color, .flags = EITHER | DEPRECATED },       \
-    { FIELD(struct role_draft, colors), .type = &type_colors, .flags = EITHER,                    \
+    { FIELD(struct role_edit, color), .type = &type_color, .flags = EITHER | DEPRECATED },       \
+    { FIELD(struct role_edit, colors), .type = &type_colors, .flags = EITHER,                    \
       .doc = "Takes precedence over color" },                                                               \
-    { FIELD(struct role_draft, hoist), .type = &type_bool, .flags = EITHER },                     \
-    { FIELD(struct role_draft, mentionable), .type = &type_bool, .flags = EITHER },               \
-    { FIELD(struct role_draft, unicode_emoji), .type = &type_emoji, .flags = EITHER }
+    { FIELD(struct role_edit, hoist), .type = &type_bool, .flags = EITHER },                     \
+    { FIELD(struct role_edit, mentionable), .type = &type_bool, .flags = EITHER },               \
+    { FIELD(struct role_edit, unicode_emoji), .type = &type_emoji, .flags = EITHER }
 /* clang-format on */
 
 static const struct field role_fields[] = {
     ROLE_FIELDS,
-    { FIELD(struct role_draft, icon), .type = &type_role_icon, .flags = EITHER },
+    { FIELD(struct role_edit, icon), .type = &type_role_icon, .flags = EITHER },
     { 0 },
 };
 static const struct schema role_draft_schema = {
     .name = "RoleDraft",
-    .size = sizeof(struct role_draft),
+    .size = sizeof(struct role_edit),
     .fields = role_fields,
     .doc = "Fields of a role.",
 };
 
 static const struct field new_guild_role_fields[] = {
-    { FIELD(struct role_draft, id), .type = &type_id, .flags = EITHER,
+    { FIELD(struct role_edit, id), .type = &type_id, .flags = EITHER,
       .doc = "Placeholder id that overwrites in the body can refer to" },
     ROLE_FIELDS,
     { 0 },
 };
 static const struct schema new_guild_role_schema = {
     .name = "GuildRoleDraft",
-    .size = sizeof(struct role_draft),
+    .size = sizeof(struct role_edit),
     .fields = new_guild_role_fields,
     .doc = "A role of a new guild.",
 };
@@ -82,17 +82,18 @@ const struct type role_body = { .kind = KIND_OBJECT, .schema = &role_draft_schem
 const struct type role_positions_body = { .kind = KIND_ARRAY,
                                           .of = &type_position,
                                           .max = MOST_ROLES };
-const struct type type_role_drafts = { .kind = KIND_ARRAY,
-                                       .of = &type_new_guild_role,
-                                       .max = MOST_ROLES };
+const struct type type_role_edits = { .kind = KIND_ARRAY,
+                                      .of = &type_new_guild_role,
+                                      .max = MOST_ROLES };
 
 static struct opt_int color_or_null(struct opt_int color)
 {
     return (struct opt_int){ color.given == GIVEN ? GIVEN : GIVEN_NULL, color.value };
 }
 
-/* `colors` replaces all three colours; the older `color` sets one and clears the others. */
-static void apply_role_colors(struct arena *arena, struct role *r, const struct role_draft *in)
+/* The field `colors` replaces all three colours; the older field `color` sets the first and clears
+ * the others. */
+static void apply_role_colors(struct arena *arena, struct role *r, const struct role_edit *in)
 {
     struct role_colors *colors = arena_alloc(arena, sizeof *colors);
 
@@ -112,8 +113,7 @@ static void apply_role_colors(struct arena *arena, struct role *r, const struct 
     r->colors = colors;
 }
 
-void role_draft_apply(struct arena *arena, struct role *r, const struct role_draft *in,
-                      uint64_t base)
+void role_edit_apply(struct arena *arena, struct role *r, const struct role_edit *in, uint64_t base)
 {
     if (in->name.given != ABSENT)
         r->name = in->name.given == GIVEN ? in->name.value : STR("new role");

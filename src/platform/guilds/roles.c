@@ -3,7 +3,6 @@
 
 #include "api/hooks.h"
 
-/* Result of the stage that stores the icon of a role. */
 struct stored_role_icon {
     snowflake id; /* id of the role */
     struct opt_str icon;
@@ -14,15 +13,16 @@ static bool is_everyone_role(const struct role *r)
     return r->id == r->guild_id;
 }
 
-/* Callers cannot grant permissions that they do not have. Owners and administrators have all. */
+/* A caller cannot grant permissions that the caller does not have. Owners and administrators have
+ * all. */
 static enum err check_granted_permissions(const struct call *call, uint64_t granted)
 {
-    return granted & ~call->target.member_access->permissions ? ERR_MISSING_PERMISSIONS : OK;
+    return granted & ~call->target.member_access->permissions ? call_rank_error(call) : OK;
 }
 
 static enum err store_role_icon(struct call *call)
 {
-    const struct role_draft *in = call->body;
+    const struct role_edit *in = call->body;
     struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
 
     return picture_store(call, "role-icons", retained->id, &in->icon, &retained->icon);
@@ -30,7 +30,7 @@ static enum err store_role_icon(struct call *call)
 
 static enum err prepare_role_icon(struct call *call, snowflake id)
 {
-    const struct role_draft *in = call->body;
+    const struct role_edit *in = call->body;
     struct stored_role_icon *retained = call_pass_data(call, "stored_role_icon", sizeof *retained);
 
     retained->id = id;
@@ -49,19 +49,17 @@ static void emit_role_event(struct call *call, enum event event, const struct ro
     call_emit(call, event, audience_of_guild(r->guild_id), &guild_role_event_schema, &e);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 static enum err list_roles(struct call *call)
 {
     struct list roles;
     enum err e = guild_roles_list(call->tx, call->target.guild->id, &roles);
 
-    return e ? e : call_reply(call, &roles);
+    return e ? e : call_reply_object(call, &roles);
 }
 
 static enum err get_role(struct call *call)
 {
-    return call_reply(call, call->target.role);
+    return call_reply_object(call, call->target.role);
 }
 
 /* Fields of a role that the audit log records. */
@@ -76,8 +74,6 @@ static const struct field audited_role[] = {
     { FIELD(struct role, unicode_emoji), .type = &type_text },
     { 0 },
 };
-
-/* --- create ----------------------------------------------------------------------------- */
 
 static enum err prepare_create_role(struct call *call)
 {
@@ -110,7 +106,7 @@ static enum err create_role(struct call *call)
         .position = 1,
         .icon = retained->icon,
     };
-    role_draft_apply(call->arena, &role, call->body, everyone.permissions);
+    role_edit_apply(call->arena, &role, call->body, everyone.permissions);
     e = check_granted_permissions(call, role.permissions);
     if (!e)
         e = check_role_limit(call);
@@ -124,17 +120,15 @@ static enum err create_role(struct call *call)
     if (e)
         return e;
     emit_role_event(call, EVENT_GUILD_ROLE_CREATE, &role);
-    return call_reply(call, &role);
+    return call_reply_object(call, &role);
 }
-
-/* --- modify ----------------------------------------------------------------------------- */
 
 static enum err prepare_modify_role(struct call *call)
 {
     return prepare_role_icon(call, call_path_id(call, "role.id"));
 }
 
-static bool changes_more_than_permissions(const struct role_draft *in)
+static bool changes_more_than_permissions(const struct role_edit *in)
 {
     return in->name.given || in->color.given || in->colors.given || in->hoist.given ||
            in->mentionable.given || in->icon.given || in->unicode_emoji.given;
@@ -142,17 +136,17 @@ static bool changes_more_than_permissions(const struct role_draft *in)
 
 static enum err modify_role(struct call *call)
 {
-    const struct role_draft *in = call->body;
+    const struct role_edit *in = call->body;
     const struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
     struct role role = *call->target.role, everyone;
 
     enum err e = role_find(call->tx, role.guild_id, role.guild_id, &everyone);
     if (e)
         return e;
-    role_draft_apply(call->arena, &role, in, everyone.permissions);
+    role_edit_apply(call->arena, &role, in, everyone.permissions);
     if (retained->icon.given != ABSENT)
         role.icon = retained->icon;
-    e = picture_replace(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
+    e = picture_delete_old(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
     if (!e)
         e = check_granted_permissions(call, role.permissions & ~call->target.role->permissions);
     if (!e && is_everyone_role(&role) && changes_more_than_permissions(in))
@@ -167,10 +161,8 @@ static enum err modify_role(struct call *call)
     emit_role_event(call, EVENT_GUILD_ROLE_UPDATE, &role);
     if (role.permissions != call->target.role->permissions)
         e = hook_permissions_changed(call, &(struct permission_change){ role.guild_id, NULL });
-    return e ? e : call_reply(call, &role);
+    return e ? e : call_reply_object(call, &role);
 }
-
-/* --- delete ----------------------------------------------------------------------------- */
 
 static enum err delete_role(struct call *call)
 {
@@ -187,8 +179,6 @@ static enum err delete_role(struct call *call)
     return e ? e
              : hook_permissions_changed(call, &(struct permission_change){ role->guild_id, NULL });
 }
-
-/* --- routes ----------------------------------------------------------------------------- */
 
 static const struct route routes[] = {
     {

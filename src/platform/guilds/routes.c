@@ -5,32 +5,27 @@
 #include "gateway/gateway.h"
 #include "platform/guilds/deletion.h"
 
-static enum err prefetch_guild_of_path(struct call *call)
-{
-    return guild_prefetch_lists(call, call_path_id(call, "guild.id"));
-}
-
 static enum err get_guild(struct call *call)
 {
     const struct guild_query *in = call->query;
     struct guild *g = call->target.guild;
-    enum err e = guild_read_lists(call, g);
+    enum err e = guild_read_all_lists(call, g);
 
     if (e)
         return e;
     if (in->with_counts) {
-        g->approximate_member_count = opt_int_of(g->member_count);
+        g->approximate_member_count = opt_int_given(g->member_count);
         g->approximate_presence_count =
-            opt_int_of(gateway_online_member_count(api_options(call->api)->gateway, g->id));
+            opt_int_given(gateway_online_member_count(api_options(call->api)->gateway, g->id));
     }
-    return call_reply(call, g);
+    return call_reply_object(call, g);
 }
 
 /* Handles DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete. */
 static enum err delete_guild(struct call *call)
 {
     if (!call->target.member_access->input.owner)
-        return ERR_MISSING_PERMISSIONS;
+        return call_owner_error(call);
     return guild_delete(call, call->target.guild->id);
 }
 
@@ -41,7 +36,7 @@ static const struct route routes[] = {
         .name = "create_guild",
         .doc = "Create a guild. By default it has @everyone, a text channel and a voice channel.",
         .auth = AUTH_USER,
-        .body = &guild_draft_body,
+        .body = &guild_create_body,
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_guild,
         .status = 201,
@@ -57,7 +52,6 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &guild_query_schema,
         .reply = &type_guild,
-        .prefetch = prefetch_guild_of_path,
         .handle = get_guild,
     },
     {

@@ -101,17 +101,11 @@ enum err guild_read_roles(struct tx *tx, struct guild *g)
     return guild_roles_list(tx, g->id, &g->roles);
 }
 
-enum err guild_read_lists(struct call *call, struct guild *g)
+enum err guild_read_all_lists(struct call *call, struct guild *g)
 {
     enum err e = guild_read_roles(call->tx, g);
 
     return e ? e : hook_guild_object_fill(call, g);
-}
-
-enum err guild_prefetch_lists(struct call *call, snowflake id)
-{
-    guild_roles_prefetch(call->tx, id);
-    return hook_guild_object_prefetch(call, id);
 }
 
 static const char ADD_GUILD[] =

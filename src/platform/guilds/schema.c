@@ -34,7 +34,7 @@ static const struct choice draft_types[] = {
 
 static const struct type type_verification = { .kind = KIND_INT, .choices = verification_levels };
 static const struct type type_notifications = { .kind = KIND_INT, .choices = notification_levels };
-/* The region is accepted and ignored, because some libraries always send one. */
+/* A guild's voice region is accepted but ignored, because some libraries always send one. */
 static const struct type type_region = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_filter = { .kind = KIND_INT, .choices = filter_levels };
 static const struct type type_afk_timeout = { .kind = KIND_INT, .choices = afk_timeouts };
@@ -48,24 +48,23 @@ static const struct type type_slowmode = { .kind = KIND_INT, .max = 21600 };
 #define EITHER (OPTIONAL | NULLABLE)
 
 static const struct field channel_draft_fields[] = {
-    { FIELD(struct channel_draft, id), .type = &type_id, .flags = EITHER,
+    { FIELD(struct new_channel, id), .type = &type_id, .flags = EITHER,
       .doc = "Placeholder id that other parts of the body can refer to" },
-    { FIELD(struct channel_draft, type), .type = &type_draft_type, .flags = EITHER },
-    { FIELD(struct channel_draft, name), .type = &type_channel_name },
-    { FIELD(struct channel_draft, topic), .type = &type_topic, .flags = EITHER },
-    { FIELD(struct channel_draft, parent_id), .type = &type_id, .flags = EITHER,
+    { FIELD(struct new_channel, type), .type = &type_draft_type, .flags = EITHER },
+    { FIELD(struct new_channel, name), .type = &type_channel_name },
+    { FIELD(struct new_channel, topic), .type = &type_topic, .flags = EITHER },
+    { FIELD(struct new_channel, parent_id), .type = &type_id, .flags = EITHER,
       .doc = "A category that comes earlier in the list" },
-    { FIELD(struct channel_draft, bitrate), .type = &type_bitrate, .flags = EITHER },
-    { FIELD(struct channel_draft, user_limit), .type = &type_user_limit, .flags = EITHER },
-    { FIELD(struct channel_draft, rate_limit_per_user), .type = &type_slowmode, .flags = EITHER },
-    { FIELD(struct channel_draft, nsfw), .type = &type_bool, .flags = EITHER },
-    { FIELD(struct channel_draft, permission_overwrites), .type = &type_overwrites,
-      .flags = EITHER },
+    { FIELD(struct new_channel, bitrate), .type = &type_bitrate, .flags = EITHER },
+    { FIELD(struct new_channel, user_limit), .type = &type_user_limit, .flags = EITHER },
+    { FIELD(struct new_channel, rate_limit_per_user), .type = &type_slowmode, .flags = EITHER },
+    { FIELD(struct new_channel, nsfw), .type = &type_bool, .flags = EITHER },
+    { FIELD(struct new_channel, permission_overwrites), .type = &type_overwrites, .flags = EITHER },
     { 0 },
 };
 static const struct schema channel_draft_schema = {
     .name = "GuildChannelDraft",
-    .size = sizeof(struct channel_draft),
+    .size = sizeof(struct new_channel),
     .fields = channel_draft_fields,
     .doc = "A channel of a new guild.",
 };
@@ -76,29 +75,32 @@ static const struct type type_channel_drafts = { .kind = KIND_ARRAY,
                                                  .max = MOST_CHANNELS };
 
 static const struct field guild_draft_fields[] = {
-    { FIELD(struct guild_draft, name), .type = &type_guild_name },
-    { FIELD(struct guild_draft, icon), .type = &type_image_upload, .flags = EITHER },
-    { FIELD(struct guild_draft, afk_timeout), .type = &type_afk_timeout, .flags = EITHER },
-    { FIELD(struct guild_draft, verification_level), .type = &type_verification, .flags = EITHER },
-    { FIELD(struct guild_draft, default_message_notifications), .type = &type_notifications,
+    { FIELD(struct guild_create_request, name), .type = &type_guild_name },
+    { FIELD(struct guild_create_request, icon), .type = &type_image_upload, .flags = EITHER },
+    { FIELD(struct guild_create_request, afk_timeout), .type = &type_afk_timeout, .flags = EITHER },
+    { FIELD(struct guild_create_request, verification_level), .type = &type_verification,
       .flags = EITHER },
-    { FIELD(struct guild_draft, explicit_content_filter), .type = &type_filter, .flags = EITHER },
-    { FIELD(struct guild_draft, system_channel_flags), .type = &type_system_flags,
+    { FIELD(struct guild_create_request, default_message_notifications),
+      .type = &type_notifications, .flags = EITHER },
+    { FIELD(struct guild_create_request, explicit_content_filter), .type = &type_filter,
       .flags = EITHER },
-    { FIELD(struct guild_draft, afk_channel_id), .type = &type_id, .flags = EITHER,
+    { FIELD(struct guild_create_request, system_channel_flags), .type = &type_system_flags,
+      .flags = EITHER },
+    { FIELD(struct guild_create_request, afk_channel_id), .type = &type_id, .flags = EITHER,
       .doc = "A voice channel of the body" },
-    { FIELD(struct guild_draft, system_channel_id), .type = &type_id, .flags = EITHER,
+    { FIELD(struct guild_create_request, system_channel_id), .type = &type_id, .flags = EITHER,
       .doc = "A text channel of the body" },
-    { FIELD(struct guild_draft, roles), .type = &type_role_drafts, .flags = EITHER,
+    { FIELD(struct guild_create_request, roles), .type = &type_role_edits, .flags = EITHER,
       .doc = "The first one is @everyone" },
-    { FIELD(struct guild_draft, channels), .type = &type_channel_drafts, .flags = EITHER },
-    { FIELD(struct guild_draft, region), .type = &type_region, .flags = EITHER | DEPRECATED,
+    { FIELD(struct guild_create_request, channels), .type = &type_channel_drafts, .flags = EITHER },
+    { FIELD(struct guild_create_request, region), .type = &type_region,
+      .flags = EITHER | DEPRECATED,
       .doc = "Of no effect: channels have regions, and a guild shows `deprecated`" },
     { 0 },
 };
 static const struct schema guild_draft_schema = {
     .name = "GuildDraft",
-    .size = sizeof(struct guild_draft),
+    .size = sizeof(struct guild_create_request),
     .fields = guild_draft_fields,
     .doc = "A new guild.",
 };
@@ -191,11 +193,11 @@ static const struct schema user_guild_schema = {
 };
 static const struct type type_user_guild = { .kind = KIND_OBJECT, .schema = &user_guild_schema };
 
-const struct type guild_draft_body = { .kind = KIND_OBJECT, .schema = &guild_draft_schema };
+const struct type guild_create_body = { .kind = KIND_OBJECT, .schema = &guild_draft_schema };
 const struct type guild_patch_body = { .kind = KIND_OBJECT, .schema = &guild_patch_schema };
 const struct type user_guilds_reply = { .kind = KIND_ARRAY, .of = &type_user_guild };
 
-/* --- vanity code ------------------------------------------------------------------------ */
+/* --- validating a vanity code -------------------------------------------------------- */
 
 static bool is_vanity_code(struct str s)
 {

@@ -10,17 +10,16 @@ static const char IS_BOT[] = "select u.bot from members m join users u on u.id =
 enum err check_new_guild_owner(struct tx *tx, const struct guild *g, snowflake user_id)
 {
     struct rows row;
-    bool found;
 
     if (user_id == g->owner_id)
         return ERR_ALREADY_OWNER;
-    enum err e = tx_one(tx, IS_BOT, BIND(v_id(g->id), v_id(user_id)), &row, &found);
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_MEMBER;
+    enum err e = tx_one_or(tx, IS_BOT, BIND(v_id(g->id), v_id(user_id)), ERR_UNKNOWN_MEMBER, &row);
+    if (e)
+        return e;
     return row_bool(&row, 0) ? ERR_OWNER_IS_BOT : OK;
 }
 
-enum err guild_transfer(struct call *call, const struct guild *g, snowflake user_id)
+enum err guild_transfer_ownership(struct call *call, const struct guild *g, snowflake user_id)
 {
     struct guild now = *g;
     enum err e = check_new_guild_owner(call->tx, g, user_id);
@@ -29,7 +28,7 @@ enum err guild_transfer(struct call *call, const struct guild *g, snowflake user
     if (!e)
         e = guild_update(call->tx, &now);
     if (!e)
-        e = guild_read_lists(call, &now);
+        e = guild_read_all_lists(call, &now);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(now.id), &guild_schema, &now);
@@ -38,13 +37,13 @@ enum err guild_transfer(struct call *call, const struct guild *g, snowflake user
 
 enum err guild_delete(struct call *call, snowflake id)
 {
-    struct guild_ref gone = { id };
+    struct guild_delete_event gone = { id };
     enum err e = hook_guild_deleting(call, id);
 
     if (!e)
         e = guild_mark_and_delete(call, id);
     if (e)
         return e;
-    call_emit(call, EVENT_GUILD_DELETE, audience_of_guild(id), &guild_ref_schema, &gone);
+    call_emit(call, EVENT_GUILD_DELETE, audience_of_guild(id), &guild_delete_event_schema, &gone);
     return OK;
 }

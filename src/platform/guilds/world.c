@@ -1,12 +1,11 @@
-/* world.c - import and export of guilds in world files, and the table of their parts. */
+/* world.c - import and export of guilds in world files, and the table of the lists that a guild
+ * contains. */
 #include "platform/guilds/world.h"
 
 #include "base/mem.h"
 #include "model/guild.h"
 #include "model/permissions/permissions.h"
 #include "platform/guilds/internal.h"
-
-/* --- entries ---------------------------------------------------------------------------- */
 
 static const struct type type_mfa_level = { .kind = KIND_INT, .min = 0, .max = 1 };
 
@@ -26,25 +25,25 @@ static const struct field guild_fields[] = {
     MAYBE(struct world_guild, explicit_content_filter, type_filter_level),
     MAYBE(struct world_guild, mfa_level, type_mfa_level),
     MAYBE(struct world_guild, premium_progress_bar_enabled, type_bool),
-    WORLD_PART("roles"),
-    WORLD_PART("channels"),
-    WORLD_PART("members"),
-    WORLD_PART("bans"),
-    WORLD_PART("applications"),
-    WORLD_PART("integrations"),
-    WORLD_PART("emojis"),
-    WORLD_PART("sounds"),
-    WORLD_PART("stickers"),
-    WORLD_PART("automod"),
-    WORLD_PART("webhooks"),
-    WORLD_PART("join_requests"),
-    WORLD_PART("scheduled_events"),
-    WORLD_PART("stages"),
-    WORLD_PART("welcome_screen"),
-    WORLD_PART("widget"),
-    WORLD_PART("member_form"),
-    WORLD_PART("onboarding"),
-    WORLD_PART("template"),
+    WORLD_FILE_FIELD("roles"),
+    WORLD_FILE_FIELD("channels"),
+    WORLD_FILE_FIELD("members"),
+    WORLD_FILE_FIELD("bans"),
+    WORLD_FILE_FIELD("applications"),
+    WORLD_FILE_FIELD("integrations"),
+    WORLD_FILE_FIELD("emojis"),
+    WORLD_FILE_FIELD("sounds"),
+    WORLD_FILE_FIELD("stickers"),
+    WORLD_FILE_FIELD("automod"),
+    WORLD_FILE_FIELD("webhooks"),
+    WORLD_FILE_FIELD("join_requests"),
+    WORLD_FILE_FIELD("scheduled_events"),
+    WORLD_FILE_FIELD("stages"),
+    WORLD_FILE_FIELD("welcome_screen"),
+    WORLD_FILE_FIELD("widget"),
+    WORLD_FILE_FIELD("member_form"),
+    WORLD_FILE_FIELD("onboarding"),
+    WORLD_FILE_FIELD("template"),
     MAYBE(struct world_guild, vanity_code, type_vanity_code),
     MAYBE(struct world_guild, vanity_uses, type_count),
     MAYBE(struct world_guild, afk_channel, type_world_ref),
@@ -58,16 +57,17 @@ static const struct field guild_fields[] = {
 static void validate_world_guild(struct form *form, const struct json_path *here,
                                  const void *object)
 {
-    world_check_string_list(form, here, "features",
-                            &((const struct world_guild *)object)->features);
+    world_file_check_string_list(form, here, "features",
+                                 &((const struct world_guild *)object)->features);
 }
 
 WORLD_OBJECT(guild, guild_fields, validate_world_guild);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
-static enum err insert_guild_with_everyone(struct world_importer *im, const struct world_guild *in,
-                                           snowflake id, snowflake owner)
+static enum err insert_guild_with_everyone(struct world_file_importer *im,
+                                           const struct world_guild *in, snowflake id,
+                                           snowflake owner)
 {
     struct role everyone = {
         .id = id, .guild_id = id, .name = STR("@everyone"), .permissions = PERMISSIONS_DEFAULT
@@ -82,7 +82,7 @@ static enum err insert_guild_with_everyone(struct world_importer *im, const stru
 }
 
 /* Fields that the file omits remain unchanged. */
-static void apply_world_guild(struct world_importer *im, const struct world_guild *in,
+static void apply_world_guild(struct world_file_importer *im, const struct world_guild *in,
                               struct guild *g)
 {
     WORLD_SET_IF_GIVEN(g->afk_timeout, in->afk_timeout);
@@ -100,7 +100,7 @@ static void apply_world_guild(struct world_importer *im, const struct world_guil
 }
 
 /* Resolves the guild settings that name channels of the guild. */
-static enum err import_guild_channel_settings(struct world_importer *im, const void *entry,
+static enum err import_guild_channel_settings(struct world_file_importer *im, const void *entry,
                                               const struct json_path *up, snowflake id)
 {
     const struct world_guild *in = entry;
@@ -121,25 +121,26 @@ static enum err import_guild_channel_settings(struct world_importer *im, const v
     for (size_t i = 0; i < COUNT_OF(channels) && !e; i++) {
         snowflake channel = 0;
 
-        e = world_resolve_optional_reference(im, &channel_naming, id, channels[i].from, up,
-                                             channels[i].name, &channel);
+        e = world_file_resolve_optional_reference(im, &channel_naming, id, channels[i].from, up,
+                                                  channels[i].name, &channel);
         if (channel)
             *channels[i].to = opt_id_or_null(channel);
     }
     return e ? e : guild_update(im->tx, &g);
 }
 
-static enum err import_guild(struct world_importer *im, const void *entry,
+static enum err import_guild(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake unused)
 {
     const struct world_guild *g = entry;
     struct json_path owner_at = json_path_key(at, STR("owner"));
     unsigned before = im->form->problems;
     snowflake id = 0, owner = 0;
-    enum err e = world_find_existing(im, &guild_naming, unused, g->id, g->name, at, &id);
+    enum err e =
+        world_file_find_existing_object(im, &guild_naming, unused, g->id, g->name, at, &id);
 
     if (!e)
-        e = world_resolve_reference(im, &user_naming, 0, g->owner, &owner_at, &owner);
+        e = world_file_resolve_reference(im, &user_naming, 0, g->owner, &owner_at, &owner);
     if (e || im->form->problems != before)
         return e;
     count(im, COUNT_GUILDS, !id);
@@ -156,10 +157,10 @@ static enum err import_guild(struct world_importer *im, const void *entry,
     made.owner_id = owner;
     e = guild_update(im->tx, &made);
     im->guild = id;
-    return e ? e : world_import_parts(im, "guild", entry, at, id);
+    return e ? e : world_import_fields(im, "guild", entry, at, id);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ALL_GUILDS[] =
     "select g.id, g.name, u.username, g.description, g.features, g.preferred_locale, "
@@ -169,7 +170,7 @@ static const char ALL_GUILDS[] =
     "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses, g.mfa_level from guilds g "
     "join users u on u.id = g.owner_id where g.removed = 0 order by g.id";
 
-/* Ids of the channels that the guild's settings name, until the channels' names are known. */
+/* Ids of the channels that the guild's settings name. They are exported as names later. */
 struct named_channel_ids {
     snowflake channels[5];
 };
@@ -181,41 +182,41 @@ static void world_guild_from_row(const struct rows *r, struct world_guild *g,
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
         .owner = row_text(r, 2),
-        .description = world_export_text(r, 3, NULL),
-        .features = world_export_text(r, 4, "[]"),
-        .preferred_locale = world_export_text(r, 5, "en-US"),
-        .afk_timeout = world_export_int(r, 6, 300),
-        .system_channel_flags = world_export_int(r, 7, 0),
-        .verification_level = world_export_int(r, 8, 0),
-        .default_message_notifications = world_export_int(r, 9, 0),
-        .explicit_content_filter = world_export_int(r, 10, 0),
-        .premium_progress_bar_enabled = world_export_bool(r, 11, false),
-        .vanity_code = world_export_text(r, 17, NULL),
-        .vanity_uses = world_export_int(r, 18, 0),
-        .mfa_level = world_export_int(r, 19, 0),
+        .description = export_nondefault_text(r, 3, NULL),
+        .features = export_nondefault_text(r, 4, "[]"),
+        .preferred_locale = export_nondefault_text(r, 5, "en-US"),
+        .afk_timeout = export_nondefault_int(r, 6, 300),
+        .system_channel_flags = export_nondefault_int(r, 7, 0),
+        .verification_level = export_nondefault_int(r, 8, 0),
+        .default_message_notifications = export_nondefault_int(r, 9, 0),
+        .explicit_content_filter = export_nondefault_int(r, 10, 0),
+        .premium_progress_bar_enabled = export_nondefault_bool(r, 11, false),
+        .vanity_code = export_nondefault_text(r, 17, NULL),
+        .vanity_uses = export_nondefault_int(r, 18, 0),
+        .mfa_level = export_nondefault_int(r, 19, 0),
     };
     for (int i = 0; i < 5; i++)
         p->channels[i] = row_id(r, 12 + i);
 }
 
-static enum err export_guild_parts(struct world_exporter *ex, struct world_guild *g,
+static enum err export_guild_parts(struct world_file_exporter *ex, struct world_guild *g,
                                    const struct named_channel_ids *p)
 {
     struct opt_str *const to[] = { &g->afk_channel, &g->system_channel, &g->rules_channel,
                                    &g->public_updates_channel, &g->safety_alerts_channel };
 
     ex->guild = g->id.value;
-    enum err e = world_read_names(ex);
+    enum err e = world_export_read_names(ex);
     if (!e)
-        e = world_export_parts(ex, "guild", ex->guild, g, 1);
+        e = world_export_fields(ex, "guild", ex->guild, g, 1);
     for (size_t i = 0; i < COUNT_OF(to); i++)
         *to[i] = world_export_reference(ex->tx, &ex->channels, p->channels[i]);
     return e;
 }
 
-static enum err export_guilds(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_guilds(struct world_file_exporter *ex, struct opt_list *ret)
 {
-    size_t size = world_entry_size(ex->format, "guild");
+    size_t size = world_file_entry_size(ex->format, "guild");
     struct list pointed = { 0 };
     struct rows r;
     enum err e = tx_query(ex->tx, ALL_GUILDS, NO_BIND, &r);
@@ -224,7 +225,7 @@ static enum err export_guilds(struct world_exporter *ex, struct opt_list *ret)
         return e;
     while (rows_next(&r))
         world_guild_from_row(
-            &r, world_entry_add(ex, "guild", ret),
+            &r, world_file_entry_add(ex, "guild", ret),
             list_append(tx_arena(ex->tx), &pointed, sizeof(struct named_channel_ids)));
     e = rows_end(&r);
     const struct named_channel_ids *points = pointed.items;
@@ -234,7 +235,7 @@ static enum err export_guilds(struct world_exporter *ex, struct opt_list *ret)
     return e;
 }
 
-const struct world_parts guilds_world = { (const struct world_part[]){
+const struct world_file_fields guilds_world = { (const struct world_file_field[]){
     { NULL, "guilds", &world_guild_list, "guild", 40, .import = import_guild,
       .export = export_guilds },
     /* Imported after the channels, because these settings refer to channels. */

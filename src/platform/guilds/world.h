@@ -1,4 +1,4 @@
-/* world.h - entry of a guild in world files, shared by the parts of a guild. */
+/* world.h - entry of a guild in world files (docs/world-files.md), for import and export. */
 #ifndef PLATFORM_GUILDS_WORLD_H
 #define PLATFORM_GUILDS_WORLD_H
 

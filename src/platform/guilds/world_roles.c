@@ -4,8 +4,6 @@
 #include "platform/guilds/internal.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_role {
     struct opt_id id;
     struct str name;
@@ -33,17 +31,17 @@ static const struct field role_fields[] = {
 
 static void validate_world_role(struct form *form, const struct json_path *here, const void *object)
 {
-    world_check_permissions(form, here, "permissions",
-                            &((const struct world_role *)object)->permissions);
+    world_file_check_permissions(form, here, "permissions",
+                                 &((const struct world_role *)object)->permissions);
 }
 
 WORLD_OBJECT(role, role_fields, validate_world_role);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 /* Fields that the file omits remain unchanged. */
-static void apply_world_role(struct world_importer *im, const struct world_role *r, snowflake bot,
-                             struct role *to)
+static void apply_world_role(struct world_file_importer *im, const struct world_role *r,
+                             snowflake bot, struct role *to)
 {
     struct role_colors *colors = arena_alloc(im->arena, sizeof *colors);
     struct role_tags *tags = arena_alloc(im->arena, sizeof *tags);
@@ -72,15 +70,15 @@ static void apply_world_role(struct world_importer *im, const struct world_role 
     WORLD_SET_OPT_IF_GIVEN(to->unicode_emoji, r->unicode_emoji);
 }
 
-static enum err import_role(struct world_importer *im, const struct world_role *r,
+static enum err import_role(struct world_file_importer *im, const struct world_role *r,
                             const struct json_path *at, snowflake guild, int64_t from_below)
 {
     unsigned before = im->form->problems;
     snowflake id = 0, bot;
-    enum err e = world_find_existing(im, &role_naming, guild, r->id, r->name, at, &id);
+    enum err e = world_file_find_existing_object(im, &role_naming, guild, r->id, r->name, at, &id);
 
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &r->bot, at, "bot", &bot);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &r->bot, at, "bot", &bot);
     if (e || im->form->problems != before)
         return e;
     count(im, COUNT_ROLES, !id);
@@ -97,7 +95,7 @@ static enum err import_role(struct world_importer *im, const struct world_role *
 }
 
 /* The first role in the file is the highest. */
-static enum err import_roles(struct world_importer *im, const void *entries,
+static enum err import_roles(struct world_file_importer *im, const void *entries,
                              const struct json_path *all, snowflake guild)
 {
     const struct opt_list *list = entries;
@@ -118,7 +116,7 @@ static enum err import_roles(struct world_importer *im, const void *entries,
     return e;
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char ROLES[] =
     "select r.id, r.name, r.permissions, r.color, r.secondary_color, r.tertiary_color, r.position, "
@@ -126,7 +124,7 @@ static const char ROLES[] =
     "left join users b on b.id = r.bot_id where r.guild_id = $1 and r.position >= 0 "
     "order by r.position desc, r.id";
 
-static bool world_role_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool world_role_from_row(struct world_file_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_role *x = entry;
 
@@ -134,21 +132,21 @@ static bool world_role_from_row(struct world_exporter *ex, const struct rows *r,
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
         .permissions = permission_names_encode((uint64_t)row_int(r, 2), tx_arena(ex->tx)),
-        .color = world_export_int(r, 3, 0),
-        .secondary_color = world_export_int(r, 4, -1),
-        .tertiary_color = world_export_int(r, 5, -1),
-        .position = world_export_int(r, 6, -1),
-        .hoist = world_export_bool(r, 7, false),
-        .mentionable = world_export_bool(r, 8, false),
-        .managed = world_export_bool(r, 9, false),
-        .flags = world_export_int(r, 10, 0),
-        .unicode_emoji = world_export_text(r, 11, NULL),
-        .bot = world_export_text(r, 12, NULL),
+        .color = export_nondefault_int(r, 3, 0),
+        .secondary_color = export_nondefault_int(r, 4, -1),
+        .tertiary_color = export_nondefault_int(r, 5, -1),
+        .position = export_nondefault_int(r, 6, -1),
+        .hoist = export_nondefault_bool(r, 7, false),
+        .mentionable = export_nondefault_bool(r, 8, false),
+        .managed = export_nondefault_bool(r, 9, false),
+        .flags = export_nondefault_int(r, 10, 0),
+        .unicode_emoji = export_nondefault_text(r, 11, NULL),
+        .bot = export_nondefault_text(r, 12, NULL),
     };
     return true;
 }
 
-const struct world_parts roles_world = { (const struct world_part[]){
+const struct world_file_fields roles_world = { (const struct world_file_field[]){
     { "guild", "roles", &world_role_list, .order = 10, .whole = true, .import = import_roles,
       .select = { &ROLES }, .read = world_role_from_row },
     { 0 },

@@ -1,12 +1,27 @@
 /* instance.h - server discovery for web clients that know only the server's address.
  *
- * Routes are public and reveal no user data. Owns no table; may use api/. Start with routes.c. */
+ * The routes are public and reveal no user data. The table announcements has at most one row, the
+ * operator's announcement to everybody. Start with routes.c. */
 #ifndef PLATFORM_INSTANCE_INSTANCE_H
 #define PLATFORM_INSTANCE_INSTANCE_H
 
 #include "api/api.h"
 
-extern const struct domain instance_domain;       /* below /api */
-extern const struct domain instance_pages_domain; /* below /.well-known */
+extern const struct domain instance_domain;       /* routes below /api */
+extern const struct domain instance_pages_domain; /* routes below /.well-known */
+
+/* The operator's announcement, which the web pages show to everybody. */
+struct announcement {
+    snowflake id;
+    struct str content;
+    int64_t expires_at; /* microseconds */
+};
+enum { ANNOUNCEMENT_MAX_BYTES = 2000 };
+
+/* Reads the announcement that has not expired. ERR_NOT_FOUND: there is none. */
+enum err announcement_read(struct tx *tx, struct announcement *ret);
+/* Inserts an announcement and deletes the one before. */
+enum err announcement_replace(struct tx *tx, const struct announcement *a);
+enum err announcement_delete(struct tx *tx);
 
 #endif

@@ -38,14 +38,16 @@ struct instance_ping {
     const struct instance_about *instance;
 };
 
-/* A limit that clients may show. */
 struct instance_limit {
-    const char *group, *name, *flat; /* flat: key in the flat configuration reply, or NULL */
+    const char *group, *name, *flat; /* flat: key in the reply that does not nest groups, or NULL */
     int64_t value;
 };
 extern const struct instance_limit instance_limits[]; /* terminated by .group == NULL */
 
 extern const struct type instance_address_type, instance_client_type, instance_domains_type,
-    instance_about_type, instance_ping_type;
+    instance_about_type, instance_ping_type, current_announcement_type;
+
+/* Route handler in announcements.c. */
+enum err get_announcement(struct call *call);
 
 #endif

@@ -1,7 +1,8 @@
 /* routes.c - discovery routes: endpoint URLs, server description, limits, ping. */
 #include "platform/instance/internal.h"
 
-/* Copies for information; the code that enforces each limit is in the limit's own folder. */
+/* Limits that clients may show. These are copies: the folder of each resource enforces its
+ * limits. */
 const struct instance_limit instance_limits[] = {
     { "user", "maxGuilds", "limits_user_maxGuilds", 100 },
     { "user", "maxUsername", NULL, 32 },
@@ -25,7 +26,7 @@ const struct instance_limit instance_limits[] = {
     { 0 },
 };
 
-/* Allows any origin: a page reads these routes before it knows whether this is its server. */
+/* Allows any origin (CORS), because a web page calls these routes before it knows its server. */
 static void allow_any_origin(struct call *call)
 {
     if (!api_options(call->api)->cors_origin)
@@ -35,7 +36,7 @@ static void allow_any_origin(struct call *call)
 static enum err reply_to_any_origin(struct call *call, const void *value)
 {
     allow_any_origin(call);
-    return call_reply(call, value);
+    return call_reply_object(call, value);
 }
 
 static struct str url_with_base(struct call *call, const char *path)
@@ -45,13 +46,13 @@ static struct str url_with_base(struct call *call, const char *path)
 
 /* --- endpoint URLs -------------------------------------------------------------------- */
 
-/* Clients append to this URL, so it has no trailing slash. */
+/* The URL in the reply has no trailing slash, because clients append a path. */
 static enum err get_instance_address(struct call *call)
 {
     return reply_to_any_origin(call, &(struct instance_address){ url_with_base(call, "/api") });
 }
 
-/* Clients of this route append /api/v9 themselves. */
+/* The URL in the reply has no /api/v9, because clients of this route append it. */
 static enum err get_instance_client(struct call *call)
 {
     struct instance_api api = {
@@ -79,13 +80,13 @@ static enum err get_instance_domains(struct call *call)
                                      });
 }
 
-/* --- server description --------------------------------------------------------------- */
+/* --- description of the server ------------------------------------------------------- */
 
 static struct instance_about describe_instance(const struct call *call)
 {
     const struct opt_str unknown = { .given = GIVEN_NULL };
     struct str url = api_base_url(call, "http"),
-               name = str_skip(url, str_starts(url, STR("https")) ? 8 : 7);
+               name = str_skip_bytes(url, str_starts_with(url, STR("https")) ? 8 : 7);
 
     return (struct instance_about){ unknown, unknown, unknown, unknown,
                                     unknown, unknown, unknown, name };
@@ -105,9 +106,7 @@ static enum err get_instance(struct call *call)
     return reply_to_any_origin(call, &about);
 }
 
-/* --- limits --------------------------------------------------------------------------- */
-
-/* Rows of a group must be adjacent in the table instance_limits. */
+/* Rows with the same .group must be adjacent in the table instance_limits. */
 static enum err get_instance_limits(struct call *call)
 {
     struct json_writer j = call_reply_json_writer(call);
@@ -119,18 +118,18 @@ static enum err get_instance_limits(struct call *call)
         if (!group || strcmp(group, l->group) != 0) {
             if (group)
                 json_end_object(&j);
-            json_key(&j, str_of(l->group));
+            json_write_key(&j, str_of(l->group));
             json_begin_object(&j);
             group = l->group;
         }
-        json_key(&j, str_of(l->name));
-        json_int(&j, l->value);
+        json_write_key(&j, str_of(l->name));
+        json_write_int(&j, l->value);
     }
     json_end_object(&j);
-    json_name(&j, "rate");
+    json_write_name(&j, "rate");
     json_begin_object(&j);
-    json_name(&j, "enabled");
-    json_bool(&j, false);
+    json_write_name(&j, "enabled");
+    json_write_bool(&j, false);
     json_end_object(&j);
     json_end_object(&j);
     return OK;
@@ -138,8 +137,8 @@ static enum err get_instance_limits(struct call *call)
 
 static void write_bool_json(struct json_writer *j, const char *name, bool value)
 {
-    json_key(j, str_of(name));
-    json_bool(j, value);
+    json_write_key(j, str_of(name));
+    json_write_bool(j, value);
 }
 
 static enum err get_instance_config(struct call *call)
@@ -152,8 +151,8 @@ static enum err get_instance_config(struct call *call)
     for (const struct instance_limit *l = instance_limits; l->group; l++) {
         if (!l->flat)
             continue;
-        json_key(&j, str_of(l->flat));
-        json_int(&j, l->value);
+        json_write_key(&j, str_of(l->flat));
+        json_write_int(&j, l->value);
     }
     write_bool_json(&j, "register_dateOfBirth_required", true);
     write_bool_json(&j, "register_password_required", true);
@@ -165,13 +164,13 @@ static enum err get_instance_config(struct call *call)
     write_bool_json(&j, "register_email_required", true);
     write_bool_json(&j, "guild_autoJoin_canLeave", true);
     write_bool_json(&j, "can_recover_account", false);
-    json_name(&j, "guild_autoJoin_guilds_x");
-    json_raw(&j, STR("[]"));
+    json_write_name(&j, "guild_autoJoin_guilds_x");
+    json_write_raw(&j, STR("[]"));
     json_end_object(&j);
     return OK;
 }
 
-/* --- ignored telemetry ---------------------------------------------------------------- */
+/* --- telemetry that the server discards ---------------------------------------------- */
 
 /* Clients send telemetry to /science and /track continuously; the server discards it. */
 static enum err forget_measurements(struct call *call)
@@ -179,8 +178,6 @@ static enum err forget_measurements(struct call *call)
     allow_any_origin(call);
     return OK;
 }
-
-/* --- route tables --------------------------------------------------------------------- */
 
 #define PUBLIC_GET_ROUTE(path_, name_, doc_, reply_, ...)                           \
     {                                                                               \
@@ -212,6 +209,16 @@ static const struct route routes[] = {
     PUBLIC_GET_ROUTE("/policies/instance/config", get_instance_config,
                      "Limits of the server, and who may register.", &type_config,
                      .auth = AUTH_OPEN),
+    {
+        .method = GET,
+        .path = "/policies/instance/announcement",
+        .name = "get_announcement",
+        .doc = "Returns the operator's announcement to everybody.",
+        .reply = &current_announcement_type,
+        .auth = AUTH_OPEN,
+        .store = ROUTE_STORE_READ,
+        .handle = get_announcement,
+    },
     TELEMETRY_ROUTE("/science", forget_measurements),
     TELEMETRY_ROUTE("/track", forget_track),
     { 0 },

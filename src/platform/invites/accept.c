@@ -20,7 +20,7 @@ static enum err join_invited_guild(struct call *call, const struct invite *i, sn
     if (e)
         return e;
     for (size_t n = 0; n < i->roles.value.count; n++)
-        ids_add(call->arena, &newcomer.roles, role[n].id);
+        id_list_add(call->arena, &newcomer.roles, role[n].id);
     return member_join(call, &newcomer, &member, ret_new);
 }
 
@@ -33,7 +33,7 @@ static enum err join_invited_group(struct call *call, const struct invite *i, sn
     return e ? e : group_add_user(call, i->channel, &user, i->inviter_id, ret_new);
 }
 
-/* A block in either direction makes the friend invite unknown. */
+/* Returns ERR_UNKNOWN_INVITE if the inviter blocked the user or the user blocked the inviter. */
 static enum err befriend_inviter(struct call *call, const struct invite *i, snowflake user_id,
                                  bool *ret_new)
 {
@@ -41,9 +41,9 @@ static enum err befriend_inviter(struct call *call, const struct invite *i, snow
 
     if (user_id == i->inviter_id)
         return ERR_OWN_FRIEND_INVITE;
-    enum err e = relationship_type(call->tx, i->inviter_id, user_id, &theirs);
+    enum err e = relationship_type_read(call->tx, i->inviter_id, user_id, &theirs);
     if (!e)
-        e = relationship_type(call->tx, user_id, i->inviter_id, &own);
+        e = relationship_type_read(call->tx, user_id, i->inviter_id, &own);
     if (e)
         return e;
     if (theirs == RELATIONSHIP_BLOCKED || own == RELATIONSHIP_BLOCKED)
@@ -55,7 +55,7 @@ static enum err count_invite_use(struct call *call, struct invite *i)
 {
     if (i->vanity)
         return vanity_count_use(call->tx, i->guild_id.value);
-    enum err e = invite_use(call->tx, i);
+    enum err e = invite_count_use(call->tx, i);
 
     if (e || !i->max_uses || i->uses < i->max_uses)
         return e;
@@ -72,11 +72,10 @@ enum err invite_accept(struct call *call, struct invite *i, snowflake user_id)
 
     if (!e && is_new)
         e = count_invite_use(call, i);
-    i->new_member = opt_bool_of(is_new);
+    i->new_member = opt_bool_given(is_new);
     return e;
 }
 
-/* Accepts the invite with which an account registers. */
 enum err invite_accept_at_registration(struct call *call, const struct account_creation *made)
 {
     struct invite invite;

@@ -1,4 +1,4 @@
-/* audit.c - audit log entries of invites: each property is a change. */
+/* audit.c - audit log entries of invites, which list every field of the invite as a change. */
 #include "platform/invites/internal.h"
 
 #include "base/mem.h"

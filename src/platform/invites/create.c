@@ -13,8 +13,9 @@ enum err check_invite_creation_permission(struct call *call)
         return ERR_DM_CHANNEL;
     if (c->type == CHANNEL_GROUP)
         return c->owner_id.value == call->caller->id ? OK : ERR_MISSING_PERMISSIONS;
-    return call->target.permissions & PERMISSION(CREATE_INSTANT_INVITE) ? OK
-                                                                        : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(CREATE_INSTANT_INVITE)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(CREATE_INSTANT_INVITE));
 }
 
 static void init_invite(struct call *call, enum invite_type type, int64_t max_age, int64_t max_uses,
@@ -34,7 +35,7 @@ static void init_invite(struct call *call, enum invite_type type, int64_t max_ag
 
 static void init_channel_invite(struct call *call, struct invite *ret)
 {
-    const struct invite_draft *in = call->body;
+    const struct invite_create_request *in = call->body;
     const struct channel *c = call->target.channel;
 
     init_invite(call, c->type == CHANNEL_GROUP ? INVITE_GROUP : INVITE_GUILD, in->max_age,
@@ -67,7 +68,8 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
     const struct member_access *s = call->target.member_access;
     if (!s)
         return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
-    /* MANAGE_ROLES in a channel is about overwrites; roles need the permission in the guild. */
+    /* Granting roles needs MANAGE_ROLES in the guild; in a channel, MANAGE_ROLES permits only
+     * overwrites. */
     if (!(s->permissions & PERMISSION(MANAGE_ROLES)))
         return member_missing_permission_error(s, PERMISSION(MANAGE_ROLES));
     for (size_t i = 0; i < ids->count && !e; i++) {
@@ -80,7 +82,7 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
             return ERR_INVALID_FORM_BODY;
         }
         if (!e && !member_can_grant_invite_role(s, &role))
-            e = ERR_MISSING_PERMISSIONS;
+            e = call_rank_error(call);
     }
     return e;
 }
@@ -94,7 +96,7 @@ static enum err check_invite_target_user(struct call *call, const struct invite 
 
 enum err create_channel_invite(struct call *call)
 {
-    const struct invite_draft *in = call->body;
+    const struct invite_create_request *in = call->body;
     const struct channel *c = call->target.channel;
     struct invite invite;
     struct list targets;
@@ -114,7 +116,7 @@ enum err create_channel_invite(struct call *call)
     if (!e && !in->unique && !targeted && !in->role_ids.count && !in->flags)
         e = invite_find_equivalent(call->tx, &invite, &invite, &found);
     if (e || found)
-        return e ? e : call_reply(call, &invite);
+        return e ? e : call_reply_object(call, &invite);
     e = invite_insert(call->tx, &invite);
     if (!e && targeted)
         e = invite_targets_write(call->tx, invite.code, &targets);
@@ -126,7 +128,7 @@ enum err create_channel_invite(struct call *call)
         e = audit_record_invite(call, AUDIT_INVITE_CREATE, &invite);
     if (!e)
         e = invite_emit_event(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
-    return e ? e : call_reply(call, &invite);
+    return e ? e : call_reply_object(call, &invite);
 }
 
 enum err permanent_invite_create(struct call *call, const struct channel *c)
@@ -150,12 +152,12 @@ enum err permanent_invite_create(struct call *call, const struct channel *c)
 
 enum err create_friend_invite(struct call *call)
 {
-    const struct friend_invite_draft *in = call->body;
+    const struct friend_invite_create_request *in = call->body;
     struct invite invite;
 
     init_invite(call, INVITE_FRIEND, in->max_age, in->max_uses, &invite);
     enum err e = invite_insert(call->tx, &invite);
     if (!e)
         e = invite_read_objects(call->tx, &invite);
-    return e ? e : call_reply(call, &invite);
+    return e ? e : call_reply_object(call, &invite);
 }

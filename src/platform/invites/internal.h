@@ -12,22 +12,22 @@ enum { MOST_INVITES = 1000 };
 
 enum err invites_list_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err invites_list_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
-/* Lists the friend invites of an account. */
 enum err friend_invites_list_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-/* Finds an equivalent invite that can be reused. */
+/* Finds an existing invite with the same properties, which can be returned instead of a new one. */
 enum err invite_find_equivalent(struct tx *tx, const struct invite *like, struct invite *ret,
                                 bool *ret_found);
-/* Assigns a code, and deletes expired invites of the same guild, group or user. ERR_MAX_INVITES. */
+/* Inserts an invite with a new code, and deletes expired invites of the same guild, group or user.
+ * Returns ERR_MAX_INVITES if there are too many. */
 enum err invite_insert(struct tx *tx, struct invite *invite);
 enum err invite_delete(struct tx *tx, struct str code);
-/* Counts one use; ERR_UNKNOWN_INVITE if no use is left. */
-enum err invite_use(struct tx *tx, struct invite *invite);
-/* Reads the objects that an invite shows: inviter, guild, channel, roles and target. */
+/* Counts one use of an invite. Returns ERR_UNKNOWN_INVITE if no use is left. */
+enum err invite_count_use(struct tx *tx, struct invite *invite);
+/* Reads the objects to which an invite refers: inviter, guild, channel, roles and target. */
 enum err invite_read_objects(struct tx *tx, struct invite *invite);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct invite_draft {
+struct invite_create_request {
     int64_t max_age, max_uses;
     bool temporary, unique;
     struct opt_int target_type;
@@ -35,7 +35,7 @@ struct invite_draft {
     struct list role_ids; /* snowflakes */
     int64_t flags;
 };
-struct friend_invite_draft {
+struct friend_invite_create_request {
     int64_t max_age, max_uses;
 };
 struct invite_query {
@@ -49,14 +49,14 @@ extern const struct schema invite_query_schema;
 
 /* Returns true if this member could assign the role now. */
 bool member_can_grant_invite_role(const struct member_access *s, const struct role *role);
-/* Returns true if a member may see the invite's code: its creator, and members who could assign all
- * of its roles now. */
+/* Returns true if a member may see the invite's code: the invite's creator, and members who could
+ * assign all roles that the invite grants. */
 bool member_can_view_invite(const struct invite *invite, const struct member_access *viewer);
-/* Returns ids for audience_of_role_granters, for an invite with roles: the accounts of the creator
- * and the guild's owner, and the roles above all roles of the invite. `roles` are those of the
- * guild. */
-struct list invite_list_audience(struct arena *arena, const struct invite *invite,
-                                 const struct list *roles);
+/* Lists the ids of accounts and roles that may see the code of an invite that grants roles, for
+ * audience_of_role_granters: the creator, the guild's owner, and the roles above all roles of the
+ * invite. `roles` are all roles of the guild. */
+struct list invite_list_code_viewers(struct arena *arena, const struct invite *invite,
+                                     const struct list *roles);
 
 /* --- create.c ------------------------------------------------------------------------- */
 
@@ -70,7 +70,7 @@ enum err invite_accept_at_registration(struct call *call, const struct account_c
 
 /* --- targets.c ------------------------------------------------------------------------ */
 
-/* Parses target_users_file of the body to snowflakes; records form errors. */
+/* Parses the user ids (snowflakes) in target_users_file of the body; reports form errors. */
 enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_given);
 enum err invite_targets_write(struct tx *tx, struct str code, const struct list *ids);
 /* Returns ERR_UNKNOWN_INVITE if the invite has targets and the user is not among them. */
@@ -98,7 +98,7 @@ enum err audit_record_invite(struct call *call, enum audit_action action,
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Emits the event to members who manage the channel and may see the code. */
+/* Emits an invite event to members who can manage the invite's channel and may see its code. */
 enum err invite_emit_event(struct call *call, enum event event, const struct schema *schema,
                            const struct invite *invite);
 

@@ -25,7 +25,7 @@ enum err invite_emit_event(struct call *call, enum event event, const struct sch
 
         if (e)
             return e;
-        to = audience_of_role_granters(to, invite_list_audience(call->arena, i, &roles));
+        to = audience_of_role_granters(to, invite_list_code_viewers(call->arena, i, &roles));
     }
     call_emit(call, event, to, schema, i);
     return OK;
@@ -38,7 +38,7 @@ static enum err hide_invite_from_blocked_user(struct call *call, const struct in
     enum err e = OK;
 
     if (i->type == INVITE_FRIEND && call->caller)
-        e = relationship_type(call->tx, i->inviter_id, call->caller->id, &type);
+        e = relationship_type_read(call->tx, i->inviter_id, call->caller->id, &type);
     if (e)
         return e;
     return type == RELATIONSHIP_BLOCKED ? ERR_UNKNOWN_INVITE : OK;
@@ -53,8 +53,8 @@ static enum err resolve_invite(struct call *call)
     return e ? e : hide_invite_from_blocked_user(call, invite);
 }
 
-/* Adds the scheduled event of the query to the reply. Users who are not members get only external
- * events and events in the invite's channel. */
+/* Adds the scheduled event that the query names to the reply. Users who are not members get only
+ * external events and events in the invite's channel. */
 static enum err add_event_to_invite(struct call *call, struct invite *i, struct opt_id id)
 {
     struct scheduled_event *event = arena_alloc(call->arena, sizeof *event);
@@ -78,20 +78,20 @@ static enum err get_invite(struct call *call)
     if (e)
         return e;
     if (in->with_counts && i->guild) {
-        i->approximate_member_count = opt_int_of(i->guild->member_count);
-        i->approximate_presence_count =
-            opt_int_of(gateway_online_member_count(api_options(call->api)->gateway, i->guild->id));
+        i->approximate_member_count = opt_int_given(i->guild->member_count);
+        i->approximate_presence_count = opt_int_given(
+            gateway_online_member_count(api_options(call->api)->gateway, i->guild->id));
     }
     if (in->guild_scheduled_event_id.given == GIVEN && i->guild)
         e = add_event_to_invite(call, i, in->guild_scheduled_event_id);
-    return e ? e : call_reply(call, i);
+    return e ? e : call_reply_object(call, i);
 }
 
 static enum err accept_invite(struct call *call)
 {
     enum err e = invite_accept(call, call->target.invite, call->caller->id);
 
-    return e ? e : call_reply(call, call->target.invite);
+    return e ? e : call_reply_object(call, call->target.invite);
 }
 
 /* Removes invites whose code the caller may not see. Group invites have no such restriction. */
@@ -113,7 +113,7 @@ static enum err get_channel_invites(struct call *call)
     enum err e = invites_list_of_channel(call->tx, call->target.channel->id, &invites);
 
     remove_hidden_invites(call, &invites);
-    return e ? e : call_reply(call, &invites);
+    return e ? e : call_reply_object(call, &invites);
 }
 
 static enum err check_list_invites_permission(struct call *call)
@@ -135,13 +135,14 @@ static enum err get_guild_invites(struct call *call)
     if (e)
         return e;
     remove_hidden_invites(call, &invites);
-    return manages ? call_reply(call, &invites)
+    return manages ? call_reply_object(call, &invites)
                    : call_reply_as_type(call, &type_plain_invites, &invites);
 }
 
-/* --- deleting ------------------------------------------------------------------------- */
+/* --- deleting an invite -------------------------------------------------------------- */
 
-/* Guild invites need MANAGE_CHANNELS or MANAGE_GUILD; others: only creator or group owner. */
+/* A guild invite can be deleted with MANAGE_CHANNELS or MANAGE_GUILD, other invites only by their
+ * creator or the group's owner. */
 static enum err check_delete_invite_permission(struct call *call)
 {
     const struct invite *i = call->target.invite;
@@ -163,9 +164,10 @@ static enum err check_delete_invite_permission(struct call *call)
     if ((perms & PERMISSION(MANAGE_CHANNELS)) || (standing.permissions & PERMISSION(MANAGE_GUILD)))
         return OK;
     e = member_missing_permission_error(&standing, PERMISSION(MANAGE_GUILD));
-    return e == ERR_MISSING_PERMISSIONS ? member_refusal_in_channel(call->tx, &standing, i->channel,
-                                                                    PERMISSION(MANAGE_CHANNELS))
-                                        : e;
+    return e == ERR_MISSING_PERMISSIONS
+               ? permission_error_in_channel(call->tx, &standing, i->channel,
+                                             PERMISSION(MANAGE_CHANNELS))
+               : e;
 }
 
 static enum err remove_invite(struct call *call)
@@ -177,17 +179,17 @@ static enum err remove_invite(struct call *call)
         e = audit_record_invite(call, AUDIT_INVITE_DELETE, i);
     if (!e)
         e = invite_emit_event(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
-    return e ? e : call_reply(call, i);
+    return e ? e : call_reply_object(call, i);
 }
 
-/* --- friend invites ------------------------------------------------------------------- */
+/* --- invites to become friends ------------------------------------------------------- */
 
 static enum err get_friend_invites(struct call *call)
 {
     struct list invites;
     enum err e = friend_invites_list_of_user(call->tx, call->caller->id, &invites);
 
-    return e ? e : call_reply(call, &invites);
+    return e ? e : call_reply_object(call, &invites);
 }
 
 static enum err revoke_friend_invites(struct call *call)
@@ -197,10 +199,10 @@ static enum err revoke_friend_invites(struct call *call)
 
     for (size_t i = 0; !e && i < invites.count; i++)
         e = invite_delete(call->tx, ((struct invite *)invites.items)[i].code);
-    return e ? e : call_reply(call, &invites);
+    return e ? e : call_reply_object(call, &invites);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "invite.code",
         .field = "invite_code",
@@ -381,7 +383,7 @@ const struct domain invites_domain = {
     .routes = routes,
     .world = &invites_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .account_created = invite_accept_at_registration },
+    .hooks = &(const struct hook_listeners){ .account_created = invite_accept_at_registration },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_CHANNEL, "invites", "code", "channel_id = $1"),

@@ -20,7 +20,7 @@
 #define CHANNEL_NOT_DELETED " not" CHANNEL_BEING_DELETED("invites.channel_id")
 #define NOT_EXPIRED(now)    " (expires_at is null or expires_at > " now ")"
 
-/* Null columns become absent fields, except expires_at, which becomes null. */
+/* Returns an absent value for a null column. */
 static struct opt_id optional_id_from_row(const struct rows *r, int column)
 {
     return (struct opt_id){ row_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
@@ -52,7 +52,7 @@ static void invite_from_row(const struct rows *r, void *ret)
         i->role_ids = json_column_decode_list(tx_arena(r->tx), &type_ids, row_text(r, 14));
 }
 
-/* --- related objects ------------------------------------------------------------------ */
+/* --- objects to which an invite refers ----------------------------------------------- */
 
 static enum err read_invite_user(struct tx *tx, snowflake id, const struct user **ret)
 {
@@ -86,17 +86,17 @@ static const char FIND_APPLICATION[] =
     "select id, name, description, icon from applications where id = $1 and removed = 0";
 
 static enum err read_invite_application(struct tx *tx, snowflake id,
-                                        const struct invite_application **ret)
+                                        const struct invite_target_application **ret)
 {
-    struct invite_application *app = arena_alloc(tx_arena(tx), sizeof *app);
+    struct invite_target_application *app = arena_alloc(tx_arena(tx), sizeof *app);
     struct rows row;
     bool found;
 
     enum err e = tx_one(tx, FIND_APPLICATION, BIND(v_id(id)), &row, &found);
     if (e || !found)
         return e;
-    *app = (struct invite_application){ row_id(&row, 0), row_text(&row, 1), row_text(&row, 2),
-                                        row_optional_text(&row, 3) };
+    *app = (struct invite_target_application){ row_id(&row, 0), row_text(&row, 1),
+                                               row_text(&row, 2), row_optional_text(&row, 3) };
     *ret = app;
     return OK;
 }
@@ -119,7 +119,7 @@ static enum err read_named_roles(struct tx *tx, struct invite *i)
     return e;
 }
 
-/* The invite grants a role only while the invite's creator is a member who could assign it. */
+/* An invite grants a role only while the invite's creator is a member who could assign the role. */
 static enum err read_granted_roles(struct tx *tx, struct invite *i)
 {
     struct member_access maker;
@@ -150,8 +150,6 @@ enum err invite_read_objects(struct tx *tx, struct invite *i)
         e = read_invite_application(tx, i->target_application_id, &i->target_application);
     return e;
 }
-
-/* --- finding -------------------------------------------------------------------------- */
 
 static enum err find_invite_with_sql(struct tx *tx, struct sql sql, const struct value *values,
                                      size_t count, struct invite *ret, bool *ret_found)
@@ -249,9 +247,7 @@ enum err permanent_invite_find(struct tx *tx, snowflake channel_id, struct str *
     return e;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
-/* Invites expire and are limited per guild, per group, or per user. */
+/* Deletes the expired invites of a guild, a group or a user, whose number of invites is limited. */
 static const char DELETE_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "
                                      "(guild_id = $3 or channel_id = $3 or inviter_id = $3)";
 static const char COUNT_IN_GUILD[] = "select count(*) from invites where guild_id = $1";
@@ -267,16 +263,15 @@ static enum err delete_expired_and_check_limit(struct tx *tx, const struct invit
     struct sql count = i->guild_id.given     ? SQL(COUNT_IN_GUILD)
                        : i->channel_id.given ? SQL(COUNT_IN_CHANNEL)
                                              : SQL(COUNT_OF_USER);
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     enum err e =
         tx_exec(tx, DELETE_EXPIRED, BIND(v_int(clock_us()), v_int(i->type), v_id(where)), NULL);
     if (!e)
-        e = tx_one(tx, count, BIND(v_id(where)), &row, &found);
+        e = tx_read_int(tx, count, BIND(v_id(where)), &n);
     if (e)
         return e;
-    return row_int(&row, 0) >= MOST_INVITES ? ERR_MAX_INVITES : OK;
+    return n >= MOST_INVITES ? ERR_MAX_INVITES : OK;
 }
 
 static struct str create_invite_code(struct arena *arena)
@@ -331,7 +326,7 @@ enum err invite_delete(struct tx *tx, struct str code)
 static const char USE_INVITE[] = "update invites set uses = uses + 1 where code = $1 and "
                                  "(max_uses = 0 or uses < max_uses)";
 
-enum err invite_use(struct tx *tx, struct invite *i)
+enum err invite_count_use(struct tx *tx, struct invite *i)
 {
     int64_t used;
     enum err e = tx_exec(tx, USE_INVITE, BIND(v_text(i->code)), &used);

@@ -1,7 +1,7 @@
 /* rules.c - access rules of invites that grant roles, which are credentials.
  *
- * One rule decides whether a member may see the code of such an invite, and which of its roles it
- * grants when accepted: the roles that the member, or the creator, could assign now. */
+ * A member may see the code of such an invite only if the member could assign all of its roles.
+ * When accepted, the invite grants the roles that its creator could assign at that time. */
 #include "platform/invites/internal.h"
 
 #include <stdlib.h>
@@ -43,20 +43,21 @@ static int compare_ids(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-struct list invite_list_audience(struct arena *arena, const struct invite *i,
-                                 const struct list *roles)
+struct list invite_list_code_viewers(struct arena *arena, const struct invite *i,
+                                     const struct list *roles)
 {
     const struct role *role = roles->items, *top = highest_role(&i->named_roles);
     struct list out = { 0 };
 
-    ids_add(arena, &out, i->inviter_id);
-    /* The gateway does not know which members have a second factor: emit only to the creator. */
+    id_list_add(arena, &out, i->inviter_id);
+    /* If moderators need a second factor, the event is emitted to the creator only, because the
+     * gateway does not know which members have one. */
     if (i->guild->mfa_level)
         return out;
-    ids_add(arena, &out, i->guild->owner_id);
+    id_list_add(arena, &out, i->guild->owner_id);
     for (size_t n = 0; n < roles->count; n++)
         if (role_is_above(role[n].position, role[n].id, top->position, top->id))
-            ids_add(arena, &out, role[n].id);
+            id_list_add(arena, &out, role[n].id);
     qsort(out.items, out.count, sizeof(snowflake), compare_ids);
     return out;
 }

@@ -30,21 +30,23 @@ static const struct choice invite_flags[] = {
 };
 static const struct type type_invite_flags = { .kind = KIND_INT, .choices = invite_flags };
 static const struct field draft_fields[] = {
-    { FIELD(struct invite_draft, max_age), .type = &type_age, .flags = OPTIONAL,
+    { FIELD(struct invite_create_request, max_age), .type = &type_age, .flags = OPTIONAL,
       .fallback = A_DAY },
-    { FIELD(struct invite_draft, max_uses), .type = &type_uses, .flags = OPTIONAL },
-    { FIELD(struct invite_draft, temporary), .type = &type_bool, .flags = OPTIONAL,
+    { FIELD(struct invite_create_request, max_uses), .type = &type_uses, .flags = OPTIONAL },
+    { FIELD(struct invite_create_request, temporary), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Temporary membership: members leave again unless they get a role" },
-    { FIELD(struct invite_draft, unique), .type = &type_bool, .flags = OPTIONAL,
+    { FIELD(struct invite_create_request, unique), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Never reuse an equivalent invite" },
-    { FIELD(struct invite_draft, target_type), .type = &type_target, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct invite_draft, target_user_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "The user whose stream is meant" },
-    { FIELD(struct invite_draft, target_application_id), .type = &type_id,
+    { FIELD(struct invite_create_request, target_type), .type = &type_target,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct invite_create_request, target_user_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE, .doc = "The user whose stream is meant" },
+    { FIELD(struct invite_create_request, target_application_id), .type = &type_id,
       .flags = OPTIONAL | NULLABLE, .doc = "The application whose activity is meant" },
-    { FIELD(struct invite_draft, role_ids), .type = &type_invite_role_ids,
+    { FIELD(struct invite_create_request, role_ids), .type = &type_invite_role_ids,
       .flags = OPTIONAL | NULLABLE, .doc = "Roles that new members get; needs MANAGE_ROLES" },
-    { FIELD(struct invite_draft, flags), .type = &type_invite_flags, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct invite_create_request, flags), .type = &type_invite_flags,
+      .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 
@@ -52,7 +54,7 @@ static const struct field draft_fields[] = {
 static void validate_invite_target(struct form *form, const struct json_path *here,
                                    const void *object)
 {
-    const struct invite_draft *in = object;
+    const struct invite_create_request *in = object;
     struct json_path user = json_path_key(here, STR("target_user_id"));
     struct json_path app = json_path_key(here, STR("target_application_id"));
 
@@ -68,7 +70,7 @@ static void validate_invite_target(struct form *form, const struct json_path *he
 
 static const struct schema draft_schema = {
     .name = "InviteDraft",
-    .size = sizeof(struct invite_draft),
+    .size = sizeof(struct invite_create_request),
     .fields = draft_fields,
     .check = validate_invite_target,
     .doc = "Lifetime, limits and target of an invite.",
@@ -76,15 +78,15 @@ static const struct schema draft_schema = {
 const struct type invite_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
 static const struct field friend_draft_fields[] = {
-    { FIELD(struct friend_invite_draft, max_age), .type = &type_friend_age, .flags = OPTIONAL,
-      .fallback = A_WEEK },
-    { FIELD(struct friend_invite_draft, max_uses), .type = &type_uses, .flags = OPTIONAL,
+    { FIELD(struct friend_invite_create_request, max_age), .type = &type_friend_age,
+      .flags = OPTIONAL, .fallback = A_WEEK },
+    { FIELD(struct friend_invite_create_request, max_uses), .type = &type_uses, .flags = OPTIONAL,
       .fallback = FRIEND_USES },
     { 0 },
 };
 static const struct schema friend_draft_schema = {
     .name = "FriendInviteDraft",
-    .size = sizeof(struct friend_invite_draft),
+    .size = sizeof(struct friend_invite_create_request),
     .fields = friend_draft_fields,
     .doc = "Lifetime and limit of a friend invite.",
 };

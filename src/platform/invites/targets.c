@@ -1,4 +1,4 @@
-/* targets.c - invites for selected users, uploaded as a CSV file of ids. */
+/* targets.c - invites that only certain users can accept; their ids are uploaded as a CSV file. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 enum { MAX_TARGETS = 1000, JOB_DONE = 2 };
 
 struct targets_file_body {
-    struct opt_str unused; /* the file is a separate multipart part */
+    struct opt_str unused; /* the schema needs a field; the file is a separate multipart part */
 };
 struct invite_targets_job {
     int64_t status, total_users, processed_users;
@@ -50,8 +50,6 @@ static const struct schema job_schema = {
 };
 const struct type invite_targets_job_reply = { .kind = KIND_OBJECT, .schema = &job_schema };
 
-/* --- the file ------------------------------------------------------------------------- */
-
 static struct str parse_csv_cell(struct str line)
 {
     line.n -= line.n > 0 && line.p[line.n - 1] == '\r';
@@ -87,15 +85,13 @@ enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_giv
         if (!snowflake_parse(cell, &id))
             return refuse_targets_file(call, "Each line must be a user id.");
         if (!id_list_contains(ret, id))
-            ids_add(call->arena, ret, id);
+            id_list_add(call->arena, ret, id);
         if (ret->count > MAX_TARGETS)
             return refuse_targets_file(call, "Must be at most 1000 accounts.");
     }
     return *ret_given && !ret->count ? refuse_targets_file(call, "The file contains no user id.")
                                      : OK;
 }
-
-/* --- rows ----------------------------------------------------------------------------- */
 
 enum err invite_targets_write(struct tx *tx, struct str code, const struct list *ids)
 {
@@ -127,8 +123,6 @@ enum err require_invite_target(struct tx *tx, const struct invite *i, snowflake 
     enum err e = read_invite_targets(tx, i->code, &ids);
     return e || id_list_contains(&ids, user_id) ? e : ERR_UNKNOWN_INVITE;
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 static enum err check_targets_permission(struct call *call, uint64_t any)
 {
@@ -198,5 +192,5 @@ enum err get_invite_target_users_job(struct call *call)
         .completed_at = i->targets_at,
         .error_message.given = GIVEN_NULL,
     };
-    return call_reply(call, &job);
+    return call_reply_object(call, &job);
 }

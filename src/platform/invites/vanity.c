@@ -38,17 +38,18 @@ static const struct schema vanity_schema = {
 };
 const struct type vanity_reply = { .kind = KIND_OBJECT, .schema = &vanity_schema };
 
-/* --- as an invite --------------------------------------------------------------------- */
+/* --- finding a vanity code as an invite ---------------------------------------------- */
 
-/* Bits: ADMINISTRATOR is 8, VIEW_CHANNEL is 1024; o is the overwrite of @everyone. */
+/* SQL condition: @everyone can view channel c. ADMINISTRATOR is 8, VIEW_CHANNEL is 1024; o is the
+ * overwrite of @everyone. */
 #define CHANNEL_OF_EVERYONE                                                               \
     "(select c.id from channels c left join overwrites o on o.channel_id = c.id and "     \
     "o.target_id = g.id where c.guild_id = g.id and c.thread_archived = 0 and "           \
     "c.type in (0, 5) and ((e.permissions & 8) <> 0 or (coalesce(o.allow, 0) & 1024) <> " \
     "0 or ((e.permissions & 1024) <> 0 and (coalesce(o.deny, 0) & 1024) = 0))"
 
-/* Anybody can see the channel of a vanity invite, so @everyone must be able to view it: the system
- * channel, else the first visible one; null if there is none. */
+/* The channel of a vanity invite is public, so it must be one that @everyone can view: the system
+ * channel, else the first such channel, else null. */
 static const char FIND_VANITY[] =
     "select g.id, g.vanity_code, coalesce(" CHANNEL_OF_EVERYONE
     " and c.id = g.system_channel_id), " CHANNEL_OF_EVERYONE
@@ -70,7 +71,7 @@ enum err vanity_invite_find(struct tx *tx, struct str code, struct invite *ret, 
         .type = INVITE_GUILD,
         .guild_id = opt_id_or_null(row_id(&r, 0)),
         .channel_id = { row_is_null(&r, 2) ? ABSENT : GIVEN, row_id(&r, 2) },
-        .created_at = snowflake_ms(row_id(&r, 0)) * 1000,
+        .created_at = snowflake_to_ms(row_id(&r, 0)) * 1000,
         .expires_at.given = GIVEN_NULL,
         .vanity = true,
     };
@@ -82,8 +83,6 @@ enum err vanity_count_use(struct tx *tx, snowflake guild_id)
     return tx_exec(tx, "update guilds set vanity_uses = vanity_uses + 1 where id = $1",
                    BIND(v_id(guild_id)), NULL);
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 enum err require_vanity_feature(struct call *call)
 {
@@ -100,16 +99,15 @@ enum err get_vanity_url(struct call *call)
                         &r, &found);
 
     out.uses = !e && found ? row_int(&r, 0) : 0;
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static enum err require_vanity_code_unused(struct call *call, struct opt_str code)
 {
-    struct rows r;
     bool found = false;
     enum err e = code.given != GIVEN ? OK
-                                     : tx_one(call->tx, "select 1 from invites where code = $1",
-                                              BIND(v_text(code.value)), &r, &found);
+                                     : tx_exists(call->tx, "select 1 from invites where code = $1",
+                                                 BIND(v_text(code.value)), &found);
 
     return e || !found ? e : ERR_INVITE_CODE_INVALID;
 }
@@ -123,12 +121,12 @@ enum err modify_vanity_url(struct call *call)
 
     if (!e)
         e = guild_update_vanity_code(call->tx, g->id, in->code);
-    audit_add_values(call, &changes, "vanity_url_code", &type_text,
-                     g->vanity_url_code.given == GIVEN ? &g->vanity_url_code.value : NULL,
-                     in->code.given == GIVEN ? &in->code.value : NULL);
+    audit_add_value(call, &changes, "vanity_url_code", &type_text,
+                    g->vanity_url_code.given == GIVEN ? &g->vanity_url_code.value : NULL,
+                    in->code.given == GIVEN ? &in->code.value : NULL);
     if (!e)
         e = audit_record_changes(call, g->id, AUDIT_GUILD_UPDATE, g->id, NULL, changes);
     if (!e)
         e = guild_emit_update(call, g->id);
-    return e ? e : call_reply(call, &(struct vanity_reply_body){ .code = in->code });
+    return e ? e : call_reply_object(call, &(struct vanity_reply_body){ .code = in->code });
 }

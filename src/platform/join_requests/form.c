@@ -20,7 +20,7 @@ enum err get_member_form(struct call *call)
     struct member_form form;
     enum err e = member_form_find(call->tx, call->target.guild->id, &form);
 
-    return e ? e : call_reply(call, &form);
+    return e ? e : call_reply_object(call, &form);
 }
 
 /* The writer thread parses the form, so its size is limited; valid forms are shorter. */
@@ -50,7 +50,7 @@ static enum err parse_form_fields(struct call *call, struct str json, struct lis
     if (e)
         return e;
     *ret = *(struct list *)decoded;
-    form_fields_validate(&call->form, &at, ret);
+    member_form_fields_validate(&call->form, &at, ret);
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
@@ -88,5 +88,5 @@ enum err modify_member_form(struct call *call)
         e = set_form_enabled(call, &form, in->enabled.value);
     if (!e)
         e = member_form_write(call->tx, &form);
-    return e ? e : call_reply(call, &form);
+    return e ? e : call_reply_object(call, &form);
 }

@@ -13,7 +13,7 @@
 
 struct member_form_patch {
     struct opt_bool enabled;
-    struct opt_str form_fields; /* JSON: the list, or a string that contains it */
+    struct opt_str form_fields; /* JSON: the list of fields, or a string that contains that JSON */
     struct opt_str description;
 };
 struct member_form_query {
@@ -27,13 +27,13 @@ struct join_request {
     struct opt_int reviewed_at;
     struct opt_str application_status, rejection_reason;
     const struct user *user, *actioned_by_user;
-    struct list form_responses; /* struct form_field */
+    struct list form_responses; /* struct member_form_field */
 
-    /* Internal fields, not part of the JSON. */
+    /* Fields that are not part of the JSON. */
     int64_t status;
     snowflake reviewed_by;
 };
-struct join_request_draft {
+struct join_request_submission {
     int64_t version;
     struct list form_fields;
 };
@@ -56,22 +56,24 @@ struct join_request_event {
     struct str status;
     const struct join_request *request;
 };
-struct join_request_deleted {
+struct join_request_delete_event {
     snowflake id, guild_id, user_id;
 };
 
-extern const struct type member_form_reply, member_form_patch_body, join_request_draft_body,
+extern const struct type member_form_reply, member_form_patch_body, join_request_submission_body,
     join_request_review_body, join_request_reply, join_requests_reply;
 extern const struct schema member_form_query_schema, join_requests_query_schema,
     join_request_event_schema, join_request_deleted_schema;
 
 /* --- rules.c -------------------------------------------------------------------------- */
 
-/* Returns the form's fields with the responses of a body; records errors below `form_fields`. */
-struct list form_apply_responses(struct form *form, struct arena *arena, const struct list *fields,
-                                 const struct list *given);
-/* Returns true if a moderator must review the responses; forms with only rules need no review. */
-bool form_needs_review(const struct list *fields);
+/* Returns the form's fields with the responses of a body; reports form errors below
+ * `form_fields`. */
+struct list member_form_apply_responses(struct form *form, struct arena *arena,
+                                        const struct list *fields, const struct list *given);
+/* Returns true if a moderator must review the responses. Forms that only have rules need no
+ * review. */
+bool member_form_needs_review(const struct list *fields);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -81,7 +83,7 @@ enum err join_request_find_of_user(struct tx *tx, snowflake guild_id, snowflake 
                                    bool *ret_found, struct join_request *ret);
 enum err join_request_write(struct tx *tx, const struct join_request *r);
 enum err join_request_delete(struct tx *tx, snowflake id);
-/* Lists join requests; status 0: any. */
+/* Lists join requests. status 0 means any status. */
 enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
                             const struct join_requests_query *q, struct join_requests *ret);
 enum err join_request_read_users(struct tx *tx, struct join_request *r);
@@ -99,7 +101,7 @@ enum err join_request_on_member_left(struct call *call, const struct member_leav
 
 /* --- admission.c ---------------------------------------------------------------------- */
 
-/* Clears the member's pending flag: emits GUILD_MEMBER_UPDATE, and posts the welcome message. */
+/* Clears the member's pending flag, emits GUILD_MEMBER_UPDATE and sends the join message. */
 enum err pending_member_admit(struct call *call, struct member *m);
 #define ADMISSION_EVENTS EVENT_GUILD_MEMBER_UPDATE, EVENT_MESSAGE_CREATE
 /* Admits the pending members of a guild whose form was disabled, in batches. */

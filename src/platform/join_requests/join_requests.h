@@ -1,10 +1,10 @@
 /* join_requests.h - membership screening: forms for new members, and join requests.
  *
  * While a guild's form is enabled (feature MEMBER_VERIFICATION_GATE_ENABLED), new members are
- * pending: they see the guild but may not act in it. Accepting rules admits at once; other
- * responses wait for a review by a member with KICK_MEMBERS. This folder owns forms and requests.
- * members/ owns the pending flag, model/permissions/member_permissions.c its permissions. May use
- * invites/ and below. Start with form.c. */
+ * pending: they see the guild but may not act in it. If the form only has rules, accepting them
+ * admits the member; other responses wait for a review by a member with KICK_MEMBERS. The folder
+ * owns the tables of forms and join requests; members/ owns the pending flag. The folder may use
+ * invites/ and the folders below it. Start with form.c. */
 #ifndef PLATFORM_JOIN_REQUESTS_JOIN_REQUESTS_H
 #define PLATFORM_JOIN_REQUESTS_JOIN_REQUESTS_H
 
@@ -14,9 +14,9 @@
 #define SCREENING_FEATURE "MEMBER_VERIFICATION_GATE_ENABLED"
 
 /* A field of a form, with the response if one was given. */
-struct form_field {
+struct member_form_field {
     struct str field_type, label;
-    struct opt_list values;  /* struct str: TERMS only */
+    struct opt_list values;  /* struct str: rules, for the field type TERMS only */
     struct opt_list choices; /* struct str */
     struct opt_str description, placeholder;
     bool required;
@@ -27,24 +27,25 @@ struct member_form {
     bool enabled;
     int64_t version;
     struct opt_str description;
-    struct list form_fields; /* struct form_field */
+    struct list form_fields; /* struct member_form_field */
 };
 extern const struct type type_form_fields;
 
-/* Validates the fields of a form; errors go below the path `list`. */
-void form_fields_validate(struct form *form, const struct json_path *list,
-                          const struct list *fields);
+/* Validates the fields of a form; reports form errors below the path `list`. */
+void member_form_fields_validate(struct form *form, const struct json_path *list,
+                                 const struct list *fields);
 /* Returns ERR_UNKNOWN_MEMBER_FORM if the guild has no form. */
 enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form *ret);
 enum err member_form_write(struct tx *tx, const struct member_form *f);
 
 enum join_status { JOIN_SUBMITTED = 1, JOIN_REJECTED = 2, JOIN_APPROVED = 3 };
 
-/* Returns 0 for an unknown status, or one that is never stored ("STARTED"). */
+/* Returns the enum join_status value of a status; 0 for an unknown status, and for "STARTED", which
+ * is never stored. */
 int64_t join_status_parse(struct str word);
-struct str join_status_to_word(int64_t status);
+struct str join_status_name(int64_t status);
 
 extern const struct domain join_requests_domain;
-extern const struct world_parts join_requests_world;
+extern const struct world_file_fields join_requests_world;
 
 #endif

@@ -3,7 +3,7 @@
 #include "model/fields/types.h"
 #include "platform/join_requests/internal.h"
 
-/* --- events --------------------------------------------------------------------------- */
+/* --- emitting events ----------------------------------------------------------------- */
 
 static struct audience to_request_reviewers(snowflake guild_id)
 {
@@ -22,7 +22,7 @@ static void emit_request_event(struct call *call, enum event what, const struct 
 
 static void emit_request_deleted(struct call *call, const struct join_request *r)
 {
-    struct join_request_deleted gone = { r->id, r->guild_id, r->user_id };
+    struct join_request_delete_event gone = { r->id, r->guild_id, r->user_id };
 
     call_emit(call, EVENT_GUILD_JOIN_REQUEST_DELETE, to_request_reviewers(r->guild_id),
               &join_request_deleted_schema, &gone);
@@ -30,17 +30,17 @@ static void emit_request_deleted(struct call *call, const struct join_request *r
               &join_request_deleted_schema, &gone);
 }
 
-/* --- submitting ----------------------------------------------------------------------- */
+/* --- submitting a join request ------------------------------------------------------- */
 
 static void set_request_status(struct join_request *r, int64_t status)
 {
     r->status = status;
-    r->application_status = opt_str_or_null(join_status_to_word(status));
+    r->application_status = opt_str_or_null(join_status_name(status));
 }
 
 static enum err check_form_version(struct call *call, const struct member_form *form)
 {
-    const struct join_request_draft *in = call->body;
+    const struct join_request_submission *in = call->body;
 
     if (in->version == form->version)
         return OK;
@@ -74,13 +74,13 @@ static enum err approve_without_review(struct call *call, struct join_request *r
     struct member m = *call->target.member_access->member;
 
     set_request_status(r, JOIN_APPROVED);
-    r->reviewed_at = opt_int_of(r->created_at);
+    r->reviewed_at = opt_int_given(r->created_at);
     return pending_member_admit(call, &m);
 }
 
 enum err put_current_user_join_request(struct call *call)
 {
-    const struct join_request_draft *in = call->body;
+    const struct join_request_submission *in = call->body;
     struct member_form form;
     struct join_request r;
     bool made = false;
@@ -95,10 +95,10 @@ enum err put_current_user_join_request(struct call *call)
     if (e)
         return e;
     r.form_responses =
-        form_apply_responses(&call->form, call->arena, &form.form_fields, &in->form_fields);
+        member_form_apply_responses(&call->form, call->arena, &form.form_fields, &in->form_fields);
     if (form_has_errors(&call->form))
         return ERR_INVALID_FORM_BODY;
-    if (!form_needs_review(&form.form_fields))
+    if (!member_form_needs_review(&form.form_fields))
         e = approve_without_review(call, &r);
     if (!e)
         e = join_request_write(call->tx, &r);
@@ -108,7 +108,7 @@ enum err put_current_user_join_request(struct call *call)
         return e;
     emit_request_event(
         call, made ? EVENT_GUILD_JOIN_REQUEST_CREATE : EVENT_GUILD_JOIN_REQUEST_UPDATE, &r);
-    return call_reply(call, &r);
+    return call_reply_object(call, &r);
 }
 
 enum err delete_current_user_join_request(struct call *call)
@@ -141,7 +141,7 @@ enum err join_request_on_member_left(struct call *call, const struct member_leav
     return e;
 }
 
-/* --- reviewing ------------------------------------------------------------------------ */
+/* --- listing and reviewing join requests --------------------------------------------- */
 
 enum err list_join_requests(struct call *call)
 {
@@ -150,13 +150,14 @@ enum err list_join_requests(struct call *call)
     int64_t status = q->status.given == GIVEN ? join_status_parse(q->status.value) : 0;
     enum err e;
 
-    if (q->status.given == GIVEN && !status) /* unsubmitted forms are not stored */
-        return call_reply(call, &out);
+    if (q->status.given == GIVEN &&
+        !status) /* STARTED: forms that were not submitted are not stored */
+        return call_reply_object(call, &out);
     e = join_requests_list(call->tx, call->target.guild->id, status, q, &out);
     for (size_t i = 0; !e && i < out.guild_join_requests.count; i++)
         e = join_request_read_users(call->tx,
                                     (struct join_request *)out.guild_join_requests.items + i);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static enum err apply_review(struct call *call, struct join_request *r)
@@ -166,7 +167,7 @@ static enum err apply_review(struct call *call, struct join_request *r)
     struct member m;
 
     set_request_status(r, approved ? JOIN_APPROVED : JOIN_REJECTED);
-    r->reviewed_at = opt_int_of(clock_us());
+    r->reviewed_at = opt_int_given(clock_us());
     r->reviewed_by = call->caller->id;
     if (!approved && in->rejection_reason.given == GIVEN)
         r->rejection_reason = in->rejection_reason;
@@ -194,5 +195,5 @@ enum err review_join_request(struct call *call)
     if (e)
         return e;
     emit_request_event(call, EVENT_GUILD_JOIN_REQUEST_UPDATE, &r);
-    return call_reply(call, &r);
+    return call_reply_object(call, &r);
 }

@@ -2,7 +2,7 @@
 #include "api/deletion.h"
 #include "platform/join_requests/internal.h"
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "request.id", .field = "request_id", .doc = "A join request." },
     { 0 },
 };
@@ -53,7 +53,7 @@ static const struct route routes[] = {
         .name = "put_own_join_request",
         .doc = "Submit the form. If it has only rules, accepting them admits the member at once.",
         .auth = AUTH_USER,
-        .body = &join_request_draft_body,
+        .body = &join_request_submission_body,
         .reply = &join_request_reply,
         .status = 201,
         .fires = (const enum event[]){ ADMISSION_EVENTS, EVENT_GUILD_JOIN_REQUEST_CREATE,
@@ -96,7 +96,7 @@ const struct domain join_requests_domain = {
     .world = &join_requests_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &pending_admission_job, NULL },
-    .hooks = &(const struct hooks){ .member_left = join_request_on_member_left },
+    .hooks = &(const struct hook_listeners){ .member_left = join_request_on_member_left },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "join_requests", "id", "guild_id = $1") }, { 0 } },

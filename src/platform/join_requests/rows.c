@@ -4,7 +4,7 @@
 #include "model/fields/types.h"
 #include "platform/join_requests/internal.h"
 
-/* --- forms ---------------------------------------------------------------------------- */
+/* --- membership forms ---------------------------------------------------------------- */
 
 static const char FIND_FORM[] =
     "select enabled, version, description, form_fields from member_forms where guild_id = $1";
@@ -16,11 +16,10 @@ static const char SAVE_FORM[] =
 enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_FORM, BIND(v_id(guild_id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_FORM, BIND(v_id(guild_id)), ERR_UNKNOWN_MEMBER_FORM, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_MEMBER_FORM;
+    if (e)
+        return e;
     *ret = (struct member_form){
         .guild_id = guild_id,
         .enabled = row_bool(&row, 0),
@@ -41,7 +40,7 @@ enum err member_form_write(struct tx *tx, const struct member_form *f)
         NULL);
 }
 
-/* --- requests ------------------------------------------------------------------------- */
+/* --- join requests ------------------------------------------------------------------- */
 
 #define REQUEST_COLUMNS                                                            \
     "select id, guild_id, user_id, status, created_at, reviewed_at, reviewed_by, " \
@@ -54,7 +53,7 @@ static void join_request_from_row(const struct rows *r, void *ret)
         .guild_id = row_id(r, 1),
         .user_id = row_id(r, 2),
         .status = row_int(r, 3),
-        .application_status = opt_str_or_null(join_status_to_word(row_int(r, 3))),
+        .application_status = opt_str_or_null(join_status_name(row_int(r, 3))),
         .created_at = row_int(r, 4),
         .reviewed_at = row_optional_int(r, 5),
         .reviewed_by = row_id(r, 6),
@@ -128,8 +127,6 @@ enum err join_request_read_users(struct tx *tx, struct join_request *r)
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-/* --- lists ---------------------------------------------------------------------------- */
-
 #define PAGE_OF_STATUS "guild_id = $1 and status = $2 and id > $3 and id < $4 order by id "
 #define PAGE_OF_ALL    "guild_id = $1 and cast($2 as bigint) = 0 and id > $3 and id < $4 order by id "
 
@@ -144,7 +141,7 @@ static const char COUNT_STATUS[] =
 static const char COUNT_ALL[] = "select count(*) from join_requests where guild_id = $1 and "
                                 "cast($2 as bigint) = 0";
 
-/* The list is newest first; with `after` only, oldest first. */
+/* Lists the newest requests first; if only `after` is given, the oldest. */
 enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
                             const struct join_requests_query *q, struct join_requests *ret)
 {
@@ -152,16 +149,15 @@ enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
     snowflake before = q->before.given == GIVEN ? q->before.value : INT64_MAX;
     struct value values[] = { v_id(guild_id), v_int(status), v_id(q->after.value), v_id(before),
                               v_int(q->limit) };
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     *ret = (struct join_requests){ 0 };
     enum err e =
         tx_read_list(tx, PAGES[status != 0][forward], values, COUNT_OF(values),
                      sizeof(struct join_request), join_request_from_row, &ret->guild_join_requests);
     if (!e)
-        e = tx_one(tx, status ? SQL(COUNT_STATUS) : SQL(COUNT_ALL), values, 2, &row, &found);
+        e = tx_read_int(tx, status ? SQL(COUNT_STATUS) : SQL(COUNT_ALL), values, 2, &n);
     if (!e)
-        ret->total = row_int(&row, 0);
+        ret->total = n;
     return e;
 }

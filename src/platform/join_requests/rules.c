@@ -12,14 +12,14 @@ int64_t join_status_parse(struct str word)
     return 0;
 }
 
-struct str join_status_to_word(int64_t status)
+struct str join_status_name(int64_t status)
 {
     return str_of(status_words[status & 3]);
 }
 
-bool form_needs_review(const struct list *fields)
+bool member_form_needs_review(const struct list *fields)
 {
-    const struct form_field *f = fields->items;
+    const struct member_form_field *f = fields->items;
 
     for (size_t i = 0; i < fields->count; i++)
         if (!str_is(f[i].field_type, "TERMS"))
@@ -28,7 +28,7 @@ bool form_needs_review(const struct list *fields)
 }
 
 static void validate_form_field(struct form *form, const struct json_path *here,
-                                const struct form_field *f)
+                                const struct member_form_field *f)
 {
     struct json_path values = json_path_key(here, STR("values")),
                      choices = json_path_key(here, STR("choices")),
@@ -43,10 +43,10 @@ static void validate_form_field(struct form *form, const struct json_path *here,
                        "A form must not contain responses.");
 }
 
-void form_fields_validate(struct form *form, const struct json_path *list,
-                          const struct list *fields)
+void member_form_fields_validate(struct form *form, const struct json_path *list,
+                                 const struct list *fields)
 {
-    const struct form_field *f = fields->items;
+    const struct member_form_field *f = fields->items;
     bool terms = false;
 
     for (size_t i = 0; i < fields->count; i++) {
@@ -60,17 +60,15 @@ void form_fields_validate(struct form *form, const struct json_path *list,
     }
 }
 
-/* --- answers -------------------------------------------------------------------------- */
-
 enum { LINE_MAX_BYTES = 4 * 150, PARAGRAPH_MAX_BYTES = 4 * 1000 };
 
-/* True for a JSON string within the length limit; escapes can only make the text longer. */
+/* True for a JSON string that is not empty and has at most `most` bytes, counted with escapes. */
 static bool is_text_response(struct str json, size_t most)
 {
     return json.n > 2 && json.p[0] == '"' && json.n - 2 <= most;
 }
 
-static bool is_valid_response(const struct form_field *asked, struct str json)
+static bool is_valid_response(const struct member_form_field *asked, struct str json)
 {
     int64_t index;
 
@@ -84,8 +82,8 @@ static bool is_valid_response(const struct form_field *asked, struct str json)
 }
 
 /* Responses must have the same order as the form's fields. */
-static void apply_response(struct form *form, const struct json_path *at, struct form_field *asked,
-                           const struct form_field *given)
+static void apply_response(struct form *form, const struct json_path *at,
+                           struct member_form_field *asked, const struct member_form_field *given)
 {
     struct json_path response = json_path_key(at, STR("response"));
     bool answered = given->response.given == GIVEN && !str_is(given->response.value, "null");
@@ -102,10 +100,10 @@ static void apply_response(struct form *form, const struct json_path *at, struct
         asked->response = given->response;
 }
 
-struct list form_apply_responses(struct form *form, struct arena *arena, const struct list *fields,
-                                 const struct list *given)
+struct list member_form_apply_responses(struct form *form, struct arena *arena,
+                                        const struct list *fields, const struct list *given)
 {
-    const struct form_field *asked = fields->items, *answer = given->items;
+    const struct member_form_field *asked = fields->items, *answer = given->items;
     struct json_path list = json_path_key(NULL, STR("form_fields"));
     struct list out = { 0 };
 
@@ -114,7 +112,7 @@ struct list form_apply_responses(struct form *form, struct arena *arena, const s
                        "Must contain all fields of the form, and no others.");
     for (size_t i = 0; i < fields->count && i < given->count; i++) {
         struct json_path at = json_path_index(&list, i);
-        struct form_field *f = list_append(arena, &out, sizeof *f);
+        struct member_form_field *f = list_append(arena, &out, sizeof *f);
 
         *f = asked[i];
         apply_response(form, &at, f, &answer[i]);

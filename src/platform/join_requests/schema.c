@@ -5,7 +5,7 @@
 
 enum { MOST_FORM_FIELDS = 5, MOST_RULES = 16, MOST_CHOICES = 8 };
 
-/* --- forms ---------------------------------------------------------------------------- */
+/* --- membership forms ---------------------------------------------------------------- */
 
 static const struct choice field_types[] = {
     { 0, "TERMS", "TERMS", "Rules to accept" },
@@ -26,21 +26,22 @@ static const struct type type_note = { .kind = KIND_STRING, .max = 300 };
 
 #define MAYBE (OPTIONAL | NULLABLE)
 static const struct field form_field_fields[] = {
-    { FIELD(struct form_field, field_type), .type = &type_field_type },
-    { FIELD(struct form_field, label), .type = &type_label },
-    { FIELD(struct form_field, values), .type = &type_rules, .flags = OPTIONAL,
+    { FIELD(struct member_form_field, field_type), .type = &type_field_type },
+    { FIELD(struct member_form_field, label), .type = &type_label },
+    { FIELD(struct member_form_field, values), .type = &type_rules, .flags = OPTIONAL,
       .doc = "The rules" },
-    { FIELD(struct form_field, choices), .type = &type_choices, .flags = OPTIONAL },
-    { FIELD(struct form_field, description), .type = &type_note, .flags = MAYBE },
-    { FIELD(struct form_field, placeholder), .type = &type_note, .flags = MAYBE },
-    { FIELD(struct form_field, required), .type = &type_bool, .flags = OPTIONAL, .fallback = 1 },
-    { FIELD(struct form_field, response), .type = &type_raw, .flags = OPTIONAL,
+    { FIELD(struct member_form_field, choices), .type = &type_choices, .flags = OPTIONAL },
+    { FIELD(struct member_form_field, description), .type = &type_note, .flags = MAYBE },
+    { FIELD(struct member_form_field, placeholder), .type = &type_note, .flags = MAYBE },
+    { FIELD(struct member_form_field, required), .type = &type_bool, .flags = OPTIONAL,
+      .fallback = 1 },
+    { FIELD(struct member_form_field, response), .type = &type_raw, .flags = OPTIONAL,
       .doc = "true, a text, or the index of a choice" },
     { 0 },
 };
 static const struct schema form_field_schema = {
     .name = "MemberFormField",
-    .size = sizeof(struct form_field),
+    .size = sizeof(struct member_form_field),
     .fields = form_field_fields,
     .doc = "A field of a membership form.",
 };
@@ -93,7 +94,7 @@ const struct schema member_form_query_schema = {
     .doc = "Options for reading a form.",
 };
 
-/* --- requests ------------------------------------------------------------------------- */
+/* --- join requests ------------------------------------------------------------------- */
 
 static const struct choice statuses[] = {
     { 0, "STARTED", "STARTED", "Not submitted" },
@@ -134,17 +135,17 @@ const struct type join_request_reply = { .kind = KIND_OBJECT, .schema = &request
 static const struct type type_requests = { .kind = KIND_ARRAY, .of = &join_request_reply };
 
 static const struct field draft_fields[] = {
-    { FIELD(struct join_request_draft, version), .type = &type_time },
-    { FIELD(struct join_request_draft, form_fields), .type = &type_form_fields },
+    { FIELD(struct join_request_submission, version), .type = &type_time },
+    { FIELD(struct join_request_submission, form_fields), .type = &type_form_fields },
     { 0 },
 };
 static const struct schema draft_schema = {
     .name = "JoinRequestDraft",
-    .size = sizeof(struct join_request_draft),
+    .size = sizeof(struct join_request_submission),
     .fields = draft_fields,
     .doc = "A form with responses.",
 };
-const struct type join_request_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
+const struct type join_request_submission_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
 static const struct field review_fields[] = {
     { FIELD(struct join_request_review, action), .type = &type_action },
@@ -187,7 +188,7 @@ static const struct schema requests_schema = {
 };
 const struct type join_requests_reply = { .kind = KIND_OBJECT, .schema = &requests_schema };
 
-/* --- events --------------------------------------------------------------------------- */
+/* --- payloads of events --------------------------------------------------------------- */
 
 static const struct field event_fields[] = {
     { FIELD(struct join_request_event, guild_id), .type = &type_id },
@@ -202,14 +203,14 @@ const struct schema join_request_event_schema = {
     .doc = "A created or reviewed join request.",
 };
 static const struct field deleted_fields[] = {
-    { FIELD(struct join_request_deleted, id), .type = &type_id },
-    { FIELD(struct join_request_deleted, guild_id), .type = &type_id },
-    { FIELD(struct join_request_deleted, user_id), .type = &type_id },
+    { FIELD(struct join_request_delete_event, id), .type = &type_id },
+    { FIELD(struct join_request_delete_event, guild_id), .type = &type_id },
+    { FIELD(struct join_request_delete_event, user_id), .type = &type_id },
     { 0 },
 };
 const struct schema join_request_deleted_schema = {
     .name = "JoinRequestGone",
-    .size = sizeof(struct join_request_deleted),
+    .size = sizeof(struct join_request_delete_event),
     .fields = deleted_fields,
     .doc = "A deleted join request.",
 };

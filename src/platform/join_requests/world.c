@@ -4,13 +4,11 @@
 #include "platform/guilds/guilds.h"
 #include "platform/worlds/import_export.h"
 
-/* --- schema --------------------------------------------------------------------------- */
-
 struct world_member_form {
     struct opt_bool enabled;
     struct opt_int version;
     struct opt_str description;
-    struct list form_fields; /* struct form_field */
+    struct list form_fields; /* struct member_form_field */
 };
 
 struct world_join_request {
@@ -18,7 +16,7 @@ struct world_join_request {
     struct str user, status;
     struct opt_int created_at, reviewed_at;
     struct opt_str reviewed_by, rejection_reason;
-    struct opt_list responses; /* struct form_field */
+    struct opt_list responses; /* struct member_form_field */
 };
 
 static const struct type type_form_text = { .kind = KIND_STRING, .max = 300 };
@@ -54,7 +52,7 @@ static void validate_world_form(struct form *form, const struct json_path *here,
     const struct world_member_form *f = object;
     struct json_path at = json_path_key(here, STR("form_fields"));
 
-    form_fields_validate(form, &at, &f->form_fields);
+    member_form_fields_validate(form, &at, &f->form_fields);
     if (f->enabled.value && !f->form_fields.count)
         form_add_error(form, &at, "WORLD_NO_QUESTIONS",
                        "An enabled form needs at least one field.");
@@ -63,9 +61,9 @@ static void validate_world_form(struct form *form, const struct json_path *here,
 WORLD_SINGLE(member_form, member_form_fields, validate_world_form);
 WORLD_OBJECT(join_request, join_request_fields, NULL);
 
-/* --- forms ---------------------------------------------------------------------------- */
+/* --- membership forms ---------------------------------------------------------------- */
 
-static enum err import_member_form(struct world_importer *im, const void *entry,
+static enum err import_member_form(struct world_file_importer *im, const void *entry,
                                    const struct json_path *at, snowflake guild)
 {
     const struct world_member_form *in = entry;
@@ -82,7 +80,7 @@ static enum err import_member_form(struct world_importer *im, const void *entry,
     return e || !form.enabled ? e : guild_add_feature(im->tx, guild, SCREENING_FEATURE);
 }
 
-static enum err export_member_form(struct world_exporter *ex, struct opt_object *ret)
+static enum err export_member_form(struct world_file_exporter *ex, struct opt_object *ret)
 {
     struct world_member_form *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
     struct member_form form;
@@ -92,23 +90,23 @@ static enum err export_member_form(struct world_exporter *ex, struct opt_object 
         return e == ERR_UNKNOWN_MEMBER_FORM ? OK : e;
     *out = (struct world_member_form){
         .enabled = { form.enabled ? GIVEN : ABSENT, form.enabled },
-        .version = opt_int_of(form.version),
-        .description = world_export_opt_text(form.description),
+        .version = opt_int_given(form.version),
+        .description = export_optional_text(form.description),
         .form_fields = form.form_fields,
     };
     *ret = (struct opt_object){ GIVEN, out };
     return OK;
 }
 
-/* --- requests ------------------------------------------------------------------------- */
+/* --- join requests ------------------------------------------------------------------- */
 
 /* A user has at most one join request per guild. */
 static const char FIND_REQUEST[] =
     "select id from join_requests where guild_id = $1 and user_id = $2";
 static const char REQUEST_BY_ID[] = "select 1 from join_requests where id = $1";
-static enum err resolve_request_id(struct world_importer *im, const struct world_join_request *in,
-                                   snowflake guild, snowflake user, const struct json_path *up,
-                                   snowflake *ret)
+static enum err resolve_request_id(struct world_file_importer *im,
+                                   const struct world_join_request *in, snowflake guild,
+                                   snowflake user, const struct json_path *up, snowflake *ret)
 {
     struct json_path at = json_path_key(up, STR("id"));
     struct rows row;
@@ -123,23 +121,24 @@ static enum err resolve_request_id(struct world_importer *im, const struct world
     return e;
 }
 
-static enum err import_join_request(struct world_importer *im, const void *entry,
+static enum err import_join_request(struct world_file_importer *im, const void *entry,
                                     const struct json_path *at, snowflake guild)
 {
     const struct world_join_request *in = entry;
     struct json_path user_at = json_path_key(at, STR("user"));
     unsigned before = im->form->problems;
     snowflake id = 0, user = 0, by = 0;
-    enum err e = world_resolve_reference(im, &user_naming, 0, in->user, &user_at, &user);
+    enum err e = world_file_resolve_reference(im, &user_naming, 0, in->user, &user_at, &user);
 
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &in->reviewed_by, at,
-                                             "reviewed_by", &by);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &in->reviewed_by, at,
+                                                  "reviewed_by", &by);
     if (!e && user)
         e = resolve_request_id(im, in, guild, user, at, &id);
     if (e || im->form->problems != before)
         return e;
-    int64_t made = in->created_at.given == GIVEN ? in->created_at.value : snowflake_ms(id) * 1000;
+    int64_t made =
+        in->created_at.given == GIVEN ? in->created_at.value : snowflake_to_ms(id) * 1000;
     return join_request_write(im->tx, &(struct join_request){
                                           .id = id,
                                           .guild_id = guild,
@@ -158,7 +157,7 @@ static const char REQUESTS[] =
     "r.rejection_reason, r.responses from join_requests r join users u on u.id = r.user_id "
     "left join users b on b.id = r.reviewed_by where r.guild_id = $1 order by r.id";
 
-static bool world_join_request_from_row(struct world_exporter *ex, const struct rows *r,
+static bool world_join_request_from_row(struct world_file_exporter *ex, const struct rows *r,
                                         void *entry)
 {
     struct world_join_request *q = entry;
@@ -166,11 +165,11 @@ static bool world_join_request_from_row(struct world_exporter *ex, const struct 
     *q = (struct world_join_request){
         .id = opt_id_or_null(row_id(r, 0)),
         .user = row_text(r, 1),
-        .status = join_status_to_word(row_int(r, 2)),
-        .created_at = world_export_int(r, 3, -1),
-        .reviewed_at = world_export_int(r, 4, -1),
-        .reviewed_by = world_export_text(r, 5, NULL),
-        .rejection_reason = world_export_text(r, 6, NULL),
+        .status = join_status_name(row_int(r, 2)),
+        .created_at = export_nondefault_int(r, 3, -1),
+        .reviewed_at = export_nondefault_int(r, 4, -1),
+        .reviewed_by = export_nondefault_text(r, 5, NULL),
+        .rejection_reason = export_nondefault_text(r, 6, NULL),
     };
     q->responses.value =
         json_column_decode_list(tx_arena(ex->tx), &type_form_fields, row_text(r, 7));
@@ -178,7 +177,7 @@ static bool world_join_request_from_row(struct world_exporter *ex, const struct 
     return true;
 }
 
-const struct world_parts join_requests_world = { (const struct world_part[]){
+const struct world_file_fields join_requests_world = { (const struct world_file_field[]){
     { "guild", "join_requests", &world_join_request_list, .order = 140,
       .import = import_join_request, .select = { &REQUESTS }, .read = world_join_request_from_row },
     { "guild", "member_form", &world_member_form_type, .order = 200, .import = import_member_form,

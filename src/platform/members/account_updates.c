@@ -1,7 +1,7 @@
 /* account_updates.c - emits a changed account (name, avatar …) to all guilds that it is in.
  *
- * A bot may be in very many guilds: the first are handled in the call, the rest in steps of a job.
- * Each step also updates the searchable names of the members. */
+ * A bot may be in very many guilds: the call emits to the first guilds, a job to the others in
+ * steps. Each step also updates the searchable names of the members. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
@@ -31,7 +31,8 @@ static enum err emit_member_update(struct call *call, snowflake guild_id, const 
     return e ? e : member_update_search_names(call->tx, guild_id, user);
 }
 
-/* The job's data is the id of the last guild that was handled. */
+/* Emits to some guilds after the id `after`. A job continues; its data is the id of the last
+ * guild. */
 static enum err emit_to_guilds_step(struct call *call, const struct user *user, snowflake after)
 {
     struct list guilds = { 0 };
@@ -63,7 +64,7 @@ const struct job_kind account_emit_job = {
     .run = run_account_emit,
 };
 
-enum err account_emit_to_guilds(struct call *call, const struct user *user)
+enum err account_update_emit_to_guilds(struct call *call, const struct user *user)
 {
     return emit_to_guilds_step(call, user, 0);
 }

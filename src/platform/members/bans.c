@@ -12,12 +12,12 @@ static struct audience to_moderators(snowflake guild_id)
 
 static enum err get_bans(struct call *call)
 {
-    const struct ban_list *in = call->query;
+    const struct bans_page_query *in = call->query;
     struct list bans;
     enum err e =
         bans_list(call->tx, call->target.guild->id, in->after, in->before, in->limit, &bans);
 
-    return e ? e : call_reply(call, &bans);
+    return e ? e : call_reply_object(call, &bans);
 }
 
 static enum err get_ban(struct call *call)
@@ -25,10 +25,10 @@ static enum err get_ban(struct call *call)
     struct ban ban;
     enum err e = ban_find(call->tx, call->target.guild->id, call->target.user->id, &ban);
 
-    return e ? e : call_reply(call, &ban);
+    return e ? e : call_reply_object(call, &ban);
 }
 
-/* A member must rank below the caller; users who are not members can be banned as well. */
+/* A member must rank below the caller; users who are not members can be banned, too. */
 static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_member)
 {
     struct member m;
@@ -42,17 +42,19 @@ static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_m
     return require_rank_above_member(call, &m);
 }
 
-/* Last API version that accepts days and reason in the query, and a reason in the body. */
+/* Last API version that accepts the days of messages to delete and the reason in the query, and the
+ * reason in the body. */
 enum { VERSION_BAN_IN_QUERY = 9 };
 
-/* room: number of messages that this request may still delete at once; see struct member_ban. */
+/* Bans a user. *room is the number of messages that this request may still delete; see struct
+ * member_ban. */
 static enum err ban_user(struct call *call, const struct user *user, int64_t purge_seconds,
                          struct opt_str reason, int64_t *room)
 {
     snowflake guild_id = call->target.guild->id;
     struct guild_user_event event = { .guild_id = guild_id,
                                       .user = user,
-                                      .delete_message_secs = opt_int_of(purge_seconds) };
+                                      .delete_message_secs = opt_int_given(purge_seconds) };
     struct member_ban purge = { guild_id, user->id, clock_us() - purge_seconds * 1000000, room };
     bool is_member = false, is_new = false;
 
@@ -92,7 +94,7 @@ static enum err create_ban(struct call *call)
     return ban_user(call, call->target.user, seconds, reason, &room);
 }
 
-/* The reply lists users who could not be banned; the others are banned. */
+/* Bans all users of the body that can be banned; the reply lists the others, too. */
 static enum err bulk_ban(struct call *call)
 {
     const struct bulk_ban_request *in = call->body;
@@ -114,9 +116,9 @@ static enum err bulk_ban(struct call *call)
         if (e && e != ERR_UNKNOWN_USER && e != ERR_SELF && e != ERR_MISSING_PERMISSIONS)
             return e;
         struct list *to = e ? &out.failed_users : &out.banned_users;
-        ids_add(call->arena, to, id);
+        id_list_add(call->arena, to, id);
     }
-    return out.banned_users.count ? call_reply(call, &out) : ERR_BULK_BAN;
+    return out.banned_users.count ? call_reply_object(call, &out) : ERR_BULK_BAN;
 }
 
 static enum err remove_ban(struct call *call)
@@ -129,7 +131,7 @@ static enum err remove_ban(struct call *call)
     if (!e)
         e = ban_delete(call->tx, guild_id, user_id);
     if (!e)
-        e = audit_record(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user_id);
+        e = audit_record_action(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user_id);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_BAN_REMOVE, to_moderators(guild_id), &guild_user_event_schema,

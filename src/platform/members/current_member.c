@@ -22,7 +22,9 @@ static enum err check_current_member_patch(struct call *call)
 
     if (e)
         return e;
-    return in->nick.given && !(call->target.permissions & either) ? ERR_MISSING_PERMISSIONS : OK;
+    return in->nick.given && !(call->target.permissions & either)
+               ? call_missing_any_permission_error(call, either)
+               : OK;
 }
 
 static enum err store_member_pictures(struct call *call)
@@ -41,8 +43,7 @@ enum err prepare_modify_current_member(struct call *call)
 
     call_pass_data(call, "stored_pictures", sizeof(struct stored_pictures));
     if (in->avatar.given || in->banner.given) {
-        call->read =
-            check_current_member_patch; /* checks first: nothing is stored without permission */
+        call->read = check_current_member_patch; /* runs before the pictures are stored */
         call->compute = store_member_pictures;
     }
     return OK;
@@ -56,7 +57,7 @@ static enum err replace_picture(struct call *call, const char *area, struct opt_
     enum err e = OK;
 
     if (retained->given != ABSENT) {
-        e = picture_replace(call, area, call->caller->id, now, retained);
+        e = picture_delete_old(call, area, call->caller->id, now, retained);
         *now = *retained;
     }
     return e;
@@ -93,7 +94,7 @@ enum err modify_current_member(struct call *call)
                     BIND(v_id(m->guild_id), v_id(m->user_id), optional_text_value(in->bio)), NULL);
     if (!e && (in->nick.given || retained->avatar.given || retained->banner.given))
         e = member_update_and_emit(call, m);
-    return e ? e : call_reply(call, m);
+    return e ? e : call_reply_object(call, m);
 }
 
 /* --- PUT …/members/{member.id} -------------------------------------------------------- */
@@ -107,15 +108,15 @@ static enum err check_access_token(struct call *call, struct str token)
 
     if (!parse_credential_token(CALLER_BEARER, token, &credential))
         return ERR_INVALID_ACCESS_TOKEN;
-    enum err e = auth_find_stored(auth, call->tx, &credential, &owner);
+    enum err e = auth_find_stored_token(auth, call->tx, &credential, &owner);
     if (e)
         return e == ERR_UNAUTHORIZED ? ERR_INVALID_ACCESS_TOKEN : e;
     if (owner.id != call->target.user->id || owner.application_id != call->caller->application_id)
         return ERR_INVALID_ACCESS_TOKEN;
-    return owner.scopes & auth_scope_bit(STR("guilds.join")) ? OK : ERR_MISSING_SCOPE;
+    return owner.scopes & auth_oauth2_scope_bit(STR("guilds.join")) ? OK : ERR_MISSING_SCOPE;
 }
 
-static enum err check_addition_permissions(struct call *call, const struct member_addition *in)
+static enum err check_addition_permissions(struct call *call, const struct member_add_request *in)
 {
     const struct list none = { 0 };
     uint64_t needs = (in->nick.given == GIVEN ? PERMISSION(MANAGE_NICKNAMES) : 0) |
@@ -132,7 +133,7 @@ static enum err check_addition_permissions(struct call *call, const struct membe
 
 enum err add_guild_member(struct call *call)
 {
-    const struct member_addition *in = call->body;
+    const struct member_add_request *in = call->body;
     const struct joining_member n = {
         .guild_id = call->target.guild->id,
         .user_id = call->target.user->id,
@@ -153,7 +154,7 @@ enum err add_guild_member(struct call *call)
     if (e)
         return e;
     if (is_new)
-        return call_reply(call, &member);
+        return call_reply_object(call, &member);
     call_set_status(call, 204);
     return OK;
 }

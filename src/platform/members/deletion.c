@@ -32,7 +32,7 @@ static const struct deletion_rule member_rows[] = {
                    "(" MEMBERS ") x)" } },
 };
 
-/* Calls the hook for exactly those members whose rows the next statement deletes. */
+/* Calls the hook for the same members whose rows the statement after it deletes. */
 static enum err delete_members_of_guild(struct call *call, snowflake guild_id,
                                         struct deletion_step *step)
 {

@@ -18,13 +18,13 @@ enum { MEMBER_COLUMN_COUNT = 12 };
 /* Fills a member from a row, without the roles. */
 void member_from_row(const struct rows *r, struct member *m);
 
-/* Updates the member and its roles; emits no events. */
+/* Writes the member and the member's roles; emits no events. */
 enum err member_update(struct tx *tx, const struct member *m);
-/* Restores timeout, mute and deafen of a member who left, and deletes the stored copy. */
+/* Restores timeout, mute and deafen of a member who joins again, and deletes their stored copy. */
 enum err member_restore_sanctions(struct tx *tx, struct member *m);
 /* Returns ERR_UNKNOWN_MEMBER if the user is not a member. */
 enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id);
-/* Makes the stored roles equal to those of m. */
+/* Writes m's roles: inserts and deletes the rows of member_roles that differ. */
 enum err member_write_roles(struct tx *tx, const struct member *m);
 
 struct ban {
@@ -34,7 +34,8 @@ struct ban {
 };
 /* Returns ERR_UNKNOWN_BAN if the user is not banned. */
 enum err ban_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct ban *ret);
-/* Lists bans by user id: the first after `after`, or the last before `before` (0: no bound). */
+/* Lists bans by user id: the first ones after `after`, or the last ones before `before`. 0 means no
+ * bound. */
 enum err bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
                    int64_t limit, struct list *ret);
 /* *ret_new is false if the user is already banned; the existing ban remains unchanged. */
@@ -44,11 +45,11 @@ enum err ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct member_list {
+struct members_page_query {
     snowflake after;
     int64_t limit;
 };
-struct member_search {
+struct member_search_request {
     struct str query;
     int64_t limit;
 };
@@ -63,14 +64,14 @@ struct current_member_patch {
     struct opt_str nick, bio;
     struct opt_image avatar, banner;
 };
-struct member_addition {
+struct member_add_request {
     struct str access_token;
     struct opt_str nick;
     struct list roles;
     bool mute, deaf;
     struct opt_int flags;
 };
-struct ban_list {
+struct bans_page_query {
     snowflake before, after;
     int64_t limit;
 };
@@ -91,23 +92,22 @@ struct bulk_ban_result {
 };
 
 extern const struct schema member_list_query, member_search_query, ban_list_query, ban_query;
-extern const struct type member_patch_body, current_member_patch_body, member_addition_body,
-    ban_body, bulk_ban_body;
+extern const struct type member_patch_body, current_member_patch_body, member_add_body, ban_body,
+    bulk_ban_body;
 extern const struct type type_ban, type_bans, bulk_ban_reply;
 
 /* --- rules.c: permission checks between members ----------------------------------------- */
 
 /* Returns ERR_MISSING_PERMISSIONS unless the caller ranks above the member. */
 enum err require_rank_above_member(struct call *call, const struct member *m);
-/* Checks whether the caller may set the member flags that can be set on other members. */
+/* Checks whether the caller may change the flags of other members. */
 enum err check_member_flags_permission(const struct call *call);
-/* Checks whether the caller may assign or remove this role. @everyone and roles that apps manage
- * cannot be assigned: ERR_INVALID_ROLE. */
+/* Checks whether the caller may assign or remove this role. Returns ERR_INVALID_ROLE for @everyone
+ * and roles that apps manage, which cannot be assigned. */
 enum err check_role_assignable(struct call *call, const struct role *role);
-/* Checks check_role_assignable for all roles that are in only one of the two lists. */
+/* Calls check_role_assignable for all roles that are in only one of the two lists. */
 enum err check_changed_roles_assignable(struct call *call, const struct list *from,
                                         const struct list *to);
-/* Returns a copy of the list without duplicates. */
 struct list ids_without_duplicates(struct arena *arena, const struct list *ids);
 
 /* --- modify.c ------------------------------------------------------------------------- */
@@ -118,14 +118,17 @@ enum err member_check_nick(struct call *call, struct member *m, bool *ret_refuse
 
 /* --- join_leave.c --------------------------------------------------------------------- */
 
-/* Adds the owner of a new guild as its first member. ERR_MAX_GUILDS. */
+/* Adds the owner of a new guild as its first member. Returns ERR_MAX_GUILDS if the owner has too
+ * many. */
 enum err member_insert_guild_owner(struct call *call, const struct created_guild *made);
 
 /* --- account_updates.c ---------------------------------------------------------------- */
 
-/* Emits the changed account to all guilds that it is in. */
-enum err account_emit_to_guilds(struct call *call, const struct user *user);
-extern const struct job_kind account_emit_job; /* continues account_emit_to_guilds */
+/* Emits GUILD_MEMBER_UPDATE for a changed account to all guilds of which the account is a
+ * member. */
+enum err account_update_emit_to_guilds(struct call *call, const struct user *user);
+extern const struct job_kind
+    account_emit_job; /* job that continues account_update_emit_to_guilds */
 
 /* --- deletion.c ----------------------------------------------------------------------- */
 
@@ -139,8 +142,8 @@ extern const struct rate_limit limit_prune_count;
 extern const struct job_kind member_prune_job;
 enum err check_prune_permission(struct call *call);
 enum err get_prune_count(struct call *call);
-enum err prepare_prune(struct call *call);
-enum err begin_prune(struct call *call);
+enum err prepare_guild_prune(struct call *call);
+enum err begin_guild_prune(struct call *call);
 
 /* --- role_members.c ------------------------------------------------------------------- */
 
@@ -152,7 +155,7 @@ enum err get_role_member_ids(struct call *call);
 
 enum err get_new_member_welcome(struct call *call);
 
-/* --- handlers ------------------------------------------------------------------------- */
+/* --- handlers of routes -------------------------------------------------------------- */
 
 enum err modify_member(struct call *call);
 enum err prepare_modify_current_member(struct call *call);

@@ -13,26 +13,26 @@ static const char MEMBERS_OF_GUILD[] = "select member_count, features, invites_d
 
 enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, GUILDS_OF_USER, BIND(v_id(user_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, GUILDS_OF_USER, BIND(v_id(user_id)), &n);
 
-    return e || row_int(&row, 0) < MOST_GUILDS ? e : ERR_MAX_GUILDS;
+    return e || n < MOST_GUILDS ? e : ERR_MAX_GUILDS;
 }
 
-/* Checks users who are not bots: not banned, and not in the maximum number of guilds. */
+/* Returns an error if the user is banned or in the maximum number of guilds. Not called for
+ * bots. */
 static enum err check_user_may_join(struct tx *tx, const struct joining_member *n)
 {
-    struct rows row;
     bool found;
 
-    enum err e = tx_one(tx, IS_BANNED, BIND(v_id(n->guild_id), v_id(n->user_id)), &row, &found);
+    enum err e = tx_exists(tx, IS_BANNED, BIND(v_id(n->guild_id), v_id(n->user_id)), &found);
     if (e || found)
         return e ? e : ERR_BANNED;
     return check_guild_limit_of_user(tx, n->user_id);
 }
 
-/* Users start as pending if the guild has membership screening, unless added with roles. */
+/* Returns true if the new member is pending: the guild has membership screening, the user is not a
+ * bot, and the member gets no roles. */
 static bool new_member_is_screened(const struct joining_member *n, const struct user *user,
                                    struct str features)
 {
@@ -42,7 +42,8 @@ static bool new_member_is_screened(const struct joining_member *n, const struct 
            guild_has_feature(&g, "MEMBER_VERIFICATION_GATE_ENABLED");
 }
 
-/* Takes a row of MEMBERS_OF_GUILD; true if the guild has paused joins, also for a time. */
+/* Returns true if the guild has disabled joins, permanently or until a time. row is a row of
+ * MEMBERS_OF_GUILD. */
 static bool guild_has_paused_joins(const struct rows *row)
 {
     const struct guild g = { .features = row_text(row, 1) };
@@ -54,15 +55,12 @@ static enum err check_join_allowed(struct tx *tx, const struct joining_member *n
                                    const struct user *user, bool *ret_pending)
 {
     struct rows row;
-    bool found;
 
     enum err e = user->bot.value ? OK : check_user_may_join(tx, n);
     if (!e)
-        e = tx_one(tx, MEMBERS_OF_GUILD, BIND(v_id(n->guild_id)), &row, &found);
+        e = tx_one_or(tx, MEMBERS_OF_GUILD, BIND(v_id(n->guild_id)), ERR_UNKNOWN_GUILD, &row);
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_GUILD;
     if (!user->bot.value && guild_has_paused_joins(&row))
         return ERR_INVITES_PAUSED;
     *ret_pending = new_member_is_screened(n, user, row_text(&row, 1));
@@ -126,7 +124,7 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
 {
     struct user user;
     struct guild_user_event removed = { .guild_id = guild_id, .user = &user };
-    struct guild_ref guild = { guild_id };
+    struct guild_delete_event guild = { guild_id };
     bool done = false;
     struct member_leave leave = { guild_id, &user, &done };
 
@@ -140,7 +138,8 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
         return e;
     call_emit(call, EVENT_GUILD_MEMBER_REMOVE, audience_of_guild(guild_id),
               &guild_user_event_schema, &removed);
-    call_emit(call, EVENT_GUILD_DELETE, audience_of_user(user_id), &guild_ref_schema, &guild);
+    call_emit(call, EVENT_GUILD_DELETE, audience_of_user(user_id), &guild_delete_event_schema,
+              &guild);
     return hook_member_left(call, &leave);
 }
 

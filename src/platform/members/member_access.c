@@ -4,7 +4,8 @@
 #include "base/clock.h"
 #include "model/fields/ids.h"
 
-/* The query returns the guild's row, with nulls if the user is not a member. */
+/* The query returns the member's columns, null if the user is not a member, then the guild's
+ * columns. */
 enum { OWNER_COLUMN = MEMBER_COLUMN_COUNT };
 static const char FIND_MEMBER_ACCESS[] =
     "select " MEMBER_COLUMNS ", g.owner_id, g.automod_version, g.mfa_level, "
@@ -35,7 +36,8 @@ static const char FIND_ACCOUNT[] = "select bot, verified, phone from users where
 enum { LEVEL_EMAIL = 1, LEVEL_ACCOUNT_AGE, LEVEL_MEMBER_AGE, LEVEL_PHONE };
 static const int64_t ACCOUNT_AGE_MS = 5 * 60 * 1000, MEMBER_AGE_US = INT64_C(10) * 60 * 1000000;
 
-/* Bots, members with a role and exempted members pass every level. A level includes lower ones. */
+/* Bots, members with a role and exempt members need no verification. A level includes the
+ * conditions of lower levels. */
 static enum err check_verification_level(struct tx *tx, struct member_access *s, int64_t level)
 {
     struct rows row;
@@ -49,7 +51,8 @@ static enum err check_verification_level(struct tx *tx, struct member_access *s,
         return e;
     if (!row_bool(&row, 1))
         s->input.unverified = ERR_VERIFY_EMAIL;
-    else if (level >= LEVEL_ACCOUNT_AGE && clock_ms() - snowflake_ms(s->user_id) < ACCOUNT_AGE_MS)
+    else if (level >= LEVEL_ACCOUNT_AGE &&
+             clock_ms() - snowflake_to_ms(s->user_id) < ACCOUNT_AGE_MS)
         s->input.unverified = ERR_VERIFY_ACCOUNT_AGE;
     else if (level >= LEVEL_MEMBER_AGE && clock_us() - s->member->joined_at < MEMBER_AGE_US)
         s->input.unverified = ERR_VERIFY_MEMBER_AGE;
@@ -58,18 +61,18 @@ static enum err check_verification_level(struct tx *tx, struct member_access *s,
     return OK;
 }
 
-/* The roles of the member, and @everyone. */
+/* Selects the roles of the member and @everyone. */
 static const char RANKED_ROLES[] =
     "select r.id, r.permissions, r.position from roles r where r.id = $1 union all "
     "select r.id, r.permissions, r.position from member_roles m join roles r on r.id = m.role_id "
     "where m.guild_id = $1 and m.user_id = $2";
 
-/* Inserts the role in id order, as in every list of a member's roles. */
+/* Inserts the role into a list that is ordered by id. */
 static void insert_role_sorted(struct arena *arena, struct list *roles, snowflake id)
 {
     size_t i = roles->count;
 
-    ids_add(arena, roles, id);
+    id_list_add(arena, roles, id);
     for (snowflake *ids = roles->items; i && ids[i - 1] > id; i--) {
         ids[i] = ids[i - 1];
         ids[i - 1] = id;
@@ -99,24 +102,16 @@ static enum err read_roles_and_permissions(struct tx *tx, struct member_access *
     return rows_end(&rows);
 }
 
-void member_access_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id)
-{
-    tx_prefetch(tx, FIND_MEMBER_ACCESS, BIND(v_id(guild_id), v_id(user_id)));
-    tx_prefetch(tx, RANKED_ROLES, BIND(v_id(guild_id), v_id(user_id)));
-}
-
 static enum err read_member_access(struct tx *tx, snowflake guild_id, snowflake user_id,
                                    enum err not_member, struct member_access *s)
 {
     struct rows row;
-    bool found;
 
     *s = (struct member_access){ .guild_id = guild_id, .user_id = user_id };
-    enum err e = tx_one(tx, FIND_MEMBER_ACCESS, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_MEMBER_ACCESS, BIND(v_id(guild_id), v_id(user_id)),
+                           ERR_UNKNOWN_GUILD, &row);
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_GUILD;
     s->owner_id = row_id(&row, OWNER_COLUMN);
     s->automod_version = row_id(&row, OWNER_COLUMN + 1);
     if (row_is_null(&row, 0))
@@ -157,8 +152,6 @@ enum err member_access_find_of_other(struct tx *tx, snowflake guild_id, snowflak
 {
     return read_member_access(tx, guild_id, user_id, ERR_UNKNOWN_MEMBER, ret);
 }
-
-/* --- applications --------------------------------------------------------------------- */
 
 static const char APPLICATION_FLAGS[] =
     "select flags from applications where bot_id = $1 and removed = 0";

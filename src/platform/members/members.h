@@ -10,61 +10,68 @@
 #include "model/permissions/member_permissions.h"
 #include "platform/accounts/accounts.h"
 
-/* Reads a member without .user; member_read_user adds it. ERR_UNKNOWN_MEMBER. */
+/* Reads a member without .user. Returns ERR_UNKNOWN_MEMBER if the user is not a member. */
 enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
 enum err member_read_user(struct tx *tx, struct member *m);
-/* Reads a member's permissions and rank. ERR_UNKNOWN_GUILD; ERR_MISSING_ACCESS: not a member. */
+/* Reads a member's permissions and rank (position of the highest role). Returns ERR_UNKNOWN_GUILD,
+ * or ERR_MISSING_ACCESS if the user is not a member. */
 enum err member_access_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct member_access *ret);
-void member_access_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
 /* Variant of member_access_find for other users than the caller: ERR_UNKNOWN_MEMBER if not a
  * member. */
 enum err member_access_find_of_other(struct tx *tx, snowflake guild_id, snowflake user_id,
                                      struct member_access *ret);
 
-/* Lists the first `limit` members after a user id, with users and roles, ordered by id. */
+/* Lists the first `limit` members with user ids after `after`, with users and roles, ordered by
+ * id. */
 enum err members_list_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
                             struct list *ret);
-/* Lists members with a name that starts with the text: the first by name, ordered by id. */
+/* Lists up to `limit` members with a name that starts with the text, ordered by id. */
 enum err members_find_by_name(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
                               struct list *ret);
 
 /* Lists the members who joined last, newest first. */
 enum err members_list_newest(struct tx *tx, snowflake guild_id, int64_t limit, struct list *ret);
-/* Updates the names by which a member is searched, after the account's names changed. */
+/* Updates the member's names in the table for searches. Call it when the account's names
+ * changed. */
 enum err member_update_search_names(struct tx *tx, snowflake guild_id, const struct user *user);
 
 /* Lists the members in voice channels, ordered by id. */
 enum err members_list_in_voice(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Lists `limit` members in voice after a user id, in one channel, or in all (channel_id 0). */
+/* Lists the first `limit` members after a user id who are in a voice channel, or in any if
+ * channel_id is 0. */
 enum err members_list_in_voice_after(struct tx *tx, snowflake guild_id, snowflake channel_id,
                                      snowflake after, int64_t limit, struct list *ret);
 
 /* Returns ERR_MAX_GUILDS if the user is in the maximum number of guilds. */
 enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id);
 
-enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that can be set on other members */
+enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that can be changed on other members */
 
-/* Adds an account to a guild, updates the member count, and emits GUILD_CREATE to the new member
- * and GUILD_MEMBER_ADD to the guild. *ret_new is false, and nothing changes, if the account is
- * already a member. Limits (ERR_MAX_GUILDS, ERR_BANNED) do not apply to bots. */
+/* Account that member_join adds to a guild. member_join updates the member count and emits
+ * GUILD_CREATE to the new member and GUILD_MEMBER_ADD to the guild. *ret_new is false, and nothing
+ * changes, if the account is already a member. ERR_MAX_GUILDS and ERR_BANNED do not apply to
+ * bots. */
 struct joining_member {
     snowflake guild_id, user_id;
     struct opt_str nick;
     struct list roles;
     bool mute, deaf, temporary;
-    int64_t flags; /* MEMBER_BYPASSES_VERIFICATION, or 0 */
+    int64_t flags; /* MEMBER_BYPASSES_VERIFICATION or 0 */
 };
 enum err member_join(struct call *call, const struct joining_member *n, struct member *ret,
                      bool *ret_new);
 
 /* Inserts the member with its roles and updates the member count; emits no events. */
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
+/* Inserts the row alone; *ret_new is false if the user is already a member. */
+enum err member_insert_row(struct tx *tx, const struct member *m, bool temporary, bool *ret_new);
 
 /* Removes an account from a guild and emits GUILD_MEMBER_REMOVE to the guild and GUILD_DELETE to
- * the account. Hooks first disconnect the account from voice and update a bot's integration. */
+ * the account. Before that, hooks disconnect the account from voice and update a bot's
+ * integration. */
 enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
-/* Events of member_leave, for the .fires of routes. */
+/* Events that member_leave emits, for the field .fires of route rows. */
 #define LEAVE_EVENTS                                                                \
     EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_GUILD_INTEGRATIONS_UPDATE, \
         EVENT_INTEGRATION_UPDATE, EVENT_INTEGRATION_DELETE, EVENT_WEBHOOKS_UPDATE,  \
@@ -72,13 +79,12 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
         EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, EVENT_VOICE_STATE_UPDATE,     \
         EVENT_GUILD_JOIN_REQUEST_DELETE
 
-/* Writes nick, avatar, roles … and emits GUILD_MEMBER_UPDATE. */
+/* Writes all changeable fields of the member and emits GUILD_MEMBER_UPDATE. */
 enum err member_update_and_emit(struct call *call, const struct member *m);
 
 extern const struct domain members_domain, bans_domain;
-extern const struct world_parts members_world;
+extern const struct world_file_fields members_world;
 
-/* Reads the flags of a bot's application. */
 enum err bot_read_application_flags(struct tx *tx, snowflake bot_id, int64_t *ret, bool *ret_found);
 
 #endif

@@ -24,9 +24,10 @@ static enum err check_nick_permission(struct call *call)
         return call->target.permissions &
                        (PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES))
                    ? OK
-                   : ERR_MISSING_PERMISSIONS;
+                   : call_missing_any_permission_error(call, PERMISSION(CHANGE_NICKNAME) |
+                                                                 PERMISSION(MANAGE_NICKNAMES));
     if (!caller_has_permissions(call, PERMISSION(MANAGE_NICKNAMES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_NICKNAMES));
     return require_rank_above_member(call, call->target.member);
 }
 
@@ -44,14 +45,14 @@ static enum err check_timeout_permission(struct call *call)
     struct member_access other;
 
     if (!caller_has_permissions(call, PERMISSION(MODERATE_MEMBERS)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MODERATE_MEMBERS));
     enum err e = member_access_find_of_other(call->tx, call->target.guild->id,
                                              call->target.member->user_id, &other);
     if (e)
         return e;
     if (!member_outranks(call->target.member_access, &other) ||
         other.input.base & PERMISSION(ADMINISTRATOR))
-        return ERR_MISSING_PERMISSIONS;
+        return call_rank_error(call);
     return OK;
 }
 
@@ -100,7 +101,7 @@ static bool opt_str_eq(struct opt_str a, struct opt_str b)
     return given == other && (!given || str_eq(a.value, b.value));
 }
 
-/* Copies changed fields to m, returns true if any changed; an empty nick removes the nickname. */
+/* Applies a patch to m. Returns true if a field changed. An empty nick removes the nickname. */
 static bool apply_member_patch(const struct member_patch *in, struct member *m)
 {
     const struct opt_int *until = &in->communication_disabled_until;
@@ -145,7 +146,7 @@ static bool is_same_id_set(const struct list *a, const struct list *b)
 enum err member_check_nick(struct call *call, struct member *m, bool *ret_refused)
 {
     const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
-    struct checked_nickname about = { .member = m,
+    struct automod_nickname about = { .member = m,
                                       .version = call->target.member_access->automod_version,
                                       .trusted = call->target.permissions & trusted ||
                                                  (m->user && m->user->bot.value) };
@@ -155,7 +156,7 @@ enum err member_check_nick(struct call *call, struct member *m, bool *ret_refuse
     return e;
 }
 
-/* Fields of a member that the audit log records; roles have their own entries. */
+/* Fields of a member that the audit log records. Changes of roles get entries of their own. */
 static const struct field audited_member[] = {
     { FIELD(struct member, nick), .type = &type_text },
     { FIELD(struct member, mute), .type = &type_bool },
@@ -201,10 +202,8 @@ enum err modify_member(struct call *call)
     order.silenced = before.mute != m->mute || before.deaf != m->deaf;
     if (!e && of_voice)
         e = hook_voice_moderation_apply(call, &order);
-    return e ? e : call_reply(call, m);
+    return e ? e : call_reply_object(call, m);
 }
-
-/* --- single role ------------------------------------------------------------------------ */
 
 static enum err add_or_remove_role(struct call *call, bool give)
 {
@@ -220,9 +219,9 @@ static enum err add_or_remove_role(struct call *call, bool give)
         return e;
     for (size_t i = 0; i < m->roles.count; i++)
         if (ids[i] != role->id)
-            ids_add(call->arena, &roles, ids[i]);
+            id_list_add(call->arena, &roles, ids[i]);
     if (give)
-        ids_add(call->arena, &roles, role->id);
+        id_list_add(call->arena, &roles, role->id);
     const struct list before = m->roles;
 
     m->roles = roles;

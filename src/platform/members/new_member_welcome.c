@@ -1,4 +1,4 @@
-/* new_member_welcome.c - GET /guilds/{guild.id}/new-member-welcome, which is never configured. */
+/* new_member_welcome.c - GET /guilds/{guild.id}/new-member-welcome. */
 #include "platform/members/internal.h"
 
 /* The reply is always 204, because the welcome page cannot be configured. */

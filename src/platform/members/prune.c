@@ -1,9 +1,9 @@
 /* prune.c - removes inactive members from a guild.
  *
- * A member counts as active if it joined, used a token or wrote a message after the cutoff. A guild
- * may have half a million members, so counting does not run on the writer, and removal runs in
- * steps: the first in the call, the rest in a job. A step reads a fixed range of members, removed
- * or not, so that it occupies the writer for a few milliseconds at most. */
+ * A member counts as active if the member joined, used a token or wrote a message after the cutoff.
+ * A guild may have half a million members, so members are counted in a read transaction and removed
+ * in steps: the first step in the call, the others in a job. A step reads a limited number of
+ * members, removed or not, so that its write transaction takes only a few milliseconds. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "gateway/gateway.h"
@@ -14,7 +14,7 @@ enum {
     USUAL_DAYS = 7,
     MOST_DAYS = 30,
     MOST_INCLUDED = 100,
-    MEMBERS_PER_STEP = 500, /* members that a step reads; fewer if many roles are named */
+    MEMBERS_PER_STEP = 500, /* members that a step reads; fewer if the request names many roles */
     ROLE_COMPARISONS_PER_MEMBER = 300,
     REMOVALS_PER_STEP = 15,
 };
@@ -30,7 +30,7 @@ struct prune_result {
 };
 
 static const struct type type_days = { .kind = KIND_INT, .min = 1, .max = MOST_DAYS };
-/* discord.py sends lists and booleans as text. */
+/* Booleans are also accepted as text, because discord.py sends them so. */
 static const struct type type_said = { .kind = KIND_BOOL, .flags = TYPE_EITHER };
 static const struct type type_included = {
     .kind = KIND_ARRAY, .flags = TYPE_EITHER, .of = &type_id, .max = MOST_INCLUDED
@@ -78,12 +78,12 @@ static const struct schema result_schema = {
 };
 const struct type prune_reply = { .kind = KIND_OBJECT, .schema = &result_schema };
 
-/* The members to remove, and the progress. */
+/* The members to remove, and the progress of the removal. */
 struct prune_progress {
     snowflake guild_id, owner_id, caller_id, after;
-    int64_t cutoff;   /* members who were active later remain */
+    int64_t cutoff;   /* time in microseconds; members who were active later remain */
     int64_t rank;     /* members with a role at or above this position remain */
-    struct str roles; /* ",1,2,": members with no other roles than these are removed as well */
+    struct str roles; /* ",1,2,": members who have only these roles are removed, too */
 };
 
 static struct str format_role_filter(struct arena *arena, const struct list *ids)
@@ -111,7 +111,7 @@ static struct prune_progress prune_from_request(const struct call *call,
     };
 }
 
-/* --- selecting members ------------------------------------------------------------------ */
+/* --- selecting inactive members ------------------------------------------------------ */
 
 #define MEMBER_RANGE(after_, limit_)                                                        \
     "(select user_id, joined_at from members where guild_id = $1 and user_id > " after_ " " \
@@ -127,7 +127,7 @@ static struct prune_progress prune_from_request(const struct call *call,
     "cast($6 as text) not like '%,' || h.role_id || ',%'))"
 static const char CANDIDATES[] = "select m.user_id from " MEMBER_RANGE(
     "$8", "$9") " join users u on u.id = m.user_id where " IS_INACTIVE " order by m.user_id";
-/* The query neither orders nor materialises rows, because it reads up to half a million. */
+/* The query does not sort or store its rows, because it reads up to half a million. */
 static const char ALL_CANDIDATES[] =
     "select m.user_id from members m cross join users u where m.guild_id = $1 and "
     "u.id = m.user_id and " IS_INACTIVE;
@@ -156,7 +156,7 @@ static enum err count_inactive_members(struct call *call, const struct prune_pro
     return e;
 }
 
-/* --- removing members ------------------------------------------------------------------- */
+/* --- removing inactive members ------------------------------------------------------- */
 
 static enum err schedule_prune_step(struct call *call, const struct prune_progress *p)
 {
@@ -168,8 +168,8 @@ static enum err schedule_prune_step(struct call *call, const struct prune_progre
     return job_schedule(call, &member_prune_job, snowflake_new(), clock_us(), data);
 }
 
-/* Shortens the range if many roles are named: each role of a member is compared with each named
- * role, up to 100 times 100 comparisons. */
+/* Returns the number of members of a step. If the request names many roles the step is smaller,
+ * because each role of a member is compared with each of them, up to 100 times 100 comparisons. */
 static int64_t prune_range_size(const struct prune_progress *p)
 {
     int64_t named = -1;
@@ -179,7 +179,7 @@ static int64_t prune_range_size(const struct prune_progress *p)
     return MEMBERS_PER_STEP / (1 + named * named / ROLE_COMPARISONS_PER_MEMBER);
 }
 
-/* *ret is the last user id of the range, 0 if no members are left. */
+/* *ret is the last user id of this step's range, or 0 if no members are left. */
 static enum err find_end_of_range(struct call *call, const struct prune_progress *p, snowflake *ret)
 {
     struct rows row;
@@ -193,7 +193,7 @@ static enum err find_end_of_range(struct call *call, const struct prune_progress
     return e;
 }
 
-/* Determines the end of the range first, because removed members no longer count towards it. */
+/* Finds the last member of the step first, because removed members are no longer found. */
 static enum err run_prune_step(struct call *call, struct prune_progress *p)
 {
     struct list ids = { 0 };
@@ -251,8 +251,6 @@ const struct job_kind member_prune_job = {
     .run = run_prune,
 };
 
-/* --- the routes ----------------------------------------------------------------------- */
-
 const struct rate_limit limit_prune_count = {
     .name = "prune-count", .count = 5, .window_s = 10, .shared = true
 };
@@ -263,7 +261,7 @@ enum err check_prune_permission(struct call *call)
     bool strict = guild_has_feature(call->target.guild, "PRUNE_REQUIRES_ADMIN");
 
     return strict && !(call->target.permissions & PERMISSION(ADMINISTRATOR))
-               ? ERR_MISSING_PERMISSIONS
+               ? call_missing_permissions_error(call, PERMISSION(ADMINISTRATOR))
                : OK;
 }
 
@@ -273,10 +271,11 @@ enum err get_prune_count(struct call *call)
     struct prune_result out = { .pruned = { .given = GIVEN } };
     enum err e = count_inactive_members(call, &p, &out.pruned.value);
 
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
-/* Counts after the permission check, so that refused callers do not use up the guild's limit. */
+/* Counts towards the rate limit after the permission check, so that refused callers do not use up
+ * the guild's limit. */
 static enum err count_before_prune(struct call *call)
 {
     struct prune_progress p = prune_from_request(call, call->body);
@@ -289,14 +288,14 @@ static enum err count_before_prune(struct call *call)
     return count_inactive_members(call, &p, &found->pruned.value);
 }
 
-enum err prepare_prune(struct call *call)
+enum err prepare_guild_prune(struct call *call)
 {
     call_pass_data(call, "prune_result", sizeof(struct prune_result));
     call->read = count_before_prune;
     return OK;
 }
 
-enum err begin_prune(struct call *call)
+enum err begin_guild_prune(struct call *call)
 {
     const struct prune_request *in = call->body;
     struct prune_result *out = call_passed_data(call, "prune_result");
@@ -312,5 +311,5 @@ enum err begin_prune(struct call *call)
         e = audit_record_changes(call, p.guild_id, AUDIT_MEMBER_PRUNE, 0, &options,
                                  (struct list){ 0 });
     out->pruned.given = in->compute_prune_count ? GIVEN : GIVEN_NULL;
-    return e ? e : call_reply(call, out);
+    return e ? e : call_reply_object(call, out);
 }

@@ -22,8 +22,8 @@ enum err get_role_member_counts(struct call *call)
     struct json_writer j = call_reply_json_writer(call);
     json_begin_object(&j);
     while (rows_next(&rows)) {
-        json_key(&j, str_printf(call->arena, "%llu", (unsigned long long)row_id(&rows, 0)));
-        json_int(&j, row_int(&rows, 1));
+        json_write_key(&j, str_printf(call->arena, "%llu", (unsigned long long)row_id(&rows, 0)));
+        json_write_int(&j, row_int(&rows, 1));
     }
     json_end_object(&j);
     return rows_end(&rows);
@@ -42,5 +42,5 @@ enum err get_role_member_ids(struct call *call)
     enum err e = tx_read_ids(call->tx, MEMBER_IDS,
                              BIND(v_id(call->target.role->id), v_int(MOST_OF_ROLE)), &ids);
 
-    return e ? e : call_reply(call, &ids);
+    return e ? e : call_reply_object(call, &ids);
 }

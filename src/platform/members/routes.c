@@ -7,7 +7,7 @@
 
 static enum err get_member(struct call *call)
 {
-    return call_reply(call, call->target.member);
+    return call_reply_object(call, call->target.member);
 }
 
 /* The reply includes the caller's permissions. */
@@ -17,10 +17,11 @@ static enum err get_current_member(struct call *call)
     enum err e = member_read_user(call->tx, m);
 
     m->permissions = (struct opt_id){ GIVEN, call->target.permissions };
-    return e ? e : call_reply(call, m);
+    return e ? e : call_reply_object(call, m);
 }
 
-/* GET /users/@me/guilds/{guild.id}/member: the caller's member, for apps with a user's token. */
+/* GET /users/@me/guilds/{guild.id}/member: the caller's member object, for apps with a bearer
+ * token. */
 static enum err get_current_member_by_token(struct call *call)
 {
     return call->target.member_access ? get_current_member(call) : ERR_UNKNOWN_GUILD;
@@ -37,28 +38,34 @@ static enum err check_members_intent(struct call *call)
 
     if (e)
         return e;
-    return found && !(row_int(&row, 0) & MEMBERS_INTENT) ? ERR_MISSING_ACCESS : OK;
+    if (!found || row_int(&row, 0) & MEMBERS_INTENT)
+        return OK;
+    call_set_cause(
+        call,
+        "the application has not enabled the privileged intent GUILD_MEMBERS; enable it in the "
+        "settings of the application");
+    return ERR_MISSING_ACCESS;
 }
 
 static enum err get_members(struct call *call)
 {
-    const struct member_list *in = call->query;
+    const struct members_page_query *in = call->query;
     struct list members;
 
     enum err e = check_members_intent(call);
     if (!e)
         e = members_list_after(call->tx, call->target.guild->id, in->after, in->limit, &members);
-    return e ? e : call_reply(call, &members);
+    return e ? e : call_reply_object(call, &members);
 }
 
 static enum err search_members(struct call *call)
 {
-    const struct member_search *in = call->query;
+    const struct member_search_request *in = call->query;
     struct list members;
     enum err e =
         members_find_by_name(call->tx, call->target.guild->id, in->query, in->limit, &members);
 
-    return e ? e : call_reply(call, &members);
+    return e ? e : call_reply_object(call, &members);
 }
 
 static enum err kick_member(struct call *call)
@@ -70,7 +77,7 @@ static enum err kick_member(struct call *call)
     enum err e = require_rank_above_member(call, m);
     if (!e)
         e = member_leave(call, m->guild_id, m->user_id);
-    return e ? e : audit_record(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
+    return e ? e : audit_record_action(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
 }
 
 /* An owner must transfer the guild before leaving it. */
@@ -138,7 +145,7 @@ static const struct route routes[] = {
         .doc = "Add a user with an access token: 201 with the member, 204 if already a member.",
         .auth = AUTH_BOT,
         .needs = PERMISSION(CREATE_INSTANT_INVITE),
-        .body = &member_addition_body,
+        .body = &member_add_body,
         .reply = &type_member,
         .status = 201,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
@@ -271,9 +278,9 @@ static const struct route routes[] = {
         .fires =
             (const enum event[]){ LEAVE_EVENTS, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .background = true,
-        .prepare = prepare_prune,
+        .prepare = prepare_guild_prune,
         .admit = check_prune_permission,
-        .handle = begin_prune,
+        .handle = begin_guild_prune,
     },
     {
         .method = DELETE,
@@ -294,7 +301,7 @@ const struct domain members_domain = {
     .routes = routes,
     .world = &members_world,
     .jobs = (const struct job_kind *const[]){ &account_emit_job, &member_prune_job, NULL },
-    .hooks = &(const struct hooks){ .account_changed = account_emit_to_guilds,
-                                    .guild_created = member_insert_guild_owner },
+    .hooks = &(const struct hook_listeners){ .account_changed = account_update_emit_to_guilds,
+                                             .guild_created = member_insert_guild_owner },
     .deletions = member_deletions,
 };

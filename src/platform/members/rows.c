@@ -41,13 +41,11 @@ static const char FIND_MEMBER[] =
 enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_MEMBER, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
+    enum err e =
+        tx_one_or(tx, FIND_MEMBER, BIND(v_id(guild_id), v_id(user_id)), ERR_UNKNOWN_MEMBER, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_MEMBER;
     member_from_row(&row, ret);
     return read_roles_of_member(tx, ret);
 }
@@ -60,9 +58,7 @@ enum err member_read_user(struct tx *tx, struct member *m)
     return user_find(tx, m->user_id, user);
 }
 
-/* --- lists of members ------------------------------------------------------------------- */
-
-/* Adds the member of the current row with the public fields of its account, without its roles. */
+/* Adds the member of the current row, with the public fields of the account and without roles. */
 static void append_member_from_row(const struct rows *r, struct list *list)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -92,7 +88,7 @@ static enum err merge_roles_into_members(struct tx *tx, struct sql sql, const st
         while (m < end && m->user_id < row_id(&rows, 0))
             m++;
         if (m < end && m->user_id == row_id(&rows, 0))
-            ids_add(tx_arena(tx), &m->roles, row_id(&rows, 1));
+            id_list_add(tx_arena(tx), &m->roles, row_id(&rows, 1));
     }
     return rows_end(&rows);
 }
@@ -136,7 +132,7 @@ enum err members_list_after(struct tx *tx, snowflake guild_id, snowflake after, 
     return e ? e : read_roles_of_members(tx, ret);
 }
 
-/* SQL of the members whose ids a subquery selects, and of their roles. */
+/* SQL that selects the members whose ids a subquery selects, or the roles of these members. */
 #define MEMBERS_AMONG(ids)                              \
     "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS  \
     " from members m join users u on u.id = m.user_id " \
@@ -159,7 +155,7 @@ enum err members_find_by_name(struct tx *tx, snowflake guild_id, struct str text
                               struct list *ret)
 {
     struct str from = str_lower(tx_arena(tx), text);
-    /* Upper bound that sorts after every text with the prefix `from`. */
+    /* `to` sorts after every text with the prefix `from`. */
     struct str to = STR_CONCAT(tx_arena(tx), from, STR("\xf4\x8f\xbf\xbf"));
     struct value values[] = { v_id(guild_id), v_text(from), v_text(to), v_int(limit) };
     enum err e = list_members_with_sql(tx, SQL(MEMBERS_NAMED), values, COUNT_OF(values), ret);
@@ -236,8 +232,6 @@ enum err members_list_in_voice_after(struct tx *tx, snowflake guild_id, snowflak
                                     values, count, ret);
 }
 
-/* --- names ----------------------------------------------------------------------------- */
-
 static const char SET_USERNAME[] =
     "update member_names set name = $3 where guild_id = $1 and user_id = $2 and kind = 0";
 static const char DROP_GLOBAL_NAME[] =
@@ -261,29 +255,41 @@ enum err member_update_search_names(struct tx *tx, snowflake guild_id, const str
                    BIND(guild, id, v_text(str_lower(a, user->global_name.value))), NULL);
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static const char ADD_MEMBER[] =
     "insert into members (guild_id, user_id, nick, joined_at, deaf, mute, is_temporary, "
-    "timed_out_until, pending, flags) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    "timed_out_until, pending, flags) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+    "on conflict do nothing";
 static const char COUNT_MEMBERS[] =
     "update guilds set member_count = member_count + $2 where id = $1";
 
-enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
+enum err member_insert_row(struct tx *tx, const struct member *m, bool temporary, bool *ret_new)
 {
+    int64_t added = 0;
     enum err e = tx_exec(tx, ADD_MEMBER,
                          BIND(v_id(m->guild_id), v_id(m->user_id), optional_text_value(m->nick),
                               v_int(m->joined_at), v_int(m->deaf), v_int(m->mute), v_int(temporary),
                               optional_int_value(m->communication_disabled_until),
                               v_int(m->pending), v_int(m->flags)),
-                         NULL);
+                         &added);
 
+    *ret_new = added > 0;
+    return e;
+}
+
+enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
+{
+    bool new;
+    enum err e = member_insert_row(tx, m, temporary, &new);
+
+    if (!e && !new)
+        e = ERR_STORE_CONFLICT;
     if (!e)
         e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(m->guild_id), v_int(1)), NULL);
     return e ? e : member_write_roles(tx, m);
 }
 
-/* Timeout, mute and deafen are stored when a member leaves, so that rejoining does not end them. */
+/* Timeout, mute and deafen of a member who leaves are stored, so that joining again does not end
+ * them. */
 static const char SAVE_SANCTIONS[] =
     "insert into member_sanctions (guild_id, user_id, timed_out_until, mute, deaf) "
     "select guild_id, user_id, timed_out_until, mute, deaf from members "
@@ -360,7 +366,7 @@ static const char GIVE_ROLE[] =
     "insert into member_roles (guild_id, user_id, role_id) values ($1, $2, $3) "
     "on conflict do nothing";
 
-/* Runs the statement for every role that `of` has and `without` does not. */
+/* Runs the statement for every role that member `of` has and member `without` does not have. */
 static enum err write_role_difference(struct tx *tx, const struct member *of,
                                       const struct member *without, struct sql sql)
 {

@@ -9,14 +9,14 @@ enum err require_rank_above_member(struct call *call, const struct member *m)
 
     if (e)
         return e;
-    return member_outranks(call->target.member_access, &other) ? OK : ERR_MISSING_PERMISSIONS;
+    return member_outranks(call->target.member_access, &other) ? OK : call_rank_error(call);
 }
 
 enum err check_role_assignable(struct call *call, const struct role *role)
 {
     if (role->managed || role->id == role->guild_id)
         return ERR_INVALID_ROLE;
-    return member_outranks_role(call->target.member_access, role) ? OK : ERR_MISSING_PERMISSIONS;
+    return member_outranks_role(call->target.member_access, role) ? OK : call_rank_error(call);
 }
 
 struct list ids_without_duplicates(struct arena *arena, const struct list *ids)
@@ -26,7 +26,7 @@ struct list ids_without_duplicates(struct arena *arena, const struct list *ids)
 
     for (size_t i = 0; i < ids->count; i++)
         if (!id_list_contains(&distinct, items[i]))
-            ids_add(arena, &distinct, items[i]);
+            id_list_add(arena, &distinct, items[i]);
     return distinct;
 }
 

@@ -18,25 +18,27 @@ static const struct type type_many_ids = {
 };
 
 static const struct field member_list_fields[] = {
-    { FIELD(struct member_list, after), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct member_list, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 1 },
+    { FIELD(struct members_page_query, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct members_page_query, limit), .type = &type_page, .flags = OPTIONAL,
+      .fallback = 1 },
     { 0 },
 };
 const struct schema member_list_query = {
     .name = "MemberList",
-    .size = sizeof(struct member_list),
+    .size = sizeof(struct members_page_query),
     .fields = member_list_fields,
     .doc = "Selects members.",
 };
 
 static const struct field member_search_fields[] = {
-    { FIELD(struct member_search, query), .type = &type_name_start },
-    { FIELD(struct member_search, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 1 },
+    { FIELD(struct member_search_request, query), .type = &type_name_start },
+    { FIELD(struct member_search_request, limit), .type = &type_page, .flags = OPTIONAL,
+      .fallback = 1 },
     { 0 },
 };
 const struct schema member_search_query = {
     .name = "MemberSearch",
-    .size = sizeof(struct member_search),
+    .size = sizeof(struct member_search_request),
     .fields = member_search_fields,
     .doc = "Selects members by name.",
 };
@@ -83,36 +85,37 @@ static const struct schema own_member_patch_schema = {
 };
 
 static const struct field member_addition_fields[] = {
-    { FIELD(struct member_addition, access_token), .type = &type_text,
+    { FIELD(struct member_add_request, access_token), .type = &type_text,
       .doc = "Access token of the user, with the scope guilds.join" },
-    { FIELD(struct member_addition, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct member_add_request, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE,
       .doc = "MANAGE_NICKNAMES" },
-    { FIELD(struct member_addition, roles), .type = &type_role_ids, .flags = OPTIONAL,
+    { FIELD(struct member_add_request, roles), .type = &type_role_ids, .flags = OPTIONAL,
       .doc = "MANAGE_ROLES" },
-    { FIELD(struct member_addition, mute), .type = &type_bool, .flags = OPTIONAL,
+    { FIELD(struct member_add_request, mute), .type = &type_bool, .flags = OPTIONAL,
       .doc = "MUTE_MEMBERS" },
-    { FIELD(struct member_addition, deaf), .type = &type_bool, .flags = OPTIONAL,
+    { FIELD(struct member_add_request, deaf), .type = &type_bool, .flags = OPTIONAL,
       .doc = "DEAFEN_MEMBERS" },
-    { FIELD(struct member_addition, flags), .type = &type_count, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct member_add_request, flags), .type = &type_count, .flags = OPTIONAL | NULLABLE,
       .doc = "4: exempt from verification; needs the same permissions as changing the flag" },
     { 0 },
 };
 static const struct schema member_addition_schema = {
     .name = "MemberAddition",
-    .size = sizeof(struct member_addition),
+    .size = sizeof(struct member_add_request),
     .fields = member_addition_fields,
     .doc = "A user whom an application adds with an access token.",
 };
 
 static const struct field ban_list_fields[] = {
-    { FIELD(struct ban_list, before), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct ban_list, after), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct ban_list, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 1000 },
+    { FIELD(struct bans_page_query, before), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct bans_page_query, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct bans_page_query, limit), .type = &type_page, .flags = OPTIONAL,
+      .fallback = 1000 },
     { 0 },
 };
 const struct schema ban_list_query = {
     .name = "BanList",
-    .size = sizeof(struct ban_list),
+    .size = sizeof(struct bans_page_query),
     .fields = ban_list_fields,
     .doc = "Selects bans.",
 };
@@ -187,7 +190,7 @@ static const struct schema ban_schema = {
 const struct type member_patch_body = { .kind = KIND_OBJECT, .schema = &member_patch_schema };
 const struct type current_member_patch_body = { .kind = KIND_OBJECT,
                                                 .schema = &own_member_patch_schema };
-const struct type member_addition_body = { .kind = KIND_OBJECT, .schema = &member_addition_schema };
+const struct type member_add_body = { .kind = KIND_OBJECT, .schema = &member_addition_schema };
 const struct type ban_body = { .kind = KIND_OBJECT, .schema = &ban_request_schema };
 const struct type bulk_ban_body = { .kind = KIND_OBJECT, .schema = &bulk_ban_schema };
 const struct type type_ban = { .kind = KIND_OBJECT, .schema = &ban_schema };

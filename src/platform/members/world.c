@@ -6,8 +6,6 @@
 #include "platform/guilds/world.h"
 #include "platform/members/internal.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 struct world_member {
     struct str user;
     struct opt_str nick, bio;
@@ -43,28 +41,23 @@ static const struct field ban_fields[] = {
 WORLD_OBJECT(member, member_fields, NULL);
 WORLD_OBJECT(ban, ban_fields, NULL);
 
-/* --- import of members ------------------------------------------------------------------ */
+/* --- import of members from a world file --------------------------------------------- */
 
-static const char ADD_MEMBER[] = "insert into members (guild_id, user_id, joined_at) "
-                                 "values ($1, $2, $3) on conflict do nothing";
 static const char UPDATE_MEMBER[] =
     "update members set nick = coalesce($3, nick), bio = coalesce($4, bio), "
     "joined_at = coalesce($5, joined_at), premium_since = coalesce($6, premium_since), "
     "timed_out_until = coalesce($7, timed_out_until), flags = coalesce($8, flags), "
     "mute = coalesce($9, mute), deaf = coalesce($10, deaf), pending = coalesce($11, pending) "
     "where guild_id = $1 and user_id = $2";
-static enum err insert_imported_member(struct world_importer *im, snowflake guild, snowflake user,
-                                       bool *ret_new)
+static enum err insert_imported_member(struct world_file_importer *im, snowflake guild,
+                                       snowflake user, bool *ret_new)
 {
-    int64_t changed = 0;
-    enum err e =
-        tx_exec(im->tx, ADD_MEMBER, BIND(v_id(guild), v_id(user), v_int(clock_us())), &changed);
+    const struct member m = { .guild_id = guild, .user_id = user, .joined_at = clock_us() };
 
-    *ret_new = changed == 1;
-    return e;
+    return member_insert_row(im->tx, &m, false, ret_new);
 }
 
-static enum err import_member_roles(struct world_importer *im, const struct opt_list *list,
+static enum err import_member_roles(struct world_file_importer *im, const struct opt_list *list,
                                     snowflake guild, snowflake user, const struct json_path *up)
 {
     struct json_path all = json_path_key(up, STR("roles"));
@@ -76,22 +69,22 @@ static enum err import_member_roles(struct world_importer *im, const struct opt_
         struct json_path at = json_path_index(&all, i);
         snowflake role = 0;
 
-        e = world_resolve_reference(im, &role_naming, guild, roles[i], &at, &role);
-        /* Every member has @everyone; it is never stored. */
+        e = world_file_resolve_reference(im, &role_naming, guild, roles[i], &at, &role);
+        /* Every member has the role @everyone, which is not stored in member_roles. */
         if (!e && role && role != guild)
-            ids_add(im->arena, &m.roles, role);
+            id_list_add(im->arena, &m.roles, role);
     }
     return e ? e : member_write_roles(im->tx, &m);
 }
 
-static enum err import_member(struct world_importer *im, const void *entry,
+static enum err import_member(struct world_file_importer *im, const void *entry,
                               const struct json_path *at, snowflake guild)
 {
     const struct world_member *m = entry;
     struct json_path user_at = json_path_key(at, STR("user"));
     snowflake user = 0;
     bool made;
-    enum err e = world_resolve_reference(im, &user_naming, 0, m->user, &user_at, &user);
+    enum err e = world_file_resolve_reference(im, &user_naming, 0, m->user, &user_at, &user);
 
     if (e || !user)
         return e;
@@ -112,13 +105,13 @@ static enum err import_member(struct world_importer *im, const void *entry,
 }
 
 /* The owner of a guild becomes a member, even if the file does not list the owner. */
-static enum err import_owner(struct world_importer *im, const void *entry,
+static enum err import_owner(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake guild)
 {
     struct json_path owner_at = json_path_key(at, STR("owner"));
     snowflake owner = 0;
     bool made;
-    enum err e = world_resolve_reference(
+    enum err e = world_file_resolve_reference(
         im, &user_naming, 0, ((const struct world_guild *)entry)->owner, &owner_at, &owner);
 
     return e || !owner ? e : insert_imported_member(im, guild, owner, &made);
@@ -128,14 +121,14 @@ static const char COUNT_MEMBERS_OF[] =
     "update guilds set member_count = (select count(*) from members where guild_id = $1) "
     "where id = $1";
 
-static enum err update_member_count(struct world_importer *im, const void *entry,
+static enum err update_member_count(struct world_file_importer *im, const void *entry,
                                     const struct json_path *at, snowflake guild)
 {
     (void)entry, (void)at;
     return tx_exec(im->tx, COUNT_MEMBERS_OF, BIND(v_id(guild)), NULL);
 }
 
-/* --- export of members ------------------------------------------------------------------ */
+/* --- export of members to a world file ----------------------------------------------- */
 
 static const char MEMBERS[] =
     "select m.user_id, u.username, m.nick, m.bio, m.joined_at, m.premium_since, "
@@ -145,8 +138,9 @@ static const char MEMBERS[] =
 static const char MEMBER_ROLES[] =
     "select user_id, role_id from member_roles where guild_id = $1 order by user_id, role_id";
 
-/* The members and the rows are both ordered by user id; members without roles are skipped. */
-static enum err export_member_roles(struct world_exporter *ex, const snowflake *users,
+/* The members and the rows of roles are both ordered by user id; members without roles are
+ * skipped. */
+static enum err export_member_roles(struct world_file_exporter *ex, const snowflake *users,
                                     struct world_member *members, size_t count)
 {
     struct rows r;
@@ -161,13 +155,13 @@ static enum err export_member_roles(struct world_exporter *ex, const snowflake *
         struct opt_str role = world_export_reference(ex->tx, &ex->roles, row_id(&r, 1));
         /* A role that is being deleted has no name any more, so it is not exported. */
         if (i < count && users[i] == row_id(&r, 0) && role.given == GIVEN)
-            *(struct str *)world_export_list_item(ex->tx, &members[i].roles, sizeof(struct str)) =
+            *(struct str *)export_add_list_item(ex->tx, &members[i].roles, sizeof(struct str)) =
                 role.value;
     }
     return rows_end(&r);
 }
 
-static enum err export_members(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_members(struct world_file_exporter *ex, struct opt_list *ret)
 {
     struct list users = { 0 };
     struct rows r;
@@ -176,61 +170,62 @@ static enum err export_members(struct world_exporter *ex, struct opt_list *ret)
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_member *m = world_export_list_item(ex->tx, ret, sizeof *m);
+        struct world_member *m = export_add_list_item(ex->tx, ret, sizeof *m);
 
-        ids_add(tx_arena(ex->tx), &users, row_id(&r, 0));
+        id_list_add(tx_arena(ex->tx), &users, row_id(&r, 0));
         *m = (struct world_member){
             .user = row_text(&r, 1),
-            .nick = world_export_text(&r, 2, NULL),
-            .bio = world_export_text(&r, 3, NULL),
-            .joined_at = world_export_int(&r, 4, -1),
-            .premium_since = world_export_int(&r, 5, -1),
-            .timed_out_until = world_export_int(&r, 6, -1),
-            .flags = world_export_int(&r, 7, 0),
-            .mute = world_export_bool(&r, 8, false),
-            .deaf = world_export_bool(&r, 9, false),
-            .pending = world_export_bool(&r, 10, false),
+            .nick = export_nondefault_text(&r, 2, NULL),
+            .bio = export_nondefault_text(&r, 3, NULL),
+            .joined_at = export_nondefault_int(&r, 4, -1),
+            .premium_since = export_nondefault_int(&r, 5, -1),
+            .timed_out_until = export_nondefault_int(&r, 6, -1),
+            .flags = export_nondefault_int(&r, 7, 0),
+            .mute = export_nondefault_bool(&r, 8, false),
+            .deaf = export_nondefault_bool(&r, 9, false),
+            .pending = export_nondefault_bool(&r, 10, false),
         };
     }
     e = rows_end(&r);
     return e ? e : export_member_roles(ex, users.items, ret->value.items, users.count);
 }
 
-/* --- bans ----------------------------------------------------------------------------- */
+/* --- bans in world files ------------------------------------------------------------- */
 
-static const char SAVE_BAN[] =
-    "insert into bans (guild_id, user_id, reason) values ($1, $2, $3) "
-    "on conflict (guild_id, user_id) do update set reason = excluded.reason";
+static const char UPDATE_BAN[] = "update bans set reason = $3 where guild_id = $1 and user_id = $2";
 
-static enum err import_ban(struct world_importer *im, const void *entry, const struct json_path *at,
-                           snowflake guild)
+static enum err import_ban(struct world_file_importer *im, const void *entry,
+                           const struct json_path *at, snowflake guild)
 {
     const struct world_ban *b = entry;
     struct json_path user_at = json_path_key(at, STR("user"));
     snowflake user = 0;
-    enum err e = world_resolve_reference(im, &user_naming, 0, b->user, &user_at, &user);
+    bool new = false;
+    enum err e = world_file_resolve_reference(im, &user_naming, 0, b->user, &user_at, &user);
 
-    if (e || !user)
+    if (!e && user)
+        e = ban_insert(im->tx, guild, user, b->reason, &new);
+    if (e || !user || new)
         return e;
-    return tx_exec(im->tx, SAVE_BAN, BIND(v_id(guild), v_id(user), optional_text_value(b->reason)),
-                   NULL);
+    return tx_exec(im->tx, UPDATE_BAN,
+                   BIND(v_id(guild), v_id(user), optional_text_value(b->reason)), NULL);
 }
 
 static const char BANS[] =
     "select u.username, b.reason from bans b join users u on u.id = b.user_id "
     "where b.guild_id = $1 order by b.user_id";
 
-static bool world_ban_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool world_ban_from_row(struct world_file_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_ban *b = entry;
 
     (void)ex;
     b->user = row_text(r, 0);
-    b->reason = world_export_text(r, 1, NULL);
+    b->reason = export_nondefault_text(r, 1, NULL);
     return true;
 }
 
-const struct world_parts members_world = { (const struct world_part[]){
+const struct world_file_fields members_world = { (const struct world_file_field[]){
     { "guild", .order = 15, .import = import_owner },
     { "guild", "members", &world_member_list, .order = 20, .import = import_member,
       .export = export_members },

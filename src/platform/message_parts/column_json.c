@@ -6,14 +6,14 @@
 struct str encode_column_json(struct arena *arena, const struct type *type, const void *value)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, CALL_MAX_REPLY);
     schema_encode(&j, type, value);
     return buf_move_to_arena(&out, arena);
 }
 
-void schema_remove_null_fields(const struct schema *schema, void *object)
+void object_remove_null_fields(const struct schema *schema, void *object)
 {
     for (const struct field *f = schema->fields; f->name.p; f++) {
         enum field_presence *given = (enum field_presence *)((char *)object + f->offset);

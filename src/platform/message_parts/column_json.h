@@ -5,7 +5,8 @@
 #include "json/schema.h"
 
 struct str encode_column_json(struct arena *arena, const struct type *type, const void *value);
-/* Changes null members to absent, because clients treat a present key as a value. */
-void schema_remove_null_fields(const struct schema *schema, void *object);
+/* Makes null members of an object absent, so that its JSON omits them: clients treat a present key
+ * as a value. */
+void object_remove_null_fields(const struct schema *schema, void *object);
 
 #endif

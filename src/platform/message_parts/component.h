@@ -62,18 +62,19 @@ extern const struct type type_components_in; /* array of struct component */
 /* Returns whether the type is a select of strings, users, roles, mentionables or channels. */
 bool component_is_select(int64_t type);
 
-/* Checks rules across a whole list: unique custom_id, number of components, total text length.
- * list: path of the list. */
-void components_validate_tree(struct form *form, const struct json_path *list,
-                              const struct list *components);
+/* Checks limits of all components of a list and their children: unique custom_id, number of
+ * components, total text length. list is the path for form errors. */
+void components_validate_limits(struct form *form, const struct json_path *list,
+                                const struct list *components);
 
-/* Checks a message's components. v2: the message has IS_COMPONENTS_V2. here: path of the body. */
-void components_validate(struct form *form, const struct json_path *here,
-                         const struct opt_list *components, bool v2);
+/* Checks a message's components. v2 is true if the message has the flag IS_COMPONENTS_V2. here is
+ * the path of the request body. */
+void message_components_validate(struct form *form, const struct json_path *here,
+                                 const struct opt_list *components, bool v2);
 
 /* Encodes components as stored JSON; assigns an id to each component without one. */
-struct str components_encode(struct arena *arena, struct list *components);
-/* Decodes stored components; unreadable text yields an empty list. */
-struct list components_decode(struct arena *arena, struct str text);
+struct str components_encode_json(struct arena *arena, struct list *components);
+/* Decodes the JSON of stored components. Returns an empty list if the JSON is invalid. */
+struct list components_decode_json(struct arena *arena, struct str text);
 
 #endif

@@ -46,13 +46,13 @@ static const struct choice default_kinds[] = {
 };
 static const struct type type_default_kind = { .kind = KIND_STRING, .choices = default_kinds };
 static const struct field default_fields[] = {
-    { FIELD(struct component_default, id), .type = &type_id },
-    { FIELD(struct component_default, type), .type = &type_default_kind },
+    { FIELD(struct component_default_value, id), .type = &type_id },
+    { FIELD(struct component_default_value, type), .type = &type_default_kind },
     { 0 },
 };
 static const struct schema default_schema = {
     .name = "ComponentDefault",
-    .size = sizeof(struct component_default),
+    .size = sizeof(struct component_default_value),
     .fields = default_fields,
     .doc = "A preselected value of a select menu.",
 };

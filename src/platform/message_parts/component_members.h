@@ -1,11 +1,11 @@
-/* component_members.h - JSON schemas of the object members of components. */
+/* component_members.h - JSON schemas of the objects inside components: options, emoji, media. */
 #ifndef PLATFORM_MESSAGE_PARTS_COMPONENT_MEMBERS_H
 #define PLATFORM_MESSAGE_PARTS_COMPONENT_MEMBERS_H
 
 #include "platform/message_parts/component.h"
 #include "platform/message_parts/embed.h"
 
-struct component_default {
+struct component_default_value {
     snowflake id;
     struct str type;
 };

@@ -1,4 +1,4 @@
-/* component_trees.c - rules across all components of a message, and their stored form. */
+/* component_trees.c - rules across all components of a message, and their stored JSON. */
 #include "platform/message_parts/component_members.h"
 
 #include "base/utf8.h"
@@ -52,8 +52,8 @@ static void visit_component(struct tree_totals *seen, const struct json_path *he
         visit_component(seen, &inside, c->component.value);
 }
 
-void components_validate_tree(struct form *form, const struct json_path *list,
-                              const struct list *components)
+void components_validate_limits(struct form *form, const struct json_path *list,
+                                const struct list *components)
 {
     struct tree_totals seen = { .form = form };
 
@@ -65,7 +65,7 @@ void components_validate_tree(struct form *form, const struct json_path *list,
                        "All texts together must have at most 4000 characters.");
 }
 
-/* --- components of a message ------------------------------------------------------------ */
+/* --- checks of the components of a message ------------------------------------------- */
 
 static void check_action_row(struct form *form, const struct json_path *here,
                              const struct component *c)
@@ -126,8 +126,8 @@ static bool is_top_level_type(int64_t type, bool v2)
     return type == ACTION_ROW || (v2 && type >= SECTION && type <= CONTAINER && type != THUMBNAIL);
 }
 
-void components_validate(struct form *form, const struct json_path *here,
-                         const struct opt_list *components, bool v2)
+void message_components_validate(struct form *form, const struct json_path *here,
+                                 const struct opt_list *components, bool v2)
 {
     struct json_path list = json_path_key(here, STR("components"));
     const struct component *c = components->value.items;
@@ -145,10 +145,10 @@ void components_validate(struct form *form, const struct json_path *here,
                               : "Value must be one of (1,).");
     }
     check_component_list(form, &list, &components->value);
-    components_validate_tree(form, &list, &components->value);
+    components_validate_limits(form, &list, &components->value);
 }
 
-/* --- stored form ------------------------------------------------------------------------ */
+/* --- JSON that is stored ------------------------------------------------------------- */
 
 struct component_ids {
     int64_t used[COMPONENTS_MOST], next;
@@ -183,24 +183,24 @@ static void assign_component_id(struct component_ids *ids, struct component *c)
     for (size_t i = 0; i < ids->count; i++) {
         if (ids->used[i] == ids->next) {
             ids->next++;
-            i = SIZE_MAX; /* The search restarts with the next number. */
+            i = SIZE_MAX; /* The search starts again with the next number. */
         }
     }
-    c->id = opt_int_of(ids->next++);
+    c->id = opt_int_given(ids->next++);
 }
 
 static void remove_null_fields(struct component_ids *unused, struct component *c)
 {
     (void)unused;
-    schema_remove_null_fields(&component_schema, c);
+    object_remove_null_fields(&component_schema, c);
     for (size_t i = 0; i < c->options.value.count; i++)
-        schema_remove_null_fields(&option_schema,
+        object_remove_null_fields(&option_schema,
                                   (struct component_option *)c->options.value.items + i);
     for (size_t i = 0; i < c->items.value.count; i++)
-        schema_remove_null_fields(&gallery_schema, (struct gallery_item *)c->items.value.items + i);
+        object_remove_null_fields(&gallery_schema, (struct gallery_item *)c->items.value.items + i);
 }
 
-struct str components_encode(struct arena *arena, struct list *components)
+struct str components_encode_json(struct arena *arena, struct list *components)
 {
     struct component_ids ids = { .next = 1 };
 
@@ -210,7 +210,7 @@ struct str components_encode(struct arena *arena, struct list *components)
     return encode_column_json(arena, &type_components_in, components);
 }
 
-struct list components_decode(struct arena *arena, struct str text)
+struct list components_decode_json(struct arena *arena, struct str text)
 {
     return json_column_decode_list(arena, &type_components_in, text);
 }

@@ -50,8 +50,8 @@ const struct type type_components_in = { .kind = KIND_ARRAY,
                                          .max = COMPONENTS_MOST,
                                          .of = &type_component };
 
-/* Component types to which each field belongs. Fields of other types are ignored, because client
- * libraries send every member of their struct. */
+/* Component types to which a field belongs. A field that does not belong to the component's type is
+ * ignored, because client libraries send every field of their struct. */
 #define OF(type_) (1u << (type_))
 enum {
     OF_SELECTS = OF(STRING_SELECT) | OF(USER_SELECT) | OF(ROLE_SELECT) | OF(MENTIONABLE_SELECT) |
@@ -116,8 +116,6 @@ static uint64_t applicable_fields(const void *object)
         counts |= (uint64_t)(field_component_types[i] >> c->type & 1) << i;
     return counts;
 }
-
-/* --- one component -------------------------------------------------------------------- */
 
 static void check_button(struct form *form, const struct json_path *here, const struct component *c)
 {

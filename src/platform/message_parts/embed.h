@@ -39,11 +39,10 @@ extern const struct type type_embed_link; /* a URL with the scheme http or https
 extern const struct type type_media_url;  /* an http or https URL, or attachment://filename */
 extern const struct type type_embed_in, type_embeds_in;
 
-/* Checks the rules across all embeds of a message. */
-void embeds_validate(struct form *form, const struct json_path *here,
-                     const struct opt_list *embeds);
-/* Encodes embeds as the JSON text that is stored. */
-struct str embeds_encode(struct arena *arena, const struct list *embeds);
+/* Checks the limits on the number and the total length of a message's embeds. */
+void message_embeds_validate(struct form *form, const struct json_path *here,
+                             const struct opt_list *embeds);
+struct str embeds_encode_json(struct arena *arena, const struct list *embeds);
 
 size_t embeds_count_characters(const struct list *embeds);
 

@@ -1,4 +1,4 @@
-/* embeds.c - JSON schema, limits and stored form of embeds. */
+/* embeds.c - JSON schema, limits and stored JSON of embeds. */
 #include "platform/message_parts/embed.h"
 
 #include "base/utf8.h"
@@ -6,12 +6,12 @@
 
 static bool is_http_url(struct str s)
 {
-    return str_starts(s, STR("https://")) || str_starts(s, STR("http://"));
+    return str_starts_with(s, STR("https://")) || str_starts_with(s, STR("http://"));
 }
 
 static bool is_media_url(struct str s)
 {
-    return is_http_url(s) || str_starts(s, STR("attachment://"));
+    return is_http_url(s) || str_starts_with(s, STR("attachment://"));
 }
 
 static const struct string_rule url_rule = { is_http_url, "URL_TYPE_INVALID_URL",
@@ -93,7 +93,8 @@ static const struct type type_footer = { .kind = KIND_OBJECT, .schema = &footer_
 static const struct type type_author = { .kind = KIND_OBJECT, .schema = &author_schema };
 static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 
-/* Drops a footer, author or image without visible content, which clients send if it is unused. */
+/* Returns false for a footer without text and icon. Clients send empty footers, authors and images,
+ * which are dropped. */
 static bool footer_is_visible(const struct opt_object *part)
 {
     const struct embed_footer *f = part->value;
@@ -183,7 +184,8 @@ size_t embeds_count_characters(const struct list *embeds)
     return sum;
 }
 
-void embeds_validate(struct form *form, const struct json_path *here, const struct opt_list *embeds)
+void message_embeds_validate(struct form *form, const struct json_path *here,
+                             const struct opt_list *embeds)
 {
     struct json_path at = json_path_key(here, STR("embeds"));
 
@@ -197,12 +199,12 @@ void embeds_validate(struct form *form, const struct json_path *here, const stru
 static void normalize_embed_part(struct opt_object *part, const struct schema *schema, bool shown)
 {
     if (shown)
-        schema_remove_null_fields(schema, part->value);
+        object_remove_null_fields(schema, part->value);
     else
         *part = (struct opt_object){ .given = ABSENT };
 }
 
-/* Embeds sent by clients always get the type "rich". */
+/* Sets the type of an embed to "rich", whatever the client sent. */
 static void normalize_embed(struct embed *e)
 {
     e->type = STR("rich");
@@ -210,10 +212,10 @@ static void normalize_embed(struct embed *e)
     normalize_embed_part(&e->author, &author_schema, author_is_visible(&e->author));
     normalize_embed_part(&e->image, &media_schema, media_is_visible(&e->image));
     normalize_embed_part(&e->thumbnail, &media_schema, media_is_visible(&e->thumbnail));
-    schema_remove_null_fields(&embed_schema, e);
+    object_remove_null_fields(&embed_schema, e);
 }
 
-struct str embeds_encode(struct arena *arena, const struct list *embeds)
+struct str embeds_encode_json(struct arena *arena, const struct list *embeds)
 {
     for (size_t i = 0; i < embeds->count; i++)
         normalize_embed(&((struct embed *)embeds->items)[i]);

@@ -1,4 +1,5 @@
-/* component_emojis.c - checks emoji and SKUs in components: may the sender use or offer them? */
+/* component_emojis.c - checks whether the sender may use the emoji and offer the SKUs of
+ * components. */
 #include "platform/messages/internal.h"
 
 #include "api/hooks.h"
@@ -41,7 +42,7 @@ static void resolve_component_emoji(struct emoji_check_state *w, const struct js
         w->error = e;
     } else {
         in->name = opt_str_or_null(emoji.name);
-        in->animated = opt_bool_of(emoji.animated);
+        in->animated = opt_bool_given(emoji.animated);
     }
 }
 
@@ -50,7 +51,7 @@ static void check_premium_button_sku(struct emoji_check_state *w, const struct j
                                      const struct component *c)
 {
     struct json_path at = json_path_key(here, STR("sku_id"));
-    struct sku_button offer = { c->sku_id.value, w->who.application_id };
+    struct premium_button offer = { c->sku_id.value, w->who.application_id };
 
     if (c->type != BUTTON || c->style.value != BUTTON_PREMIUM || w->error)
         return;
@@ -97,7 +98,7 @@ static void check_component_list(struct emoji_check_state *w, const struct json_
     }
 }
 
-struct emoji_user sender_emoji_user(const struct message_sender *from)
+struct emoji_user emoji_user_of_sender(const struct message_sender *from)
 {
     const struct channel *c = from->channel;
 
@@ -113,7 +114,7 @@ enum err components_resolve_emojis(struct call *call, const struct message_sende
     struct json_path list = json_path_key(here, STR("components"));
     struct emoji_check_state w = {
         .call = call,
-        .who = sender_emoji_user(from),
+        .who = emoji_user_of_sender(from),
     };
 
     if (!from->may_use_embeds || from->without_components || !components->count)

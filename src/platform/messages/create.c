@@ -5,14 +5,14 @@
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
-/* --- events ----------------------------------------------------------------------------- */
+/* --- emitting events ----------------------------------------------------------------- */
 
 static void emit_message_event(struct call *call, enum event event, const struct channel *c,
                                const struct message *m, const struct schema *schema,
                                const void *object)
 {
     if (!m->ephemeral_for) {
-        call_emit(call, event, to_channel_viewers(c), schema, object);
+        call_emit(call, event, audience_of_channel(c), schema, object);
         return;
     }
     call_emit(call, event, audience_of_user(m->ephemeral_for), schema, object);
@@ -20,10 +20,10 @@ static void emit_message_event(struct call *call, enum event event, const struct
         call_emit(call, event, audience_of_user(m->author_id), schema, object);
 }
 
-/* --- update of the channel -------------------------------------------------------------- */
+/* --- updating the channel of a new message ------------------------------------------- */
 
-/* last_message_id never decreases, although clocks of nodes may differ. The row is always written,
- * which invalidates cached pages of the channel (page_cache.c). */
+/* last_message_id never decreases, although clocks of nodes may differ. The row is written even if
+ * nothing changes, because the write invalidates cached pages of the channel (page_cache.c). */
 static const char LAST_MESSAGE[] =
     "update channels set last_message_id = case when coalesce(last_message_id, 0) < $2 then $2 "
     "else last_message_id end where id = $1";
@@ -35,8 +35,8 @@ static const char UPDATE_COUNTER_SHARD[] =
     "messages = channel_tails.messages + 1, last_message_id = case when "
     "channel_tails.last_message_id < $3 then $3 else channel_tails.last_message_id end";
 
-/* With concurrent writers (PostgreSQL), each writer updates its own counter row, because updates of
- * the channel's row would block each other or conflict. */
+/* With concurrent writers (PostgreSQL), each writer updates a row of its own in channel_tails,
+ * because updates of the channel's row would block each other or conflict. */
 static enum err update_last_message_id(struct call *call, const struct channel *c, snowflake id)
 {
     unsigned counter_shard = tx_counter_shard(call->tx);
@@ -54,8 +54,9 @@ static const char LOCK_THREAD_ROW[] = "update channels set thread_archived = 0 w
 static const char UNARCHIVE_THREAD[] =
     "update channels set thread_archived = 0, thread_archived_at = $2 where id = $1";
 
-/* If the archiving job is due soon, the thread's row is written although nothing changes: message
- * and job then conflict, and the one that is retried sees the other. */
+/* If the archiving job is due soon, the thread's row is written although nothing changes: the
+ * transactions of the message and the job then conflict, and the one that is retried sees the
+ * other's data. */
 static enum err unarchive_thread(struct call *call, const struct channel *c)
 {
     bool archived = c->thread_metadata && c->thread_metadata->archived;
@@ -73,7 +74,7 @@ static enum err unarchive_thread(struct call *call, const struct channel *c)
     metadata.archive_timestamp = clock_us();
     woken.thread_metadata = &metadata;
     woken.member = NULL;
-    call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(c), &channel_schema, &woken);
+    call_emit(call, EVENT_THREAD_UPDATE, audience_of_channel(c), &channel_schema, &woken);
     e = hook_thread_unarchived(call, &woken);
     return e ? e : thread_schedule_archiving(call, &woken);
 }
@@ -83,7 +84,7 @@ static enum err update_channel_of_message(struct call *call, struct channel *c, 
     enum err e = update_last_message_id(call, c, id);
 
     c->last_message_id = opt_id_or_null(id);
-    return e || !channel_is_private(c->type) ? e : private_channel_show_to_all(call, c);
+    return e || !channel_is_private(c->type) ? e : private_channel_show_to_recipients(call, c);
 }
 
 /* Runs before a message is inserted in a thread: unarchives the thread and adds members to it. */
@@ -92,14 +93,12 @@ static enum err prepare_thread_for_message(struct call *call, struct channel *c,
     bool was_quiet = thread_is_nearly_archived(c);
     enum err e = OK;
 
-    m->position = opt_int_of(c->messages_written);
+    m->position = opt_int_given(c->messages_written);
     c->last_message_id = opt_id_or_null(m->id);
     if (was_quiet)
         e = unarchive_thread(call, c);
-    return e ? e : hook_message_inserting(call, &(struct message_insertion){ c, m });
+    return e ? e : hook_message_inserting(call, &(struct thread_message_insertion){ c, m });
 }
-
-/* --- create ----------------------------------------------------------------------------- */
 
 static struct opt_id id_or_absent(snowflake id)
 {
@@ -109,13 +108,13 @@ static struct opt_id id_or_absent(snowflake id)
 static void add_mentions(struct call *call, const struct list *ids, struct list *ret)
 {
     for (size_t i = 0; i < ids->count; i++) {
-        struct mention *m = list_append(call->arena, ret, sizeof *m);
+        struct mentioned_user *m = list_append(call->arena, ret, sizeof *m);
 
         m->user.id = ((snowflake *)ids->items)[i];
     }
 }
 
-static void message_from_draft(struct call *call, const struct message_draft *d, struct message *m)
+static void message_from_draft(struct call *call, const struct new_message *d, struct message *m)
 {
     *m = (struct message){
         .id = d->id ? d->id : snowflake_new(),
@@ -149,7 +148,7 @@ static void message_from_draft(struct call *call, const struct message_draft *d,
         .member = d->member,
         .ephemeral_for = d->ephemeral_for,
     };
-    m->timestamp = snowflake_ms(m->id) * 1000;
+    m->timestamp = snowflake_to_ms(m->id) * 1000;
     add_mentions(call, &d->mentions, &m->mentions);
 }
 
@@ -165,14 +164,14 @@ static void emit_message_create(struct call *call, const struct channel *c, stru
                                 const struct message *event)
 {
     if (m->cached_json.p)
-        call_emit_encoded_event(call, EVENT_MESSAGE_CREATE, to_channel_viewers(c),
+        call_emit_encoded_event(call, EVENT_MESSAGE_CREATE, audience_of_channel(c),
                                 &gateway_message_schema, event,
-                                message_encode_event(call->arena, event, &m->shared_json));
+                                message_encode_create_event(call->arena, event, &m->shared_json));
     else
         emit_message_event(call, EVENT_MESSAGE_CREATE, c, m, &gateway_message_schema, event);
 }
 
-enum err message_create(struct call *call, const struct message_draft *draft, struct message *ret)
+enum err message_create(struct call *call, const struct new_message *draft, struct message *ret)
 {
     struct channel c = *draft->channel;
 
@@ -198,14 +197,15 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
         return e;
 
     emit_message_create(call, &c, ret, &event);
-    ret->cached_json = (struct str){ 0 }; /* stale as soon as the caller changes *ret */
+    ret->cached_json =
+        (struct str){ 0 }; /* cleared, because it is stale as soon as the caller changes *ret */
     return OK;
 }
 
 enum err message_create_system(struct call *call, const struct channel *c, enum message_type type,
                                snowflake author, snowflake mentioned, struct str content)
 {
-    struct message_draft draft = { .channel = c, .type = type, .content = content };
+    struct new_message draft = { .channel = c, .type = type, .content = content };
     struct message m;
     struct user user;
     enum err e = user_find(call->tx, author, &user);
@@ -217,8 +217,6 @@ enum err message_create_system(struct call *call, const struct channel *c, enum 
         draft.mentions = (struct list){ &mentioned, 1 };
     return message_create(call, &draft, &m);
 }
-
-/* --- find ------------------------------------------------------------------------------- */
 
 static enum err read_message_with_details(struct call *call, snowflake channel_id, snowflake id,
                                           bool ephemeral, struct message *ret)
@@ -239,8 +237,8 @@ enum err message_find(struct call *call, snowflake channel_id, snowflake id, str
     return read_message_with_details(call, channel_id, id, false, ret);
 }
 
-enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowflake id,
-                                struct message *ret)
+enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, snowflake id,
+                                     struct message *ret)
 {
     return read_message_with_details(call, channel_id, id, true, ret);
 }
@@ -257,9 +255,9 @@ enum err message_find_public(struct call *call, snowflake id, struct message *re
     return message_read_details(call, ret);
 }
 
-/* --- change and delete ------------------------------------------------------------------ */
+/* --- changing and deleting messages -------------------------------------------------- */
 
-/* Attachments that are still in the message remain; the others are deleted with their files. */
+/* Deletes the stored attachments that m no longer has, with their files, and writes those of m. */
 static enum err update_attachments(struct call *call, const struct message *m)
 {
     struct list before;
@@ -312,7 +310,8 @@ enum err message_set_thread_flag(struct call *call, const struct channel *c, str
 static const char COUNT_DELETED[] =
     "update channels set thread_deleted = thread_deleted + $2 where id = $1";
 
-/* The starter message of a thread does not count as one of the thread's messages. */
+/* Adds the deleted messages to the thread's counter. The starter message of a thread is not
+ * counted. */
 static enum err count_deleted_thread_messages(struct call *call, const struct channel *c,
                                               const snowflake *ids, size_t count, bool starter)
 {
@@ -395,12 +394,12 @@ enum err messages_delete_bulk(struct call *call, const struct channel *c, const 
 
         e = delete_message_by_id(call, c->id, id, &found);
         if (!e && found)
-            ids_add(call->arena, &gone.ids, id);
+            id_list_add(call->arena, &gone.ids, id);
     }
     if (!e)
         e = count_deleted_thread_messages(call, c, gone.ids.items, gone.ids.count, false);
     if (!e && gone.ids.count)
-        call_emit(call, EVENT_MESSAGE_DELETE_BULK, to_channel_viewers(c),
+        call_emit(call, EVENT_MESSAGE_DELETE_BULK, audience_of_channel(c),
                   &messages_delete_event_schema, &gone);
     return e;
 }

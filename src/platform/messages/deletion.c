@@ -7,8 +7,8 @@ static const struct deletion_rule next_messages = {
     .remove = { &"delete from messages where id in (" NEXT_DELETED_MESSAGES ")" },
 };
 
-/* Rows that refer to messages are deleted first, for at least as many messages as are deleted
- * afterwards, so no row refers to a deleted message. */
+/* Rows of other tables that refer to the next messages are deleted before the messages, so no row
+ * refers to a deleted message. */
 static enum err delete_messages_of_channel(struct call *call, snowflake channel_id,
                                            struct deletion_step *step)
 {

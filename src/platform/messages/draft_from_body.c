@@ -1,21 +1,21 @@
-/* draft_from_body.c - builds a message from a request body, for users, bots and webhooks. */
+/* draft_from_body.c - builds a new message from a request body, for users, bots and webhooks. */
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
 #include "model/permissions/permissions.h"
 #include "platform/message_parts/column_json.h"
 
-/* Flags that a sender may set. */
+/* Message flags that a sender may set. */
 static const int64_t SENDER_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_SUPPRESS_NOTIFICATIONS |
                                     MESSAGE_IS_VOICE_MESSAGE | MESSAGE_IS_COMPONENTS_V2;
 
-/* --- files, before the transaction ---------------------------------------------------- */
+/* --- storing files before the transaction -------------------------------------------- */
 
 static enum err store_uploads(struct call *call)
 {
     struct message_send_state *sending = message_send_state_of(call);
 
-    return uploads_store(call, &sending->in->attachments.value, &sending->uploads);
+    return uploaded_files_store(call, &sending->in->attachments.value, &sending->uploads);
 }
 
 enum err prepare_nested_message(struct call *call, const struct message_body *in,
@@ -25,7 +25,7 @@ enum err prepare_nested_message(struct call *call, const struct message_body *in
         call_pass_data(call, "message_send_state", sizeof *sending);
 
     *sending = (struct message_send_state){ .in = in, .here = here };
-    if (count_uploads(call)) {
+    if (count_uploaded_files(call)) {
         call->read = check;
         call->compute = store_uploads;
     }
@@ -51,10 +51,10 @@ enum err check_message_uploads(struct call *call, const struct list *present)
 {
     const struct message_send_state *sending = message_send_state_of(call);
 
-    if (count_uploads(call) > MESSAGE_MAX_FILES)
+    if (count_uploaded_files(call) > MESSAGE_MAX_FILES)
         return message_refuse_field(call, "files", "BASE_TYPE_MAX_LENGTH",
                                     "Must be 10 or fewer in length.");
-    return uploads_validate(call, sending->here, &sending->in->attachments.value, present);
+    return uploaded_files_validate(call, sending->here, &sending->in->attachments.value, present);
 }
 
 static const struct allowed_mentions *effective_allowed_mentions(const struct message_sender *from,
@@ -63,11 +63,10 @@ static const struct allowed_mentions *effective_allowed_mentions(const struct me
     return in->allowed_mentions.value ? in->allowed_mentions.value : from->allowed;
 }
 
-/* --- new message ------------------------------------------------------------------------ */
-
-/* Resolves the message to reply to: it must exist in this channel and not be a system message. */
+/* Resolves the message to which the new message replies. The message must be in this channel and
+ * not be a system message. */
 static enum err resolve_reply(struct call *call, const struct message_sender *from,
-                              const struct message_reference_draft *in, struct message_draft *draft,
+                              const struct message_reference_in_body *in, struct new_message *draft,
                               snowflake *ret_author)
 {
     struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
@@ -87,7 +86,8 @@ static enum err resolve_reply(struct call *call, const struct message_sender *fr
         return message_refuse_field(call, "message_reference", "REPLIES_UNKNOWN_MESSAGE",
                                     "Unknown message");
     }
-    /* Replies to a join message are allowed, because clients offer to wave at new members. */
+    /* Replies to a join message are allowed, because clients have a button that greets new
+     * members. */
     if (message_is_system(m.type) && m.type != MESSAGE_USER_JOIN)
         return message_refuse_field(call, "message_reference",
                                     "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE",
@@ -104,7 +104,7 @@ static enum err resolve_reply(struct call *call, const struct message_sender *fr
     return OK;
 }
 
-static bool draft_is_empty(const struct message_draft *d)
+static bool draft_is_empty(const struct new_message *d)
 {
     return d->content.n == 0 && d->attachments.count == 0 &&
            (d->embeds.p == NULL || str_is(d->embeds, "[]")) &&
@@ -112,9 +112,9 @@ static bool draft_is_empty(const struct message_draft *d)
            d->sticker_items.given != GIVEN && d->snapshot.given != GIVEN;
 }
 
-/* Copies the fields of the body; absent fields leave the draft unchanged. */
+/* Copies the fields of the body to the new message; absent fields change nothing. */
 static void copy_body_fields(struct call *call, const struct message_sender *from,
-                             struct message_draft *d)
+                             struct new_message *d)
 {
     const struct message_send_state *sending = message_send_state_of(call);
     const struct message_body *in = sending->in;
@@ -129,9 +129,9 @@ static void copy_body_fields(struct call *call, const struct message_sender *fro
     if (!from->may_use_embeds)
         return;
     struct opt_list embeds = message_body_embeds(in);
-    d->embeds = embeds_encode(call->arena, &embeds.value);
+    d->embeds = embeds_encode_json(call->arena, &embeds.value);
     if (!from->without_components)
-        d->components = components_encode(call->arena, (struct list *)&in->components.value);
+        d->components = components_encode_json(call->arena, (struct list *)&in->components.value);
 }
 
 static enum err poll_of_body(struct call *call, const struct message_sender *from,
@@ -139,26 +139,27 @@ static enum err poll_of_body(struct call *call, const struct message_sender *fro
 {
     const struct message_body *in = message_send_state_of(call)->in;
     const struct channel *c = from->channel;
-    struct emoji_user who = sender_emoji_user(from);
+    struct emoji_user who = emoji_user_of_sender(from);
     struct poll *poll = NULL;
 
     *ret = NULL;
     if (in->poll.given != GIVEN)
         return OK;
     if (!channel_is_private(c->type) && !(from->perms & PERMISSION(SEND_POLLS)))
-        return ERR_MISSING_PERMISSIONS;
-    enum err e = poll_from_draft(call, in->poll.value, &who, &poll);
+        return call_missing_permissions_error(call, PERMISSION(SEND_POLLS));
+    enum err e = poll_from_request(call, in->poll.value, &who, &poll);
     *ret = poll;
     return e;
 }
 
-/* Stores names and formats of stickers with the message, so that showing it reads no stickers. */
+/* Copies names and formats of the stickers to the new message, so that reading the message later
+ * does not read stickers. */
 static enum err stickers_of_body(struct call *call, const struct message_sender *from,
                                  struct opt_str *ret)
 {
     const struct list *ids = &message_send_state_of(call)->in->sticker_ids.value;
     const snowflake *id = ids->items;
-    struct emoji_user who = sender_emoji_user(from);
+    struct emoji_user who = emoji_user_of_sender(from);
     struct list items = { 0 };
 
     if (!ids->count)
@@ -185,7 +186,7 @@ static enum err stickers_of_body(struct call *call, const struct message_sender 
 
 static bool body_is_forward(const struct message_body *in)
 {
-    const struct message_reference_draft *ref = in->message_reference.value;
+    const struct message_reference_in_body *ref = in->message_reference.value;
 
     return in->message_reference.given == GIVEN && ref->type.given == GIVEN &&
            ref->type.value == REFERENCE_FORWARD;
@@ -193,7 +194,7 @@ static bool body_is_forward(const struct message_body *in)
 
 /* A forward may have neither a poll nor stickers. */
 static enum err add_forward_to_draft(struct call *call, const struct message_sender *from,
-                                     struct message_draft *draft)
+                                     struct new_message *draft)
 {
     const struct message_body *in = message_send_state_of(call)->in;
 
@@ -203,25 +204,25 @@ static enum err add_forward_to_draft(struct call *call, const struct message_sen
     if (draft->sticker_items.given == GIVEN)
         return message_refuse_field(call, "sticker_ids", "FORWARD_NOT_POSSIBLE",
                                     "A forward cannot have stickers.");
-    return message_draft_add_forward(call, from, in->message_reference.value, draft);
+    return new_message_add_forward(call, from, in->message_reference.value, draft);
 }
 
-enum err message_draft_from_body(struct call *call, const struct message_sender *from,
-                                 struct message_draft *ret)
+enum err new_message_from_body(struct call *call, const struct message_sender *from,
+                               struct new_message *ret)
 {
     const struct message_body *in = message_send_state_of(call)->in;
     snowflake replied = 0;
     struct resolved_mentions mentions;
     enum err e = check_message_uploads(call, &(struct list){ 0 });
 
-    *ret = (struct message_draft){ .channel = from->channel };
+    *ret = (struct new_message){ .channel = from->channel };
     if (!e)
         e = components_resolve_emojis(call, from, message_send_state_of(call)->here,
                                       &in->components.value);
     if (e)
         return e;
     copy_body_fields(call, from, ret);
-    e = uploads_consume_named(call, from->user_id, &ret->attachments);
+    e = uploads_consume_named_in_body(call, from->user_id, &ret->attachments);
     if (!e)
         e = poll_of_body(call, from, &ret->poll);
     if (!e)
@@ -229,14 +230,14 @@ enum err message_draft_from_body(struct call *call, const struct message_sender 
     if (e)
         return e;
     if (ret->tts && !(from->perms & PERMISSION(SEND_TTS_MESSAGES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(SEND_TTS_MESSAGES));
     if (ret->attachments.count && !(from->perms & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     bool forwards = body_is_forward(in);
     if (forwards)
         e = add_forward_to_draft(call, from, ret);
     if (!e)
-        e = voice_message_check(from, ret);
+        e = check_voice_message(from, ret);
     if (e)
         return e;
     if (draft_is_empty(ret))
@@ -244,8 +245,8 @@ enum err message_draft_from_body(struct call *call, const struct message_sender 
     if (in->message_reference.given == GIVEN && !forwards)
         e = resolve_reply(call, from, in->message_reference.value, ret, &replied);
     if (!e)
-        e = mentions_resolve(call, from->channel, from->perms, ret->content,
-                             effective_allowed_mentions(from, in), replied, &mentions);
+        e = message_mentions_resolve(call, from->channel, from->perms, ret->content,
+                                     effective_allowed_mentions(from, in), replied, &mentions);
     if (e)
         return e;
 
@@ -255,18 +256,17 @@ enum err message_draft_from_body(struct call *call, const struct message_sender 
     return OK;
 }
 
-/* --- edit ------------------------------------------------------------------------------- */
-
-/* Retains listed attachments and adds uploaded ones. Absent list: retains all; null: none. */
+/* Retains the attachments that the body lists and adds uploaded ones. If the body has no list, all
+ * are retained; if the list is null, none. */
 static enum err merge_attachments(struct call *call, const struct message_sender *from,
                                   struct message *m)
 {
     const struct message_send_state *sending = message_send_state_of(call);
     const struct message_body *in = sending->in;
-    const struct attachment_draft *drafts = in->attachments.value.items;
+    const struct attachment_in_body *drafts = in->attachments.value.items;
     struct attachment *old = m->attachments.items;
     struct list retained = { 0 }, files;
-    enum err e = uploads_consume_named(call, from->user_id, &files);
+    enum err e = uploads_consume_named_in_body(call, from->user_id, &files);
 
     if (e)
         return e;
@@ -303,14 +303,14 @@ static enum err update_mentions(struct call *call, const struct message_sender *
     snowflake replied =
         referenced && referenced->webhook_id.given != GIVEN ? referenced->author_id : 0;
     struct resolved_mentions mentions;
-    enum err e = mentions_resolve(call, from->channel, from->perms, m->content,
-                                  effective_allowed_mentions(from, in), replied, &mentions);
+    enum err e = message_mentions_resolve(call, from->channel, from->perms, m->content,
+                                          effective_allowed_mentions(from, in), replied, &mentions);
 
     if (e)
         return e;
     m->mentions = (struct list){ 0 };
     for (size_t i = 0; i < mentions.users.count; i++) {
-        struct mention *mention = list_append(call->arena, &m->mentions, sizeof *mention);
+        struct mentioned_user *mention = list_append(call->arena, &m->mentions, sizeof *mention);
 
         mention->user.id = ((snowflake *)mentions.users.items)[i];
     }
@@ -348,9 +348,9 @@ static void update_content_fields(struct call *call, const struct message_sender
     if (in->content.given != ABSENT)
         m->content = in->content.given == GIVEN ? in->content.value : STR("");
     if (from->may_use_embeds && embeds.given != ABSENT)
-        m->embeds = embeds_encode(call->arena, &embeds.value);
+        m->embeds = embeds_encode_json(call->arena, &embeds.value);
     if (from->may_use_embeds && !from->without_components && in->components.given != ABSENT)
-        m->components = components_encode(call->arena, (struct list *)&in->components.value);
+        m->components = components_encode_json(call->arena, (struct list *)&in->components.value);
 }
 
 /* A message with IS_COMPONENTS_V2 must have neither text nor embeds. */
@@ -363,7 +363,8 @@ static enum err check_components_v2_content(struct call *call, const struct mess
                                 "The message has text or embeds, too.");
 }
 
-/* Refuses to edit an existing poll; only a deferred interaction reply can still become a poll. */
+/* Refuses to change the content of a message with a poll. Only the edit of a deferred interaction
+ * response may add a poll. */
 static enum err add_poll_by_edit(struct call *call, const struct message_sender *from,
                                  struct message *m, bool content_changes)
 {
@@ -419,7 +420,7 @@ enum err message_edit(struct call *call, const struct message_sender *from, stru
     if (e)
         return e;
     if (content_changes && !(m->flags & MESSAGE_LOADING))
-        m->edited_timestamp = opt_int_of(clock_us());
+        m->edited_timestamp = opt_int_given(clock_us());
     if (loaded)
         m->flags &= ~(int64_t)MESSAGE_LOADING;
     return message_save_and_emit(call, from->channel, m);

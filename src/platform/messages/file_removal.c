@@ -45,7 +45,7 @@ static enum err remove_file_from_message(struct call *call, const struct file_us
     enum err e = channel_find(call->tx, use->channel_id, &channel);
 
     if (!e)
-        e = message_find_ephemeral(call, use->channel_id, use->message_id, &m);
+        e = message_find_even_ephemeral(call, use->channel_id, use->message_id, &m);
     if (e)
         return e;
     struct message less = m;
@@ -57,16 +57,15 @@ static enum err remove_file_from_message(struct call *call, const struct file_us
 
 static const char FIND_FILE[] = "select file_id from attachments where id = $1";
 
-enum err message_remove_file_everywhere(struct call *call, snowflake attachment_id,
-                                        int64_t *ret_messages, bool *ret_more)
+enum err attachment_remove_from_all_messages(struct call *call, snowflake attachment_id,
+                                             int64_t *ret_messages, bool *ret_more)
 {
     struct rows row;
     struct list uses = { 0 };
-    bool found;
-    enum err e = tx_one(call->tx, FIND_FILE, BIND(v_id(attachment_id)), &row, &found);
+    enum err e = tx_one_or(call->tx, FIND_FILE, BIND(v_id(attachment_id)), ERR_NOT_FOUND, &row);
 
-    if (e || !found)
-        return e ? e : ERR_NOT_FOUND;
+    if (e)
+        return e;
     snowflake file_id = row_id(&row, 0);
     e = tx_read_list(call->tx, FILE_USES, BIND(v_id(attachment_id), v_int(MAX_FILE_REMOVALS + 1)),
                      sizeof(struct file_use), file_use_from_row, &uses);

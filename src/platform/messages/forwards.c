@@ -7,7 +7,8 @@
 #include "platform/channels/channels.h"
 #include "platform/message_parts/column_json.h"
 
-/* Fields of a snapshot: neither author nor channel. Attachments must be last. */
+/* JSON fields of a snapshot, which has neither author nor channel. The attachments must be the last
+ * field. */
 static const struct field snapshot_fields[] = {
     { FIELD(struct message, type), .type = &type_count },
     { FIELD(struct message, content), .type = &type_text },
@@ -48,15 +49,16 @@ void message_set_snapshots(struct call *call, struct message *m)
         STR_CONCAT(call->arena, STR("[{\"message\":"), m->snapshot.value, files, STR("}}]")));
 }
 
-/* --- permissions ------------------------------------------------------------------------ */
+/* --- permission to forward a message ------------------------------------------------- */
 
-/* Resolves the source channel for the caller; call->target is restored afterwards. */
+/* Resolves the channel of the forwarded message, with the caller's permissions, without a change of
+ * call->target. */
 static enum err resolve_source_channel(struct call *call, snowflake channel_id,
-                                       struct path_objects *ret)
+                                       struct call_path_objects *ret)
 {
-    struct path_objects here = call->target;
+    struct call_path_objects here = call->target;
 
-    call->target = (struct path_objects){ 0 };
+    call->target = (struct call_path_objects){ 0 };
     enum err e = resolve_channel_by_id(call, channel_id);
     *ret = call->target;
     call->target = here;
@@ -79,7 +81,7 @@ static enum err check_source_is_not_nsfw(const struct channel *from, const struc
     return from->nsfw.value && safe ? ERR_FORWARD_NSFW : OK;
 }
 
-/* --- selected parts --------------------------------------------------------------------- */
+/* --- forwarding only some embeds and attachments ------------------------------------- */
 
 static bool index_is_selected(const struct list *chosen, size_t i)
 {
@@ -91,13 +93,13 @@ static bool index_is_selected(const struct list *chosen, size_t i)
     return false;
 }
 
-/* Retains only the selected embeds; false if an index is out of range. */
+/* Removes the embeds that are not selected. Returns false if an index is out of range. */
 static bool select_forwarded_embeds(struct call *call, const struct list *chosen, struct message *m)
 {
     const int64_t *wanted = chosen->items;
     struct json_reader r;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     struct str raw;
     int64_t count = 0;
 
@@ -107,7 +109,7 @@ static bool select_forwarded_embeds(struct call *call, const struct list *chosen
     json_begin_array(&j);
     for (; json_next_item(&r) && json_skip_value(&r, &raw); count++)
         if (index_is_selected(chosen, (size_t)count))
-            json_raw(&j, raw);
+            json_write_raw(&j, raw);
     json_end_array(&j);
     m->embeds = buf_move_to_arena(&out, call->arena);
     for (size_t i = 0; i < chosen->count; i++)
@@ -147,9 +149,9 @@ static enum err select_forwarded_parts(struct call *call, const struct forward_s
                                        "The message has no such embed or attachment.");
 }
 
-/* Copies of an attachment share the stored file. */
+/* Copies the attachments to the new message with new ids. A copy shares the stored file. */
 static void copy_snapshot_files(struct call *call, const struct list *files,
-                                struct message_draft *draft)
+                                struct new_message *draft)
 {
     const struct attachment *a = files->items;
 
@@ -162,12 +164,12 @@ static void copy_snapshot_files(struct call *call, const struct list *files,
     }
 }
 
-enum err message_draft_add_forward(struct call *call, const struct message_sender *to,
-                                   const struct message_reference_draft *in,
-                                   struct message_draft *draft)
+enum err new_message_add_forward(struct call *call, const struct message_sender *to,
+                                 const struct message_reference_in_body *in,
+                                 struct new_message *draft)
 {
     struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
-    struct path_objects source;
+    struct call_path_objects source;
     struct message m;
 
     if (in->channel_id.given != GIVEN)
@@ -178,7 +180,7 @@ enum err message_draft_add_forward(struct call *call, const struct message_sende
     if (!e)
         e = message_find(call, source.channel->id, in->message_id, &m);
     if (!e)
-        e = message_check_readable(call, source.member_access, &m);
+        e = check_forwarded_content_readable(call, source.member_access, &m);
     if (!e)
         e = check_source_is_not_nsfw(source.channel, to->channel);
     if (e)

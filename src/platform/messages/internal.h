@@ -9,27 +9,31 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* Reads a message as stored: author_id but no author; mentions without users. */
+/* Reads the row of a message: .author_id but no .author, and the ids of mentions without their
+ * users. */
 enum err message_row_read(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
                           bool *ret_found);
 /* Reads a message of any channel, unless the message is ephemeral. */
 enum err message_public_row_read(struct tx *tx, snowflake id, struct message *ret, bool *ret_found);
-/* A page of a channel's messages; all ids are exclusive, 0: no bound. */
+/* A page of a channel's messages. `before` and `after` are exclusive message ids; 0 means no
+ * bound. */
 struct message_page {
     snowflake before, after, around;
     int64_t limit;
 };
-/* Reads a page, newest first. A message with precomputed JSON has only .shown, else all columns. */
+/* Reads a page, newest first. A message with precomputed JSON gets only ids, JSON and reactions;
+ * others get all columns. */
 enum err message_page_read(struct tx *tx, snowflake channel_id, const struct message_page *page,
                            struct list *ret);
-/* Prefetches a page, even of a channel that may not exist, and reads its authors (struct user) with
- * one query. Used only where queries are network round trips; otherwise *ret is empty. */
-void message_page_prefetch(struct tx *tx, snowflake channel_id, const struct message_page *page);
+/* Reads the authors of a page (struct user) with one query. Used only where queries are network
+ * round trips; otherwise *ret is empty. */
 enum err message_page_read_authors(struct tx *tx, snowflake channel_id,
                                    const struct message_page *page, struct list *ret);
-/* Reads the newest message of a channel with all columns; an empty list if there is none. */
+/* Reads the newest message of a channel with all columns. The list is empty if there is none. */
 enum err message_read_newest(struct tx *tx, snowflake channel_id, struct list *ret);
-enum err message_read_pins(struct tx *tx, snowflake channel_id, struct list *ret);
+/* ret_authors: as message_page_read_authors. */
+enum err messages_read_pinned(struct tx *tx, snowflake channel_id, struct list *ret,
+                              struct list *ret_authors);
 /* Returns the id of a message with this nonce that the author wrote after `since`, or 0. */
 enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
                                struct str nonce, snowflake since, snowflake *ret);
@@ -43,38 +47,40 @@ enum err attachment_insert(struct tx *tx, const struct message *m, const struct 
 enum err attachment_row_delete(struct tx *tx, snowflake id);
 /* Deletes the attachment's file after the commit, unless another attachment shares the file. */
 enum err attachment_release_file(struct call *call, const struct attachment *a);
-/* ERR_NOT_FOUND: the channel has no such attachment. */
+/* Returns ERR_NOT_FOUND if the channel has no such attachment. */
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret);
 
 /* --- show.c: from rows to API objects --------------------------------------------------- */
 
-/* Reads author (if missing), mentions, attachments and the referenced message. */
+/* Reads a message's author (unless already read), mentioned users, attachments and referenced
+ * message. */
 enum err message_read_details(struct call *call, struct message *m);
 enum err messages_read_details(struct call *call, struct list *messages);
-/* Reads these details, with accounts that the caller has already read (struct user). */
+/* Variant of messages_read_details that takes accounts (struct user) that were already read. */
 enum err messages_read_details_with_users(struct call *call, struct list *messages,
                                           const struct list *users);
-/* Returns the author of a webhook message, which has a name and avatar of its own. */
+/* Returns the author object of a webhook message, with the name and avatar of the message. */
 const struct user *message_webhook_author(struct arena *arena, const struct message *m);
-/* Returns whether a message of this type includes the referenced message. */
+/* Returns true if the API object of a message includes the message that it refers to. */
 bool message_includes_reference(const struct message *m);
-/* Adds reactions and other fields of higher folders to messages of one channel, for replies. */
+/* Calls the hooks that add reactions and other fields to messages of one channel, for replies. */
 enum err messages_add_viewer_fields(struct call *call, struct list *messages);
-/* Adds the fields that only gateway events contain. */
+/* Adds the fields of a message that only gateway events contain. */
 enum err message_add_event_fields(struct call *call, const struct channel *c, struct message *m);
 bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snowflake id,
                                    struct str filename);
 
-/* --- precomputed_json.c: precomputed text of a message ---------------------------------- */
+/* --- precomputed_json.c: the message as JSON, stored in its row ------------------------- */
 
-/* Returns whether the precomputed JSON (.shown) includes the author. */
+/* Returns true if the precomputed JSON includes the author. */
 bool message_json_has_author(const struct message *m);
-/* Encodes the event of a new message with precomputed JSON; *ret_received: the part for replies. */
-struct str message_encode_event(struct arena *arena, const struct message *m,
-                                struct str *ret_received);
-/* Writes complete messages as a JSON array. If marks is NULL, reactions are those that the caller
- * sees (messages_add_viewer_fields); otherwise "me" is always false and its offsets are recorded.
- */
+/* Encodes MESSAGE_CREATE of a message with precomputed JSON. *ret_received is the part of the
+ * result that replies contain, too. */
+struct str message_encode_create_event(struct arena *arena, const struct message *m,
+                                       struct str *ret_received);
+/* Writes complete messages as a JSON array. If marks is NULL, writes the reactions with the
+ * caller's "me" values (messages_add_viewer_fields). Otherwise writes "me":false and records the
+ * offsets of these values in marks. */
 struct own_reaction_offsets;
 void messages_write_json(struct json_writer *j, const struct list *messages,
                          struct own_reaction_offsets *marks);
@@ -82,12 +88,14 @@ void messages_write_json(struct json_writer *j, const struct list *messages,
 /* --- own_reaction_offsets.c: offsets of reader-specific values in a cached page --------- */
 
 struct own_reaction_offsets *own_reaction_offsets_new(struct arena *arena, snowflake channel_id);
-/* Writes the reactions stored in a message's row with "me":false and records the offsets. */
+/* Writes the reactions of a message's row with "me":false, and records the offsets of these
+ * values. */
 void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct json_writer *j,
                                      const struct message *m);
-/* Ends the recording. False: the buffer was too small, and the offsets are unusable. */
+/* Ends the recording. Returns false if the buffer was too small; the offsets are then unusable. */
 bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct arena *arena);
-/* Returns the page offsets at which false must become true for the caller: uint32_t, ascending. */
+/* Lists the offsets (uint32_t, ascending) in the page at which false must become true, because the
+ * caller has added the reaction. */
 enum err own_reaction_offsets_read(struct call *call, const struct own_reaction_offsets *marks,
                                    struct list *ret);
 /* Appends a copy of the page in which the values at these offsets are true. */
@@ -95,50 +103,54 @@ void copy_page_with_own_reactions(struct buf *out, struct str page, const struct
 
 /* --- page_cache.c: cache of encoded pages ----------------------------------------------- */
 
-struct cached_page;
-/* Returns NULL if no valid page is cached. The transaction must have read from the store. */
-const struct cached_page *page_cache_find(struct tx *tx, snowflake channel_id,
-                                          const struct message_page *asked);
-enum err page_cache_reply(struct call *call, const struct cached_page *p);
-/* Replies with complete messages and caches the page. False: not cacheable, nothing written. */
-bool page_cache_store_and_reply(struct call *call, const struct message_page *asked,
-                                const struct list *messages, enum err *ret);
+struct cached_message_page;
+/* Returns the cached page, or NULL if none is valid. The transaction must have read from the store
+ * before. */
+const struct cached_message_page *message_page_cache_find(struct tx *tx, snowflake channel_id,
+                                                          const struct message_page *asked);
+enum err message_page_cache_reply(struct call *call, const struct cached_message_page *p);
+/* Replies with complete messages and caches the page. Returns false, without a reply, if the page
+ * cannot be cached. */
+bool message_page_cache_store_and_reply(struct call *call, const struct message_page *asked,
+                                        const struct list *messages, enum err *ret);
 
 /* --- files.c: uploaded files ------------------------------------------------------------ */
 
-size_t count_uploads(const struct call *call);
-/* Checks the file sizes. Each attachment that the body names (struct attachment_draft, at path
- * `here`) must be uploaded or in the list `present` (struct attachment). */
-enum err uploads_validate(struct call *call, const struct json_path *here,
-                          const struct list *drafts, const struct list *present);
-/* Stores the bytes as an attachment with this file name. Call in a compute stage. */
-enum err upload_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
-                            struct attachment *ret);
-/* Copies the fields that the body has for an attachment; in: NULL if the body has none. */
-void attachment_apply_draft(struct attachment *a, const struct attachment_draft *in);
-/* Returns the uploaded files of the request (struct attachment) and the earlier uploads that the
- * body names, which are consumed. ERR_UPLOAD_NOT_FOUND. In cloud_uploads.c. */
-enum err uploads_consume_named(struct call *call, snowflake owner_id, struct list *ret);
-/* Stores the uploaded files; *ret: struct attachment. Call in a compute stage. */
-enum err uploads_store(struct call *call, const struct list *drafts, struct list *ret);
+size_t count_uploaded_files(const struct call *call);
+/* Checks the sizes of the uploaded files. Each attachment in the body (struct attachment_in_body,
+ * at path `here`) must be uploaded or in the list `present` (struct attachment). */
+enum err uploaded_files_validate(struct call *call, const struct json_path *here,
+                                 const struct list *drafts, const struct list *present);
+/* Stores the bytes as an attachment with the file name `given`. Call it in a compute stage. */
+enum err attachment_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
+                                struct attachment *ret);
+/* Copies the fields that the body has for an attachment. in is NULL if the body has none. */
+void attachment_apply_body_fields(struct attachment *a, const struct attachment_in_body *in);
+/* Lists the uploaded files of the request and the earlier uploads that the body names (struct
+ * attachment), and deletes the rows of the latter. Returns ERR_UPLOAD_NOT_FOUND. In
+ * cloud_uploads.c. */
+enum err uploads_consume_named_in_body(struct call *call, snowflake owner_id, struct list *ret);
+/* Stores the uploaded files and lists them as struct attachment. Call it in a compute stage. */
+enum err uploaded_files_store(struct call *call, const struct list *drafts, struct list *ret);
 
 /* --- media.c -------------------------------------------------------------------------- */
 
 struct media_info {
     const char *type;
-    uint32_t width, height; /* in pixels, pictures only; 0: unknown */
+    uint32_t width, height; /* in pixels, for pictures only; 0 if unknown */
 };
 
-/* Replaces unsafe characters of a file name, removes leading dots, and limits it to 100 bytes. */
+/* Replaces unsafe characters of a file name, removes leading dots, and limits the name to 100
+ * bytes. */
 struct str sanitize_filename(struct arena *a, struct str name);
-struct media_info media_detect(struct str filename, struct str bytes);
+struct media_info media_detect_type(struct str filename, struct str bytes);
 /* Returns whether browsers may display this content type inline. */
 bool media_type_is_safe_inline(struct str type);
 
 /* --- component_emojis.c --------------------------------------------------------------- */
 
-/* Returns the account and permissions with which the sender's emoji are checked. */
-struct emoji_user sender_emoji_user(const struct message_sender *from);
+/* Returns the account and permissions that decide which emoji the sender of a message may use. */
+struct emoji_user emoji_user_of_sender(const struct message_sender *from);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -148,26 +160,28 @@ void message_body_check_components_v2(struct form *form, const struct json_path 
 
 /* --- voice_messages.c ----------------------------------------------------------------- */
 
-/* Checks that a draft with the voice message flag is valid and that the sender may send it. */
-enum err voice_message_check(const struct message_sender *from, const struct message_draft *d);
+/* If a new message has the voice message flag, checks its content and the sender's permission. */
+enum err check_voice_message(const struct message_sender *from, const struct new_message *d);
 
 /* --- forwards.c ----------------------------------------------------------------------- */
 
-/* Refuses the message with a form error at one field. In write.c. */
+/* Refuses the message with a form error at this field. */
 enum err message_refuse_field(struct call *call, const char *field, const char *code,
                               const char *message);
-/* Returns ERR_FORWARD_UNREAD if the caller is a bot that may not see the message's content. */
-enum err message_check_readable(struct call *call, bool in_guild, const struct message *m);
-/* Adds a snapshot of a message that the caller may read to the draft. */
-enum err message_draft_add_forward(struct call *call, const struct message_sender *to,
-                                   const struct message_reference_draft *in,
-                                   struct message_draft *draft);
-/* Sets message_snapshots; all other fields must be complete. */
+/* Returns ERR_FORWARD_UNREAD if the caller is a bot that may not read the content of the
+ * message. */
+enum err check_forwarded_content_readable(struct call *call, bool in_guild,
+                                          const struct message *m);
+/* Adds a snapshot of the message to forward, which the caller must be able to read, to a new
+ * message. */
+enum err new_message_add_forward(struct call *call, const struct message_sender *to,
+                                 const struct message_reference_in_body *in,
+                                 struct new_message *draft);
+/* Sets the field message_snapshots of a forward; all other fields must be set before. */
 void message_set_snapshots(struct call *call, struct message *m);
 
 /* --- create.c -------------------------------------------------------------------------- */
 
-/* Adds a new poll to an existing message. */
 enum err message_insert_poll(struct call *call, const struct message *m);
 
 /* --- mentions.c ----------------------------------------------------------------------- */
@@ -176,17 +190,17 @@ struct resolved_mentions {
     struct list users, roles; /* snowflakes */
     bool everyone;
 };
-/* Resolves the mentions of a text that the sender's permissions and `allowed` (may be NULL) permit.
- * replied: author of the message that this message replies to, or 0. */
-enum err mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
-                          struct str content, const struct allowed_mentions *allowed,
-                          snowflake replied, struct resolved_mentions *ret);
+/* Lists the users and roles that a text mentions and that the sender's permissions and `allowed`
+ * (may be NULL) permit. replied is the author of the message to which this message replies, or
+ * 0. */
+enum err message_mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
+                                  struct str content, const struct allowed_mentions *allowed,
+                                  snowflake replied, struct resolved_mentions *ret);
 
 /* --- write.c, send.c ------------------------------------------------------------------ */
 
 enum err check_send_permission(struct call *call);
 enum err prepare_create_message(struct call *call);
-enum err prefetch_create_message(struct call *call);
 enum err create_message(struct call *call);
 enum err trigger_typing(struct call *call);
 
@@ -206,16 +220,16 @@ extern const struct deletion_rule message_deletions[];
 
 /* --- purge.c -------------------------------------------------------------------------- */
 
-/* Deletes the messages of a user in a guild since a time and emits the events. Deletes at most
- * *ban->room messages; a job deletes the rest. */
+/* Deletes the messages that a banned user sent in a guild since a time, and emits the events.
+ * Deletes at most *ban->room messages; a job deletes the rest. */
 enum err purge_messages_of_user(struct call *call, const struct member_ban *ban);
-extern const struct job_kind message_purge, account_purge;
+extern const struct job_kind message_purge_job, account_purge_job;
 
-/* --- system_messages.c: system messages ------------------------------------------------- */
+/* --- system_messages.c ---------------------------------------------------------------- */
 
 enum err send_member_join_message(struct call *call, const struct member *m);
 enum err send_group_change_message(struct call *call, const struct group_change *g);
-enum err send_recipient_add_message(struct call *call, const struct recipient_change *c);
-enum err send_recipient_remove_message(struct call *call, const struct recipient_change *c);
+enum err send_recipient_add_message(struct call *call, const struct group_recipient_change *c);
+enum err send_recipient_remove_message(struct call *call, const struct group_recipient_change *c);
 
 #endif

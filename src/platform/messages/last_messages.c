@@ -10,7 +10,7 @@
 struct last_messages {
     snowflake guild_id;
     struct list channel_ids; /* snowflakes */
-    uint64_t session;        /* session id; this field and the next are not part of the payload */
+    uint64_t session;        /* session number; not part of the request */
     struct list messages;
 };
 

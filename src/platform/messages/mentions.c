@@ -1,5 +1,5 @@
-/* mentions.c - determines which users and roles a message pings: the text names candidates; the
- * sender's permissions and allowed_mentions select among them. */
+/* mentions.c - determines which users and roles a message pings: those mentioned in the text that
+ * the sender's permissions and allowed_mentions permit. */
 #include "platform/messages/internal.h"
 
 #include "model/fields/ids.h"
@@ -20,10 +20,10 @@ static bool mention_kind_is_allowed(const struct allowed_mentions *allowed, cons
 static void add_mention_once(struct call *call, struct list *ids, snowflake id)
 {
     if (ids->count < MOST && !id_list_contains(ids, id))
-        ids_add(call->arena, ids, id);
+        id_list_add(call->arena, ids, id);
 }
 
-/* Mentions in the text: <@1>, <@!1>, <@&2>, @everyone, @here. */
+/* Users and roles that the text mentions: <@1>, <@!1>, <@&2>, @everyone, @here. */
 struct candidate_mentions {
     struct list users, roles;
     bool everyone;
@@ -54,10 +54,10 @@ static void parse_mentions(struct call *call, struct str s, struct candidate_men
         if (!at)
             return;
         bool bracket = at > s.p && at[-1] == '<';
-        s = str_skip(s, (size_t)(at - s.p));
-        if (str_starts(s, STR("@everyone")) || str_starts(s, STR("@here")))
+        s = str_skip_bytes(s, (size_t)(at - s.p));
+        if (str_starts_with(s, STR("@everyone")) || str_starts_with(s, STR("@here")))
             named->everyone = true;
-        s = str_skip(s, bracket ? parse_mention(call, s, named) : 1);
+        s = str_skip_bytes(s, bracket ? parse_mention(call, s, named) : 1);
     }
 }
 
@@ -102,9 +102,9 @@ static enum err resolve_role_mentions(struct call *call, const struct channel *c
     return OK;
 }
 
-enum err mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
-                          struct str content, const struct allowed_mentions *allowed,
-                          snowflake replied, struct resolved_mentions *ret)
+enum err message_mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
+                                  struct str content, const struct allowed_mentions *allowed,
+                                  snowflake replied, struct resolved_mentions *ret)
 {
     struct candidate_mentions named = { .everyone = false };
     enum err e;

@@ -11,26 +11,26 @@
 enum {
     MESSAGE_MAX_FILES = 10,
     MESSAGE_MAX_FILE = 10 * 1024 * 1024,   /* bytes per file */
-    MESSAGE_MAX_UPLOAD = 32 * 1024 * 1024, /* bytes of all files with the multipart form */
+    MESSAGE_MAX_UPLOAD = 32 * 1024 * 1024, /* bytes of the whole multipart body */
 };
 
-/* An attachment in a request body: an existing one, or the n-th uploaded file. */
-struct attachment_draft {
+/* An attachment in a request body: one that the message has, or the uploaded file files[id]. */
+struct attachment_in_body {
     snowflake id;
     struct opt_str filename, description, title, waveform;
     struct opt_real duration_secs;
     struct opt_bool is_spoiler, is_remix;
-    struct opt_str uploaded_filename; /* name of an earlier upload (cloud_uploads.c) */
+    struct opt_str uploaded_filename; /* name of an earlier upload (cloud_uploads.h) */
 };
 
-/* Users and roles that a message may ping. Absent: everyone it mentions. */
+/* Users and roles that a message may ping. Without this object, all mentions ping. */
 struct allowed_mentions {
     struct opt_list parse;        /* struct str: "users", "roles", "everyone" */
     struct opt_list users, roles; /* snowflakes */
     struct opt_bool replied_user;
 };
 
-struct message_reference_draft {
+struct message_reference_in_body {
     struct opt_int type;
     snowflake message_id;
     struct opt_id channel_id, guild_id;
@@ -38,7 +38,7 @@ struct message_reference_draft {
     struct opt_object forward_only; /* struct forward_selection */
 };
 
-/* Embeds and attachments to forward; absent: the whole message. */
+/* Embeds and attachments to forward. Without this object, the whole message is forwarded. */
 struct forward_selection {
     struct opt_list embed_indices, attachment_ids; /* int64_t, snowflakes */
 };
@@ -49,14 +49,14 @@ struct message_body {
     struct opt_bool tts, enforce_nonce;
     struct opt_list embeds, components, attachments, applied_tags, sticker_ids;
     struct opt_object allowed_mentions, message_reference;
-    struct opt_object poll;  /* struct poll_draft */
-    struct opt_object embed; /* struct embed; older form of `embeds`, see message_body_embeds */
+    struct opt_object poll;  /* struct poll_request */
+    struct opt_object embed; /* struct embed; older form of `embeds` for one embed */
     struct opt_int flags;
 };
 /* Returns the embeds of a body, from the field `embeds` or `embed`. */
 struct opt_list message_body_embeds(const struct message_body *in);
 
-/* Fields of all new messages, for schemas whose struct starts with struct message_body. */
+/* Field types of message bodies, for schemas whose struct starts with struct message_body. */
 extern const struct type type_message_content, type_attachments_in, type_allowed_mentions,
     type_message_reference_in, type_sticker_ids;
 /* clang-format off */
@@ -82,18 +82,18 @@ extern const struct type message_create_body, message_edit_body, webhook_message
 struct message_sender {
     const struct channel *channel;
     uint64_t perms;
-    bool may_use_embeds;     /* bots and webhooks: embeds and components are allowed */
-    bool without_components; /* components are not allowed */
-    bool may_use_stickers;   /* stickers allowed */
-    /* Default if the body has no allowed_mentions; NULL: everyone mentioned is pinged. */
+    bool may_use_embeds;     /* embeds and components are allowed, as for bots and webhooks */
+    bool without_components; /* the sender may not use components */
+    bool may_use_stickers;   /* the sender may use stickers */
+    /* Default if the body has no allowed_mentions; NULL if all mentions ping by default. */
     const struct allowed_mentions *allowed;
-    snowflake user_id, application_id; /* account and app whose emoji may be used; 0: none */
+    snowflake user_id, application_id; /* account and app whose emoji may be used, or 0 */
 };
 
-/* State that the stages of a route with a message body share. */
+/* Data that the stages of a call with a message body pass on to each other. */
 struct message_send_state {
     const struct message_body *in;
-    const struct json_path *here; /* path of `in` in the body; NULL: the whole body */
+    const struct json_path *here; /* path of `in` in the body; NULL if `in` is the body */
     struct list uploads;          /* struct attachment */
 };
 
@@ -102,33 +102,38 @@ static inline struct message_send_state *message_send_state_of(const struct call
     return call_passed_data(call, "message_send_state");
 }
 
-/* Call in the route's .prepare. If files were uploaded, `check` runs before they are stored. */
+/* Prepares a message from the request body. If files were uploaded, `check` runs before they are
+ * stored. Call it in the route's prepare. */
 enum err prepare_message(struct call *call, enum err (*check)(struct call *call));
-/* Prepares a message that is a part of the request body; both pointers must remain valid. */
+/* Prepares a message from the object `in` inside the request body, at the path `here`. Both
+ * pointers must remain valid until the call ends. */
 enum err prepare_nested_message(struct call *call, const struct message_body *in,
                                 const struct json_path *here, enum err (*check)(struct call *call));
 
-/* Checks number and size of the uploaded files. Each attachment that the body names must be
- * uploaded or in the list `present` (struct attachment). */
+/* Checks number and size of the uploaded files. Each attachment in the body must be uploaded or in
+ * the list `present` (struct attachment). */
 enum err check_message_uploads(struct call *call, const struct list *present);
 
 /* Checks that a nonce, given as JSON, is a string of at most 25 characters or an integer. Reports a
  * form error at `nonce` below `here`. */
-void nonce_validate(struct form *form, const struct json_path *here, const struct opt_str *nonce);
-/* Schema check of a new message, for rules across several fields. */
+void message_nonce_validate(struct form *form, const struct json_path *here,
+                            const struct opt_str *nonce);
+/* Validates a new message body as a whole, for rules that involve several fields. */
 void message_body_validate(struct form *form, const struct json_path *here, const void *object);
-/* Schema check of an edit; message_edit checks the rules that depend on the stored message. */
+/* Validates the body of an edit; message_edit checks the rules that depend on the stored
+ * message. */
 void message_patch_validate(struct form *form, const struct json_path *here, const void *object);
 
-/* Builds a draft from a body. Errors: ERR_EMPTY_MESSAGE, form errors, ERR_MISSING_PERMISSIONS. */
-enum err message_draft_from_body(struct call *call, const struct message_sender *from,
-                                 struct message_draft *ret);
-/* Reports a form error for each emoji that the sender may not use, and adds the name to emoji that
- * are given by id. here: path of the body. */
+/* Builds a new message from the request body. Returns ERR_EMPTY_MESSAGE, ERR_MISSING_PERMISSIONS or
+ * form errors. */
+enum err new_message_from_body(struct call *call, const struct message_sender *from,
+                               struct new_message *ret);
+/* Reports a form error for each emoji in components that the sender may not use, and adds the name
+ * to emoji that are given by id. here is the path of the body. */
 enum err components_resolve_emojis(struct call *call, const struct message_sender *from,
                                    const struct json_path *here, const struct list *components);
-/* Edits a message with the fields of the body and emits MESSAGE_UPDATE. A deferred interaction
- * response (flag LOADING) becomes complete and does not count as edited. */
+/* Edits a message with the fields of the body and emits MESSAGE_UPDATE. The edit of a deferred
+ * interaction response clears the flag LOADING and does not set edited_timestamp. */
 enum err message_edit(struct call *call, const struct message_sender *from, struct message *m);
 
 #endif

@@ -1,21 +1,22 @@
-/* messages.h - messages, attachments, pins, mentions, forwards. Invariant: message_create makes
- * every new message, also of webhooks and apps, except imports. Owns the tables messages,
- * attachments and cloud_uploads. May use message_parts/ and below. Start with send.c (POST),
- * draft_from_body.c (body to draft), create.c, show/show.c (row to object). */
+/* messages.h - messages, attachments, pins, mentions, forwards. Invariant: message_create creates
+ * every message, also of webhooks and apps, except imports. The folder owns the tables messages,
+ * attachments and cloud_uploads and may use message_parts/ and the folders below it. Start with
+ * send.c (POST), draft_from_body.c (from body to new message), create.c, show/show.c (from row to
+ * API object). */
 #ifndef PLATFORM_MESSAGES_MESSAGES_H
 #define PLATFORM_MESSAGES_MESSAGES_H
 
 #include "model/message.h"
 #include "platform/accounts/accounts.h"
 
-/* A message to be created. Zero means absent, empty or the default. */
-struct message_draft {
-    snowflake id; /* 0: message_create generates an id */
+/* A message to be created. A field that is zero is absent, empty or has its default. */
+struct new_message {
+    snowflake id; /* 0 if message_create shall generate an id */
     const struct channel *channel;
     int64_t type, flags;
     const struct user *author;   /* the account that is displayed as the author */
-    const struct member *member; /* the author's guild member; NULL: read from the store, if any */
-    snowflake webhook_id;        /* id of the webhook, or of an interaction's application */
+    const struct member *member; /* the author as a member; if NULL, message_create reads it */
+    snowflake webhook_id; /* id of the webhook, or of the app whose interaction response this is */
     struct opt_str webhook_name, webhook_avatar;
     snowflake application_id;
     struct str content;
@@ -24,49 +25,50 @@ struct message_draft {
     struct list mentions, mention_roles;              /* snowflakes */
     struct opt_str nonce;                             /* JSON string or number */
     struct opt_str interaction, interaction_metadata; /* JSON */
-    struct opt_str call;                              /* JSON, for MESSAGE_CALL */
+    struct opt_str call; /* JSON of the call, for system messages of the type CALL */
     const struct message_reference *message_reference;
-    struct list attachments;      /* struct attachment, bytes already stored */
-    const struct poll *poll;      /* NULL: none */
+    struct list attachments;      /* struct attachment; the files are already stored */
+    const struct poll *poll;      /* NULL if the message has no poll */
     struct opt_str sticker_items; /* JSON */
     struct opt_str snapshot;      /* JSON of the forwarded message, see forwards.c */
     struct list snapshot_files;   /* struct attachment */
-    snowflake ephemeral_for;      /* MESSAGE_EPHEMERAL: account that sees it besides the author */
+    snowflake ephemeral_for; /* account that sees an ephemeral message in addition to the author */
 };
 
-/* Make a text-only message, and the JSON for its column messages.shown (.p NULL: none), for code
- * that inserts message rows directly. */
+/* For code that inserts message rows directly: make a text-only message, and the precomputed JSON
+ * for its column messages.shown (p is NULL if the message has none). */
 struct message message_make_text_only(snowflake id, snowflake channel_id, snowflake author_id,
                                       struct str content);
 struct str message_precompute_json(struct arena *arena, const struct message *m);
 
-/* Inserts the message and emits MESSAGE_CREATE to everyone who can view the channel. Opens a
- * private channel again that a recipient closed (CHANNEL_CREATE); unarchives a thread. Checks no
- * permissions. */
-enum err message_create(struct call *call, const struct message_draft *draft, struct message *ret);
+/* Inserts the message and emits MESSAGE_CREATE to everyone who can view the channel. Unarchives a
+ * thread. Returns a private channel to the channel lists of its recipients (CHANNEL_CREATE). Checks
+ * no permissions. */
+enum err message_create(struct call *call, const struct new_message *draft, struct message *ret);
 
-/* Creates a system message (types 1, 2 …). mentioned: the user that the message is about, or 0. */
+/* Creates a system message of this type. mentioned is the user whom the message mentions, or 0. */
 enum err message_create_system(struct call *call, const struct channel *c, enum message_type type,
                                snowflake author, snowflake mentioned, struct str content);
 
-/* Reads a message as in replies. ERR_UNKNOWN_MESSAGE, also if it is ephemeral for another user. */
+/* Reads a message with all fields of replies. Returns ERR_UNKNOWN_MESSAGE also if the message is
+ * ephemeral for another user. */
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret);
 /* Call after writing a reply with messages. For a bot without the MESSAGE_CONTENT intent, removes
  * the content of guild messages that the bot did not write and that do not mention the bot. */
 enum err messages_hide_content_from_bot(struct call *call);
 /* Reads a message, also if the message is ephemeral for another user. */
-enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowflake id,
-                                struct message *ret);
+enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, snowflake id,
+                                     struct message *ret);
 
-/* Reads a message that a search or list returned, in a channel that the caller may read. Without
- * reactions. */
+/* Reads a message by its id alone, without reactions, unless it is ephemeral. The caller must be
+ * allowed to read the channel. */
 enum err message_find_public(struct call *call, snowflake id, struct message *ret);
 
 /* Updates content, embeds, components, flags, mentions and edited_timestamp of a message and emits
  * MESSAGE_UPDATE. */
 enum err message_save_and_emit(struct call *call, const struct channel *c, struct message *m);
 
-/* Sets (shown) or clears the flag that the message has a thread, and emits MESSAGE_UPDATE. */
+/* Sets the message flag HAS_THREAD if `shown` is true, else clears it, and emits MESSAGE_UPDATE. */
 enum err message_set_thread_flag(struct call *call, const struct channel *c, struct message *m,
                                  bool shown);
 
@@ -78,36 +80,38 @@ enum err message_delete_without_event(struct call *call, const struct message *m
 enum err messages_delete_bulk(struct call *call, const struct channel *c, const struct list *ids);
 
 /* Schedules the job that deletes all messages of an account in steps. */
-enum err messages_schedule_purge(struct call *call, snowflake author_id);
+enum err messages_schedule_purge_of_account(struct call *call, snowflake author_id);
 struct message_purge_progress {
     bool is_running;
-    int64_t handled;   /* number of messages deleted so far */
-    snowflake next_id; /* messages with smaller ids are deleted */
+    int64_t handled;   /* number of messages that were deleted so far */
+    snowflake next_id; /* all messages of the account with smaller ids are deleted */
 };
 enum err messages_purge_read_progress(struct tx *tx, snowflake author_id,
                                       struct message_purge_progress *ret);
 
 /* Removes an attachment from all messages of all channels and deletes the file. Deletes a message
- * that shows nothing else or that is a forward. Changes at most MAX_FILE_REMOVALS messages per
- * call; *ret_more: more remain. ERR_NOT_FOUND: no message has the attachment. */
+ * that has no other content or that is a forward. Changes at most MAX_FILE_REMOVALS messages per
+ * call; *ret_more is true if more remain. Returns ERR_NOT_FOUND if no message has the
+ * attachment. */
 enum { MAX_FILE_REMOVALS = 50 };
-enum err message_remove_file_everywhere(struct call *call, snowflake attachment_id,
-                                        int64_t *ret_messages, bool *ret_more);
+enum err attachment_remove_from_all_messages(struct call *call, snowflake attachment_id,
+                                             int64_t *ret_messages, bool *ret_more);
 
-struct checked_text;
-/* Applies auto moderation to a text, if the guild has rules for the caller. .refused: a rule blocks
- * the text, and the call already has its reply. */
-enum err message_check_automod(struct call *call, struct checked_text *about);
-/* Applies the remaining auto moderation actions after the text was stored as message `id`. */
-enum err message_apply_automod(struct call *call, struct checked_text *about, snowflake id);
+struct automod_text;
+/* Applies AutoMod to a text if the guild has rules for the caller. If a rule blocks the text, sets
+ * about->refused, and the call already has its reply. */
+enum err message_check_automod(struct call *call, struct automod_text *about);
+/* Executes the remaining AutoMod actions after the text was stored as message `id`. */
+enum err message_apply_automod(struct call *call, struct automod_text *about, snowflake id);
 
 extern const struct domain messages_domain;
-extern const struct domain attachments_domain; /* routes without the API prefix: /attachments */
+extern const struct domain attachments_domain; /* routes /attachments, without API prefix */
 extern const struct domain cloud_uploads_domain, refresh_urls_domain;
-extern const struct domain upload_slots_domain; /* routes without the API prefix: /uploads */
-extern const struct world_parts messages_world;
+extern const struct domain upload_slots_domain; /* routes /uploads, without API prefix */
+extern const struct world_file_fields messages_world;
 
-/* SQL of deletion rules: ids of the next messages to delete, and a condition on their rows. */
+/* SQL for deletion rules of a channel $1: the ids of the next $2 messages to delete, and a
+ * condition that selects rows of other tables that refer to these messages. */
 #define NEXT_DELETED_MESSAGES "select id from messages where channel_id = $1 order by id limit $2"
 #define OF_DELETED_MESSAGES   "message_id in (" NEXT_DELETED_MESSAGES ")"
 

@@ -43,26 +43,33 @@ static void emit_channel_pins_update(struct call *call, const struct channel *c,
     if (!channel_is_private(c->type))
         p.guild_id = opt_id_or_null(c->guild_id.value);
     if (pinned)
-        p.last_pin_timestamp = opt_int_of(clock_us());
-    call_emit(call, EVENT_CHANNEL_PINS_UPDATE, to_channel_viewers(c), &changed_schema, &p);
+        p.last_pin_timestamp = opt_int_given(clock_us());
+    call_emit(call, EVENT_CHANNEL_PINS_UPDATE, audience_of_channel(c), &changed_schema, &p);
+}
+
+static enum err read_pins(struct call *call, struct list *ret)
+{
+    struct list authors;
+
+    *ret = (struct list){ 0 };
+    if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
+        return OK;
+    enum err e = messages_read_pinned(call->tx, call->target.channel->id, ret, &authors);
+    return e ? e : messages_read_details_with_users(call, ret, &authors);
 }
 
 /* GET /channels/{channel.id}/pins: pinned messages, newest first. */
 enum err list_pins(struct call *call)
 {
-    struct list out = { 0 };
-    enum err e = OK;
+    struct list out;
+    enum err e = read_pins(call, &out);
 
-    if (call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY))
-        e = message_read_pins(call->tx, call->target.channel->id, &out);
     if (!e)
-        e = messages_read_details(call, &out);
-    if (!e)
-        e = call_reply(call, &out);
+        e = call_reply_object(call, &out);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- paginated list --------------------------------------------------------------------- */
+/* --- paginated list of pins ---------------------------------------------------------- */
 
 struct pins_query {
     struct opt_int before;
@@ -126,18 +133,15 @@ static int compare_pins(const void *one, const void *two)
     return a->message->id < b->message->id ? 1 : -1;
 }
 
-/* GET /channels/{channel.id}/messages/pins: sorts in memory; a channel has at most 250 pins. */
+/* GET /channels/{channel.id}/messages/pins. Sorts in memory, because a channel has at most 250
+ * pins. */
 enum err list_pins_page(struct call *call)
 {
     const struct pins_query *q = call->query;
-    struct list messages = { 0 };
+    struct list messages;
     struct pins_page page = { 0 };
-    enum err e = OK;
+    enum err e = read_pins(call, &messages);
 
-    if (call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY))
-        e = message_read_pins(call->tx, call->target.channel->id, &messages);
-    if (!e)
-        e = messages_read_details(call, &messages);
     if (e)
         return e;
     for (size_t i = 0; i < messages.count; i++) {
@@ -153,19 +157,19 @@ enum err list_pins_page(struct call *call)
     page.has_more = page.items.count > (size_t)q->limit;
     if (page.has_more)
         page.items.count = (size_t)q->limit;
-    e = call_reply(call, &page);
+    e = call_reply_object(call, &page);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- pin and unpin ---------------------------------------------------------------------- */
+/* --- pinning and unpinning ----------------------------------------------------------- */
 
 /* Creates the system message that names the user who pinned the message. */
 static enum err create_pin_message(struct call *call, const struct channel *c, snowflake id)
 {
     struct message_reference ref = { .message_id = opt_id_or_null(id), .channel_id = c->id };
-    struct message_draft draft = { .channel = c,
-                                   .type = MESSAGE_CHANNEL_PINNED_MESSAGE,
-                                   .message_reference = &ref };
+    struct new_message draft = { .channel = c,
+                                 .type = MESSAGE_CHANNEL_PINNED_MESSAGE,
+                                 .message_reference = &ref };
     struct message said;
     struct user author;
     enum err e = user_find(call->tx, call->caller->id, &author);

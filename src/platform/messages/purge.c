@@ -16,21 +16,23 @@
 enum { MOST_IN_ONE_EVENT = 100 };
 
 struct purge_progress {
-    snowflake guild_id, author_id; /* guild_id 0: all guilds and private channels */
+    snowflake guild_id, author_id; /* guild_id is 0 for all guilds and private channels */
     snowflake from, until;         /* range of message ids: [from, until) */
-    int64_t handled;               /* number of messages so far; counted only if guild_id is 0 */
+    int64_t handled;               /* number of deleted messages; counted only if guild_id is 0 */
 };
 
 struct authored_message {
     snowflake id, channel_id;
 };
 
-/* Messages of other guilds count towards the limit of a step, because reading them costs, too. */
+/* Reads messages of the author in any guild: messages of other guilds count towards the limit,
+ * because reading them takes time, too. */
 static const char READ_AUTHORED[] =
     "select m.id, m.channel_id, c.guild_id from messages m join channels c on c.id = m.channel_id "
     "where m.author_id = $1 and m.id >= $2 and m.id < $3 order by m.id limit $4";
 
-/* Reads messages of the guild. *room: maximum number to read; reduced by the number read. */
+/* Reads the author's messages in the guild. *room is the maximum number to read, and is reduced by
+ * the number read. */
 static enum err read_authored_messages(struct call *call, struct purge_progress *p, int64_t *room,
                                        struct list *ret)
 {
@@ -71,7 +73,7 @@ static enum err delete_authored_messages(struct call *call, const struct list *a
         snowflake where = w->channel_id;
 
         for (; w < end && w->channel_id == where && ids.count < MOST_IN_ONE_EVENT; w++)
-            ids_add(call->arena, &ids, w->id);
+            id_list_add(call->arena, &ids, w->id);
         e = channel_find(call->tx, where, &channel);
         if (!e)
             e = messages_delete_bulk(call, &channel, &ids);
@@ -87,8 +89,8 @@ static enum err schedule_next_purge_step(struct call *call, const struct purge_p
         str_printf(call->arena, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64,
                    p->guild_id, p->author_id, p->from, p->until, p->handled);
 
-    return p->guild_id ? job_schedule(call, &message_purge, snowflake_new(), clock_us(), data)
-                       : job_schedule(call, &account_purge, p->author_id, clock_us(), data);
+    return p->guild_id ? job_schedule(call, &message_purge_job, snowflake_new(), clock_us(), data)
+                       : job_schedule(call, &account_purge_job, p->author_id, clock_us(), data);
 }
 
 static enum err run_purge_step(struct call *call, struct purge_progress *p, int64_t *room)
@@ -113,7 +115,7 @@ enum err purge_messages_of_user(struct call *call, const struct member_ban *ban)
     return run_purge_step(call, &p, ban->room);
 }
 
-/* Parses the data of a job. Jobs of older versions have no counter. */
+/* Parses the data of a purge job. Jobs of older versions have no number of deleted messages. */
 static bool parse_purge_job(struct str data, struct purge_progress *ret)
 {
     struct str guild = str_cut(&data, ' '), author = str_cut(&data, ' '),
@@ -133,13 +135,13 @@ static enum err run_message_purge_job(struct call *call, const struct job *job)
     return parse_purge_job(job->data, &p) ? run_purge_step(call, &p, &room) : OK;
 }
 
-const struct job_kind message_purge = {
+const struct job_kind message_purge_job = {
     .name = "message-purge",
     .doc = "Deletes the messages of a banned member.",
     .run = run_message_purge_job,
 };
 
-/* --- all messages of an account --------------------------------------------------------- */
+/* --- deleting all messages of an account --------------------------------------------- */
 
 static enum err run_account_purge_job(struct call *call, const struct job *job)
 {
@@ -155,13 +157,13 @@ static enum err run_account_purge_job(struct call *call, const struct job *job)
     return e;
 }
 
-const struct job_kind account_purge = {
+const struct job_kind account_purge_job = {
     .name = "account-purge",
     .doc = "Deletes all messages of an account, after an operator command.",
     .run = run_account_purge_job,
 };
 
-enum err messages_schedule_purge(struct call *call, snowflake author_id)
+enum err messages_schedule_purge_of_account(struct call *call, snowflake author_id)
 {
     struct purge_progress p = { 0, author_id, 0, snowflake_from_ms(clock_us() / 1000 + 1), 0 };
 

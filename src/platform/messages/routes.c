@@ -9,8 +9,6 @@
 
 enum { BULK_DAYS = 14, BULK_LEAST = 2, BULK_MOST = 100 };
 
-/* --- read ------------------------------------------------------------------------------- */
-
 struct page_query {
     struct opt_id around, before, after;
     int64_t limit;
@@ -39,7 +37,7 @@ static enum err read_and_reply_page(struct call *call, const struct message_page
         e = message_page_read_authors(call->tx, call->target.channel->id, page, &authors);
     if (!e)
         e = messages_read_details_with_users(call, &out, &authors);
-    if (e || page_cache_store_and_reply(call, page, &out, &e))
+    if (e || message_page_cache_store_and_reply(call, page, &out, &e))
         return e;
     e = messages_add_viewer_fields(call, &out);
     if (e)
@@ -57,41 +55,35 @@ static struct message_page requested_page(const struct call *call)
     return (struct message_page){ q->before.value, q->after.value, q->around.value, q->limit };
 }
 
-static enum err prefetch_messages(struct call *call)
-{
-    struct message_page page = requested_page(call);
-
-    message_page_prefetch(call->tx, call_path_id(call, "channel.id"), &page);
-    return OK;
-}
-
 /* GET /channels/{channel.id}/messages: newest first; empty without READ_MESSAGE_HISTORY. */
 static enum err list_messages(struct call *call)
 {
     struct message_page page = requested_page(call);
 
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        return call_reply(call, &(struct list){ 0 });
-    const struct cached_page *cached = page_cache_find(call->tx, call->target.channel->id, &page);
-    enum err e = cached ? page_cache_reply(call, cached) : read_and_reply_page(call, &page);
+        return call_reply_object(call, &(struct list){ 0 });
+    const struct cached_message_page *cached =
+        message_page_cache_find(call->tx, call->target.channel->id, &page);
+    enum err e = cached ? message_page_cache_reply(call, cached) : read_and_reply_page(call, &page);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
 static enum err check_read_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
 }
 
 /* GET /channels/{channel.id}/messages/{message.id} */
 static enum err get_message(struct call *call)
 {
-    enum err e = call_reply(call, call->target.message);
+    enum err e = call_reply_object(call, call->target.message);
 
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- greetings ------------------------------------------------------------------------ */
+/* --- POST /channels/{channel.id}/greet ----------------------------------------------- */
 
 static const struct type type_one_sticker = {
     .kind = KIND_ARRAY, .min = 1, .max = 1, .of = &type_id, .doc = "A sticker of a sticker pack"
@@ -118,9 +110,8 @@ static enum err send_greeting(struct call *call)
     return ERR_INVALID_STICKER;
 }
 
-/* --- edit ------------------------------------------------------------------------------- */
-
-/* A bot is the author of its interaction replies; their webhook id is the application id. */
+/* True for the author. A bot is the author of its interaction replies, whose webhook id is the id
+ * of its app. */
 static bool caller_is_author(const struct call *call)
 {
     const struct message *m = call->target.message;
@@ -130,7 +121,7 @@ static bool caller_is_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* Allows moderators too; check_edited_fields then limits them to the flags. */
+/* Moderators pass, too; check_edited_fields then allows them to change only the flags. */
 static enum err check_edit_permission(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);
@@ -151,10 +142,10 @@ static enum err check_edited_fields(struct call *call)
     bool more = in->content.given || message_body_embeds(in).given || in->components.given ||
                 in->attachments.given || in->allowed_mentions.given || in->poll.given == GIVEN;
 
-    if (!caller_is_author(call) && (more || count_uploads(call)))
+    if (!caller_is_author(call) && (more || count_uploaded_files(call)))
         return ERR_NOT_AUTHOR;
-    if (count_uploads(call) && !(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+    if (count_uploaded_files(call) && !(call->target.permissions & PERMISSION(ATTACH_FILES)))
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     return check_message_uploads(call, &call->target.message->attachments);
 }
 
@@ -172,7 +163,7 @@ static enum err edit_message(struct call *call)
                                    .user_id = call->caller->id,
                                    .application_id = call->caller->application_id };
     const struct message_body *in = call->body;
-    struct checked_text judged = { .channel = from.channel, .edited = true };
+    struct automod_text judged = { .channel = from.channel, .edited = true };
     enum err e = require_thread_open(call->target.channel, call->target.permissions);
 
     if (!e)
@@ -187,11 +178,9 @@ static enum err edit_message(struct call *call)
     if (!e)
         e = message_apply_automod(call, &judged, call->target.message->id);
     if (!e)
-        e = call_reply(call, call->target.message);
+        e = call_reply_object(call, call->target.message);
     return e ? e : messages_hide_content_from_bot(call);
 }
-
-/* --- delete ----------------------------------------------------------------------------- */
 
 static enum err check_delete_permission(struct call *call)
 {
@@ -260,7 +249,7 @@ static void add_id_once(struct call *call, struct list *ids, snowflake id)
     for (size_t i = 0; i < ids->count; i++)
         if (((snowflake *)ids->items)[i] == id)
             return;
-    ids_add(call->arena, ids, id);
+    id_list_add(call->arena, ids, id);
 }
 
 /* POST /channels/{channel.id}/messages/bulk-delete */
@@ -287,9 +276,7 @@ static enum err bulk_delete_messages(struct call *call)
                                     &options, (struct list){ 0 });
 }
 
-/* --- routes ----------------------------------------------------------------------------- */
-
-/* Resolves {message.id}: a message of the channel in the path. */
+/* Resolves {message.id} to a message of the channel in the path. */
 static enum err resolve_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
@@ -297,7 +284,7 @@ static enum err resolve_message(struct call *call)
     return message_find(call, call->target.channel->id, call_path_id(call, "message.id"), m);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "message.id",
         .field = "message_id",
@@ -307,7 +294,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* Routes that pin and unpin, used for an old and a new path. */
+/* Fields of the routes that pin and unpin, for the old and the new paths. */
 /* clang-format off */
 #define PIN_ROUTES(path_, pin_, unpin_)                                                            \
     {                                                                                              \
@@ -344,7 +331,6 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &page_query,
         .reply = &type_messages,
-        .prefetch = prefetch_messages,
         .handle = list_messages,
     },
     {
@@ -371,7 +357,6 @@ static const struct route routes[] = {
             (const enum event[]){ EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, AUTOMOD_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_create_message,
-        .prefetch = prefetch_create_message,
         .admit = check_send_permission,
         .handle = create_message,
     },
@@ -447,7 +432,7 @@ static const struct route routes[] = {
         .handle = list_pins,
     },
     PIN_ROUTES("/channels/{channel.id}/pins/{message.id}", "pin_message", "unpin_message"),
-    /* The newer paths of the three pin routes. */
+    /* Routes of pins with the newer paths. */
     {
         .method = GET,
         .path = "/channels/{channel.id}/messages/pins",
@@ -469,12 +454,12 @@ const struct domain messages_domain = {
     .routes = routes,
     .world = &messages_world,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &message_purge, &account_purge, NULL },
-    .hooks = &(const struct hooks){ .member_add_emitted = send_member_join_message,
-                                    .member_admitted = send_member_join_message,
-                                    .member_banned = purge_messages_of_user,
-                                    .group_changed = send_group_change_message,
-                                    .recipient_joined = send_recipient_add_message,
-                                    .recipient_left = send_recipient_remove_message },
+    .jobs = (const struct job_kind *const[]){ &message_purge_job, &account_purge_job, NULL },
+    .hooks = &(const struct hook_listeners){ .member_add_emitted = send_member_join_message,
+                                             .member_admitted = send_member_join_message,
+                                             .member_banned = purge_messages_of_user,
+                                             .group_changed = send_group_change_message,
+                                             .recipient_joined = send_recipient_add_message,
+                                             .recipient_left = send_recipient_remove_message },
     .deletions = message_deletions,
 };

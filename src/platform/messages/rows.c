@@ -20,7 +20,7 @@ static void decode_ids(struct tx *tx, struct str json, struct list *ret)
     void *list;
 
     if (json.n <= 2)
-        return; /* "[]", as in most messages */
+        return; /* the JSON is "[]", as in most messages */
     if (schema_decode(&type_ids, json, &form, &list) == OK)
         *ret = *(struct list *)list;
 }
@@ -28,7 +28,7 @@ static void decode_ids(struct tx *tx, struct str json, struct list *ret)
 static struct str encode_ids(struct tx *tx, const struct list *ids)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 64 * 1024);
     schema_encode(&j, &type_ids, ids);
@@ -42,7 +42,7 @@ static void decode_mentions(struct tx *tx, struct str json, struct list *ret)
 
     decode_ids(tx, json, &ids);
     for (size_t i = 0; i < ids.count; i++) {
-        struct mention *m = list_append(tx_arena(tx), ret, sizeof *m);
+        struct mentioned_user *m = list_append(tx_arena(tx), ret, sizeof *m);
 
         m->user.id = ((snowflake *)ids.items)[i];
     }
@@ -53,7 +53,7 @@ static struct str encode_mentions(struct tx *tx, const struct list *mentions)
     struct list ids = { 0 };
 
     for (size_t i = 0; i < mentions->count; i++)
-        ids_add(tx_arena(tx), &ids, ((struct mention *)mentions->items)[i].user.id);
+        id_list_add(tx_arena(tx), &ids, ((struct mentioned_user *)mentions->items)[i].user.id);
     return encode_ids(tx, &ids);
 }
 
@@ -92,7 +92,7 @@ static void message_from_row(const struct rows *r, void *ret)
         .author_id = row_id(r, 2),
         .type = row_int(r, 3),
         .content = row_text(r, 4),
-        .timestamp = snowflake_ms(row_id(r, 0)) * 1000,
+        .timestamp = snowflake_to_ms(row_id(r, 0)) * 1000,
         .edited_timestamp = row_optional_int(r, 5),
         .tts = row_bool(r, 6),
         .mention_everyone = row_bool(r, 7),
@@ -151,7 +151,7 @@ enum err message_public_row_read(struct tx *tx, snowflake id, struct message *re
     return e;
 }
 
-/* --- pages ---------------------------------------------------------------------------- */
+/* --- pages of a channel's messages ---------------------------------------------------- */
 
 #define PAGE_COLUMNS "id, channel_id, author_id, shown, reacted, reactions"
 
@@ -171,13 +171,13 @@ static const char AUTHORS_AFTER[] = AUTHORS_OF(OF_CHANNEL_AFTER);
 
 /* A page consists of one range of messages, or of two around a message. */
 struct page_range {
-    bool newer; /* true: messages newer than `from`; false: older */
+    bool newer; /* true for messages newer than `from`, false for older ones */
     snowflake from;
     int64_t limit;
 };
 
-/* Splits the page around a message: the first range has the message and the newer ones, half of the
- * page rounded up; the second has the older ones. */
+/* Splits a page around a message into two ranges: the message and newer ones (half of the page,
+ * rounded up), and older ones. Other pages have one range. */
 static size_t split_page_into_ranges(const struct message_page *page, struct page_range ret[2])
 {
     int64_t newer = (page->limit + 1) / 2;
@@ -279,19 +279,6 @@ enum err message_page_read(struct tx *tx, snowflake channel_id, const struct mes
     return e ? e : read_messages_without_json(tx, channel_id, ret);
 }
 
-void message_page_prefetch(struct tx *tx, snowflake channel_id, const struct message_page *page)
-{
-    struct page_range s[2];
-    size_t count = split_page_into_ranges(page, s);
-
-    for (size_t i = 0; i < count; i++) {
-        tx_prefetch(tx, s[i].newer ? SQL(PAGE_AFTER) : SQL(PAGE_BEFORE),
-                    BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
-        tx_prefetch(tx, s[i].newer ? SQL(AUTHORS_AFTER) : SQL(AUTHORS_BEFORE),
-                    BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
-    }
-}
-
 static void author_from_row(const struct rows *r, void *ret)
 {
     partial_user_from_row(r, 0, ret);
@@ -322,13 +309,21 @@ enum err message_read_newest(struct tx *tx, snowflake channel_id, struct list *r
                         message_from_row, ret);
 }
 
-static const char PINS[] = "select " MESSAGE_COLUMNS
-                           " from messages where channel_id = $1 and pinned = 1 order by id desc";
+#define PINNED " from messages where channel_id = $1 and pinned = 1"
+static const char PINS[] = "select " MESSAGE_COLUMNS PINNED " order by id desc";
+static const char PIN_AUTHORS[] = AUTHORS_OF(PINNED);
 
-enum err message_read_pins(struct tx *tx, snowflake channel_id, struct list *ret)
+enum err messages_read_pinned(struct tx *tx, snowflake channel_id, struct list *ret,
+                              struct list *ret_authors)
 {
-    return tx_read_list(tx, PINS, BIND(v_id(channel_id)), sizeof(struct message), message_from_row,
-                        ret);
+    enum err e = tx_read_list(tx, PINS, BIND(v_id(channel_id)), sizeof(struct message),
+                              message_from_row, ret);
+
+    *ret_authors = (struct list){ 0 };
+    if (e || !tx_needs_round_trips(tx))
+        return e;
+    return tx_read_list(tx, PIN_AUTHORS, BIND(v_id(channel_id)), sizeof(struct user),
+                        author_from_row, ret_authors);
 }
 
 static const char COUNT_PINS[] =
@@ -336,13 +331,7 @@ static const char COUNT_PINS[] =
 
 enum err message_count_pins(struct tx *tx, snowflake channel_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_PINS, BIND(v_id(channel_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_PINS, BIND(v_id(channel_id)), ret);
 }
 
 static const char FIND_NONCE[] =
@@ -362,8 +351,6 @@ enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake au
         *ret = found ? row_id(&row, 0) : 0;
     return e;
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static struct value precomputed_json_value(struct tx *tx, const struct message *m)
 {
@@ -438,7 +425,7 @@ enum err message_row_delete(struct tx *tx, snowflake id)
     return tx_exec(tx, "delete from messages where id = $1", BIND(v_id(id)), NULL);
 }
 
-/* --- attachments ------------------------------------------------------------------------ */
+/* --- rows of attachments ------------------------------------------------------------- */
 
 #define FILE_COLUMNS       "id, filename, description, content_type, size, width, height"
 #define ATTACHMENT_COLUMNS FILE_COLUMNS ", file_id, snapshot, title, duration_secs, waveform, flags"
@@ -509,14 +496,14 @@ static const char USED_ELSEWHERE[] =
 enum err attachment_release_file(struct call *call, const struct attachment *a)
 {
     snowflake file = a->file_id ? a->file_id : a->id;
-    struct rows row;
     bool used = false;
-    enum err e = tx_one(call->tx, USED_ELSEWHERE, BIND(v_id(file), v_id(a->id)), &row, &used);
+    enum err e = tx_exists(call->tx, USED_ELSEWHERE, BIND(v_id(file), v_id(a->id)), &used);
 
     return e || used ? e : attachment_delete_file(call, file);
 }
 
-/* Files of command options, modals and applications have attachment URLs, too. */
+/* Finds attachments of messages, and files of command options, modals and applications, which have
+ * the same kind of URL. */
 static const char FIND_ATTACHMENT[] =
     "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2 union all "
     "select " FILE_COLUMNS

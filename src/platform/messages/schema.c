@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "json/read.h"
 
-/* --- mentions ------------------------------------------------------------------------- */
+/* --- allowed mentions ----------------------------------------------------------------- */
 
 static const struct choice mention_kinds[] = {
     { 0, "users", "USERS", "People" },
@@ -50,7 +50,7 @@ static const struct schema allowed_schema = {
     .doc = "Users and roles that a message may ping.",
 };
 
-/* --- references, files ---------------------------------------------------------------- */
+/* --- message references, attachments ------------------------------------------------- */
 
 static const struct choice reference_types[] = {
     { REFERENCE_REPLY, NULL, "DEFAULT", "A reply" },
@@ -77,22 +77,22 @@ static const struct schema only_schema = {
 static const struct type type_only = { .kind = KIND_OBJECT, .schema = &only_schema };
 
 static const struct field reference_fields[] = {
-    { FIELD(struct message_reference_draft, type), .type = &type_reference_type,
+    { FIELD(struct message_reference_in_body, type), .type = &type_reference_type,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct message_reference_draft, message_id), .type = &type_id },
-    { FIELD(struct message_reference_draft, channel_id), .type = &type_id,
+    { FIELD(struct message_reference_in_body, message_id), .type = &type_id },
+    { FIELD(struct message_reference_in_body, channel_id), .type = &type_id,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct message_reference_draft, guild_id), .type = &type_id,
+    { FIELD(struct message_reference_in_body, guild_id), .type = &type_id,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct message_reference_draft, fail_if_not_exists), .type = &type_bool,
+    { FIELD(struct message_reference_in_body, fail_if_not_exists), .type = &type_bool,
       .flags = OPTIONAL | NULLABLE, .fallback = true },
-    { FIELD(struct message_reference_draft, forward_only), .type = &type_only,
+    { FIELD(struct message_reference_in_body, forward_only), .type = &type_only,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema reference_schema = {
     .name = "MessageReferenceDraft",
-    .size = sizeof(struct message_reference_draft),
+    .size = sizeof(struct message_reference_in_body),
     .fields = reference_fields,
     .doc = "The message to reply to or to forward.",
 };
@@ -115,33 +115,32 @@ static const struct string_rule rule_base64 = { is_base64, FORM_CHOICES, "Not ba
 static const struct type type_waveform = { .kind = KIND_STRING, .rule = &rule_base64, .max = 400 };
 static const struct type type_duration = { .kind = KIND_REAL, .min = 0, .max = 24 * 3600 };
 static const struct field attachment_fields[] = {
-    { FIELD(struct attachment_draft, id), .type = &type_id,
+    { FIELD(struct attachment_in_body, id), .type = &type_id,
       .doc = "Id of an existing attachment, or the n of files[n]" },
-    { FIELD(struct attachment_draft, filename), .type = &type_filename,
+    { FIELD(struct attachment_in_body, filename), .type = &type_filename,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_draft, description), .type = &type_description,
+    { FIELD(struct attachment_in_body, description), .type = &type_description,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_draft, title), .type = &type_description,
+    { FIELD(struct attachment_in_body, title), .type = &type_description,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_draft, duration_secs), .type = &type_duration,
+    { FIELD(struct attachment_in_body, duration_secs), .type = &type_duration,
       .flags = OPTIONAL | NULLABLE, .doc = "Of a voice message" },
-    { FIELD(struct attachment_draft, waveform), .type = &type_waveform,
+    { FIELD(struct attachment_in_body, waveform), .type = &type_waveform,
       .flags = OPTIONAL | NULLABLE, .doc = "Of a voice message, base64" },
-    { FIELD(struct attachment_draft, is_spoiler), .type = &type_bool,
+    { FIELD(struct attachment_in_body, is_spoiler), .type = &type_bool,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_draft, is_remix), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_draft, uploaded_filename), .type = &type_uploaded,
+    { FIELD(struct attachment_in_body, is_remix), .type = &type_bool,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_in_body, uploaded_filename), .type = &type_uploaded,
       .flags = OPTIONAL | NULLABLE, .doc = "Name of a file that was uploaded before" },
     { 0 },
 };
 static const struct schema attachment_in_schema = {
     .name = "AttachmentDraft",
-    .size = sizeof(struct attachment_draft),
+    .size = sizeof(struct attachment_in_body),
     .fields = attachment_fields,
     .doc = "Properties of an attachment.",
 };
-
-/* --- the bodies ----------------------------------------------------------------------- */
 
 const struct type type_message_content = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 2000, .doc = "Text"
@@ -186,7 +185,8 @@ static bool is_nonce(struct str json, struct arena *arena)
     }
 }
 
-void nonce_validate(struct form *form, const struct json_path *here, const struct opt_str *nonce)
+void message_nonce_validate(struct form *form, const struct json_path *here,
+                            const struct opt_str *nonce)
 {
     struct json_path at = json_path_key(here, STR("nonce"));
 
@@ -195,7 +195,8 @@ void nonce_validate(struct form *form, const struct json_path *here, const struc
                        "A nonce has at most %d characters or is an integer.", MOST_NONCE);
 }
 
-/* Some client libraries send the same embed in both fields; `embeds` wins unless it is empty. */
+/* Some client libraries send the same embed in `embed` and `embeds`; `embeds` is used unless it is
+ * empty. */
 struct opt_list message_body_embeds(const struct message_body *in)
 {
     struct list one = { .items = in->embed.value, .count = in->embed.given == GIVEN };
@@ -210,7 +211,7 @@ static void check_embeds(struct form *form, const struct json_path *here,
 {
     struct opt_list embeds = message_body_embeds(in);
 
-    embeds_validate(form, here, &embeds);
+    message_embeds_validate(form, here, &embeds);
 }
 
 void message_body_check_components_v2(struct form *form, const struct json_path *here,
@@ -221,7 +222,7 @@ void message_body_check_components_v2(struct form *form, const struct json_path 
                      poll = json_path_key(here, STR("poll")),
                      stickers = json_path_key(here, STR("sticker_ids"));
 
-    components_validate(form, here, &in->components, only_components);
+    message_components_validate(form, here, &in->components, only_components);
     if (!only_components)
         return;
     if (in->content.given == GIVEN && in->content.value.n)
@@ -246,7 +247,7 @@ void message_body_validate(struct form *form, const struct json_path *here, cons
 {
     const struct message_body *in = object;
 
-    nonce_validate(form, here, &in->nonce);
+    message_nonce_validate(form, here, &in->nonce);
     check_embeds(form, here, in);
     message_body_check_components_v2(
         form, here, in, in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2);

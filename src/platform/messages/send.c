@@ -11,13 +11,13 @@
 
 enum { NONCE_LIFE_MS = 5 * 60 * 1000 };
 
-/* Requires SEND_MESSAGES; recipients of private channels always have it. */
+/* Requires SEND_MESSAGES, which recipients of private channels always have. */
 enum err check_send_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(SEND_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(SEND_MESSAGES)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
 }
-
-/* --- channels that accept no messages --------------------------------------------------- */
 
 static enum err check_channel_accepts_message(struct call *call, const struct channel *c)
 {
@@ -26,17 +26,15 @@ static enum err check_channel_accepts_message(struct call *call, const struct ch
     if (!channel_accepts_messages(c->type))
         return channel_has_posts(c->type) ? ERR_FORUM_MESSAGE : ERR_NOT_TEXT_CHANNEL;
     if (c->type == CHANNEL_DM)
-        return check_direct_channel_writer(call->tx, c, call->caller);
+        return check_direct_channel_write(call->tx, c, call->caller);
     if (channel_is_thread(c->type) && thread && thread->locked &&
         !(call->target.permissions & PERMISSION(MANAGE_THREADS)))
         return ERR_THREAD_LOCKED;
     return OK;
 }
 
-/* --- route ------------------------------------------------------------------------------ */
-
 /* With enforce_nonce, a retried request gets the message that the first one created. */
-static enum err find_message_with_same_nonce(struct call *call, const struct message_draft *d,
+static enum err find_message_with_same_nonce(struct call *call, const struct new_message *d,
                                              struct message *ret, bool *ret_found)
 {
     const struct message_body *in = call->body;
@@ -59,12 +57,12 @@ static enum err find_message_with_same_nonce(struct call *call, const struct mes
 static enum err check_attach_permission(struct call *call)
 {
     if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     return check_message_uploads(call, &(struct list){ 0 });
 }
 
-/* A message with a reply, mention, file, sticker or poll needs more queries and runs alone, so that
- * other calls of the same batch do not wait for it. */
+/* Returns false for a message with a reply, mention, file, sticker or poll, which needs more
+ * queries. Such a call is not batched, so that other calls do not wait for it. */
 static bool body_needs_few_queries(const struct message_body *in)
 {
     bool names =
@@ -78,22 +76,15 @@ enum err prepare_create_message(struct call *call)
 {
     const struct message_body *in = call->body;
 
-    call->alone =
-        !body_needs_few_queries(in) || !channel_guild_is_cached(call_path_id(call, "channel.id"));
+    call->may_share = body_needs_few_queries(in);
     /* A second message with the same nonce must be checked after the first is committed. */
     call->decides = in->enforce_nonce.value;
     return prepare_message(call, check_attach_permission);
 }
 
-enum err prefetch_create_message(struct call *call)
-{
-    channel_access_prefetch(call, call_path_id(call, "channel.id"));
-    return OK;
-}
-
 /* --- auto moderation -------------------------------------------------------------------- */
 
-enum err message_check_automod(struct call *call, struct checked_text *about)
+enum err message_check_automod(struct call *call, struct automod_text *about)
 {
     const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
     const struct member_access *s = call->target.member_access;
@@ -105,7 +96,7 @@ enum err message_check_automod(struct call *call, struct checked_text *about)
     return hook_message_text_check(call, about);
 }
 
-enum err message_apply_automod(struct call *call, struct checked_text *about, snowflake id)
+enum err message_apply_automod(struct call *call, struct automod_text *about, snowflake id)
 {
     if (!about->found)
         return OK;
@@ -113,8 +104,8 @@ enum err message_apply_automod(struct call *call, struct checked_text *about, sn
     return hook_flagged_message_written(call, about);
 }
 
-/* Returns the text that auto moderation checks: the content, and question and answers of a poll. */
-static struct str automod_text_of_draft(struct call *call, const struct message_draft *d)
+/* Returns the text that AutoMod checks: the content, and the question and answers of a poll. */
+static struct str automod_text_of_draft(struct call *call, const struct new_message *d)
 {
     struct str text = d->content;
 
@@ -136,12 +127,11 @@ static enum err reply_with_created_message(struct call *call, const struct messa
         buf_add_str(&call->reply, m->shared_json);
         buf_add_lit(&call->reply, "}");
     } else {
-        e = call_reply(call, m);
+        e = call_reply_object(call, m);
     }
     return e || !quotes ? e : messages_hide_content_from_bot(call);
 }
 
-/* POST /channels/{channel.id}/messages: creates a message. */
 enum err create_message(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -151,14 +141,14 @@ enum err create_message(struct call *call)
                                    .may_use_stickers = true,
                                    .user_id = call->caller->id,
                                    .application_id = call->caller->application_id };
-    struct message_draft draft;
+    struct new_message draft;
     struct user author;
     struct message m;
     bool sent;
 
     enum err e = check_channel_accepts_message(call, c);
     if (!e)
-        e = message_draft_from_body(call, &from, &draft);
+        e = new_message_from_body(call, &from, &draft);
     if (!e)
         e = find_message_with_same_nonce(call, &draft, &m, &sent);
     if (e)
@@ -166,7 +156,7 @@ enum err create_message(struct call *call)
     if (sent)
         return reply_with_created_message(call, &m);
 
-    struct checked_text judged = { .channel = c, .text = automod_text_of_draft(call, &draft) };
+    struct automod_text judged = { .channel = c, .text = automod_text_of_draft(call, &draft) };
     e = message_check_automod(call, &judged);
     if (e || judged.refused)
         return e;
@@ -183,7 +173,7 @@ enum err create_message(struct call *call)
     return e ? e : reply_with_created_message(call, &m);
 }
 
-/* --- typing --------------------------------------------------------------------------- */
+/* --- POST /channels/{channel.id}/typing ---------------------------------------------- */
 
 struct typing_event {
     snowflake channel_id, user_id;
@@ -237,14 +227,13 @@ static enum err reply_with_cooldown(struct call *call, const struct channel *c)
     if (e || (!message && !thread))
         return e;
     if (message)
-        left.message_send_cooldown_ms = opt_int_of(message);
+        left.message_send_cooldown_ms = opt_int_given(message);
     if (thread)
-        left.thread_create_cooldown_ms = opt_int_of(thread);
+        left.thread_create_cooldown_ms = opt_int_given(thread);
     call_set_status(call, 200);
     return call_reply_as_type(call, &type_cooldown, &left);
 }
 
-/* POST /channels/{channel.id}/typing: emits TYPING_START. */
 enum err trigger_typing(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -263,6 +252,6 @@ enum err trigger_typing(struct call *call)
         t.guild_id = opt_id_or_null(c->guild_id.value);
     }
     if (!e)
-        call_emit(call, EVENT_TYPING_START, to_channel_viewers(c), &typing_schema, &t);
+        call_emit(call, EVENT_TYPING_START, audience_of_channel(c), &typing_schema, &t);
     return e ? e : reply_with_cooldown(call, c);
 }

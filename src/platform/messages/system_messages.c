@@ -5,7 +5,6 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* Bit of a guild's system_channel_flags. */
 enum { SUPPRESS_JOIN_NOTIFICATIONS = 1 << 0 };
 
 /* Reads the channel for join messages; *ret_found is false if the guild has disabled them. */
@@ -38,13 +37,13 @@ enum err send_member_join_message(struct call *call, const struct member *m)
                        : message_create_system(call, &c, MESSAGE_USER_JOIN, m->user_id, 0, STR(""));
 }
 
-enum err send_recipient_add_message(struct call *call, const struct recipient_change *c)
+enum err send_recipient_add_message(struct call *call, const struct group_recipient_change *c)
 {
     return message_create_system(call, c->channel, MESSAGE_RECIPIENT_ADD, c->by, c->user_id,
                                  STR(""));
 }
 
-enum err send_recipient_remove_message(struct call *call, const struct recipient_change *c)
+enum err send_recipient_remove_message(struct call *call, const struct group_recipient_change *c)
 {
     if (c->silent)
         return OK;

@@ -2,14 +2,14 @@
 #include "model/permissions/permissions.h"
 #include "platform/messages/internal.h"
 
-static bool has_content_besides_files(const struct message_draft *d)
+static bool has_content_besides_files(const struct new_message *d)
 {
     return d->content.n || (d->embeds.p && !str_is(d->embeds, "[]")) ||
            (d->components.p && !str_is(d->components, "[]")) || d->poll ||
            d->sticker_items.given == GIVEN || d->snapshot.given == GIVEN;
 }
 
-enum err voice_message_check(const struct message_sender *from, const struct message_draft *d)
+enum err check_voice_message(const struct message_sender *from, const struct new_message *d)
 {
     const struct attachment *a = d->attachments.items;
 
@@ -20,7 +20,7 @@ enum err voice_message_check(const struct message_sender *from, const struct mes
         return ERR_NO_VOICE_MESSAGES;
     if (has_content_besides_files(d))
         return ERR_VOICE_MESSAGE_CONTENT;
-    if (d->attachments.count != 1 || !str_starts(a->content_type.value, STR("audio/")))
+    if (d->attachments.count != 1 || !str_starts_with(a->content_type.value, STR("audio/")))
         return ERR_VOICE_MESSAGE_FILE;
     return a->duration_secs.given == GIVEN && a->waveform.given == GIVEN
                ? OK

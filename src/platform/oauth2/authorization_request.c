@@ -12,7 +12,7 @@ static bool redirect_uri_is_registered(const struct application *a, struct str u
     return false;
 }
 
-/* Refuses an unregistered redirect URI, so that it never receives a reply. */
+/* Refuses a redirect URI that the application has not registered, so that no code is sent there. */
 static enum err parse_redirect_uri(struct call *call, struct authorization_request *r)
 {
     const struct authorize_query *q = call->query;
@@ -44,8 +44,8 @@ static enum err parse_requested_scopes(struct call *call, struct authorization_r
     return OK;
 }
 
-/* Allows the implicit grant only for public clients, because the token is part of a URL, and not
- * for scopes and installs that need a code exchange. */
+/* Allows the implicit grant only for public clients, because the token is part of a URL. Refuses
+ * scopes and installs that need a code exchange. */
 static enum err check_implicit_grant(struct call *call, const struct authorization_request *r)
 {
     const struct application *a = r->application;
@@ -66,11 +66,12 @@ static enum err check_implicit_grant(struct call *call, const struct authorizati
     return OK;
 }
 
-/* Requires a code, unless the app is only installed and does not demand a code. */
+/* Requires a code or token, unless the app is only installed and does not require a code grant. */
 static enum err parse_response_type(struct call *call, struct authorization_request *r)
 {
     const struct authorize_query *q = call->query;
-    uint64_t alone = auth_scope_bit(STR("bot")) | auth_scope_bit(STR("applications.commands"));
+    uint64_t alone =
+        auth_oauth2_scope_bit(STR("bot")) | auth_oauth2_scope_bit(STR("applications.commands"));
 
     r->with_token = str_is(q->response_type.value, "token");
     r->with_code = q->response_type.given == GIVEN && !r->with_token;
@@ -82,8 +83,8 @@ static enum err parse_response_type(struct call *call, struct authorization_requ
     return OK;
 }
 
-/* Requires challenge and method together: without a method RFC 7636 assumes "plain", which is not
- * supported. */
+/* Requires code_challenge and its method together: without a method RFC 7636 assumes "plain", which
+ * is not supported. */
 static enum err check_code_challenge(struct call *call)
 {
     const struct authorize_query *q = call->query;
@@ -147,7 +148,7 @@ enum err check_application_is_public(struct call *call, const struct authorizati
 
     if (r->application->integration_public)
         return OK;
-    enum err e = application_access_level(call->tx, r->application, call->caller, &level);
+    enum err e = application_read_access_level(call->tx, r->application, call->caller, &level);
     return e || level >= TEAM_ACCESS_DEVELOPER ? e : ERR_APPLICATION_NOT_YOURS;
 }
 
@@ -172,17 +173,17 @@ enum err check_install_permission(struct call *call, const struct authorization_
 static enum err install_on_account(struct call *call, const struct application *a,
                                    const struct scopes *s)
 {
-    struct application_ref ref = { a->id };
+    struct user_application_event ref = { a->id };
     enum err e =
         authorization_add_scopes(call, &(struct account_app){ call->caller->id, a->id }, s, true);
 
     if (!e)
         call_emit(call, EVENT_USER_APPLICATION_UPDATE, audience_of_user(call->caller->id),
-                  &application_ref_schema, &ref);
+                  &user_application_event_schema, &ref);
     return e;
 }
 
-/* Returns the scopes of the guild's integration; the others belong to the user. */
+/* Returns the scopes that the guild's integration gets; the other scopes belong to the user. */
 static struct list scopes_of_guild_integration(struct arena *arena, const struct scopes *s)
 {
     struct list list = { 0 };
@@ -211,9 +212,9 @@ enum err install_application(struct call *call, const struct application *a, con
         .guild_id = guild_id,
         .user_id = call->caller->id,
         .scopes = scopes_of_guild_integration(call->arena, s),
-        /* The app gets only permissions that its installer has. */
+        /* The app gets only permissions that the installing user has. */
         .permissions = permissions & PERMISSIONS_ALL & standing.permissions,
         .installer = &standing,
     };
-    return application_install_guild(call, &in);
+    return application_install_in_guild(call, &in);
 }

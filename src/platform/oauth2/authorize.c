@@ -1,4 +1,4 @@
-/* authorize.c - GET and POST /oauth2/authorize: data of the consent page, and the decision. */
+/* authorize.c - GET and POST /oauth2/authorize: data of the consent page; the user's decision. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -21,7 +21,7 @@ static enum err list_guilds_of_caller(struct call *call, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct authorize_guild *g = list_append(call->arena, ret, sizeof *g);
+        struct authorize_reply_guild *g = list_append(call->arena, ret, sizeof *g);
 
         g->id = row_id(&rows, 0);
         g->name = row_text(&rows, 1);
@@ -31,7 +31,7 @@ static enum err list_guilds_of_caller(struct call *call, struct list *ret)
     }
     e = rows_end(&rows);
     for (size_t i = 0; i < ret->count && !e; i++) {
-        struct authorize_guild *g = (struct authorize_guild *)ret->items + i;
+        struct authorize_reply_guild *g = (struct authorize_reply_guild *)ret->items + i;
         struct member_access standing;
 
         e = member_access_find(call->tx, g->id, call->caller->id, &standing);
@@ -66,8 +66,8 @@ static struct str append_query_parameter(struct arena *a, struct str query, cons
     return STR_CONCAT(a, query, STR("&"), str_of(name), STR("="), str_percent_encode(a, v.value));
 }
 
-/* Returns the normalized parameters. The consent page sends them back in POST, so that the grant is
- * exactly what the page showed. */
+/* Returns the normalized query parameters. The consent page sends them back in the POST request, so
+ * that the grant is exactly what the page displayed. */
 static struct str normalized_query(struct call *call, const struct authorization_request *r)
 {
     const struct authorize_query *q = call->query;
@@ -115,7 +115,7 @@ enum err get_authorization(struct call *call)
     out.query = normalized_query(call, &r);
     if (scopes_contain(&r.scopes, "bot"))
         out.bot = r.application->bot;
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 /* --- POST /oauth2/authorize ----------------------------------------------------------- */
@@ -127,7 +127,7 @@ static enum err reply_with_redirect(struct call *call, struct str url)
 
     if (q->state.given == GIVEN)
         url = url_add_query_parameter(call->arena, url, "state", q->state.value);
-    return call_reply(call, &(struct redirect_reply){ url, url });
+    return call_reply_object(call, &(struct authorize_redirect_reply){ url, url });
 }
 
 /* Appends name=value to a URL fragment, which browsers do not send to servers. */
@@ -146,7 +146,7 @@ static enum err reply_with_fragment(struct call *call, struct str url, struct st
     if (q->state.given == GIVEN)
         fragment = append_fragment_parameter(call->arena, fragment, "state", q->state.value);
     url = STR_CONCAT(call->arena, url, fragment);
-    return call_reply(call, &(struct redirect_reply){ url, url });
+    return call_reply_object(call, &(struct authorize_redirect_reply){ url, url });
 }
 
 static enum err reply_access_denied(struct call *call, const struct authorization_request *r,
@@ -211,7 +211,7 @@ static enum err issue_authorization_code(struct call *call, const struct authori
 
     randombytes_buf(secret, sizeof secret);
     *ret = str_base64url_encode(call->arena, secret, sizeof secret);
-    return code_insert(call->tx, authorization_code_digest(call, *ret), &code);
+    return authorization_code_insert(call->tx, authorization_code_digest(call, *ret), &code);
 }
 
 enum err authorize(struct call *call)
@@ -225,7 +225,7 @@ enum err authorize(struct call *call)
 
     enum err e = authorization_request_parse(call, &in->integration_type, &r);
     if (!e)
-        e = openid_store_key(call);
+        e = openid_store_signing_key(call);
     if (e)
         return e;
     struct str url = redirect_target(call, &r);
@@ -240,7 +240,7 @@ enum err authorize(struct call *call)
     else if (r.installs)
         e = check_install_permission(call, &r, guild_id);
     if (!e)
-        e = check_incoming_webhook(call, &r.scopes, &webhook_channel);
+        e = check_incoming_webhook_permission(call, &r.scopes, &webhook_channel);
     if (!e && r.installs && !group && !r.application->integration_require_code_grant)
         e = install_application(call, r.application, &r.scopes, r.integration_type, guild_id,
                                 permissions);

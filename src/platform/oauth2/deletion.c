@@ -1,4 +1,4 @@
-/* deletion.c - deletes the authorizations and group integrations of a deleted application. */
+/* deletion.c - deletes the authorizations and group DM installations of a deleted application. */
 #include "api/deletion.h"
 
 #include "api/hooks.h"
@@ -11,10 +11,10 @@ static const char USERS_WITH[] =
 static const char LEAVE_USER[] =
     "delete from authorizations where application_id = $1 and user_id = $2 returning installed";
 
-/* Rebuilds the account's command index only for an installed app: authorizing is not installing. */
+/* Invalidates the account's command index only if the app is installed on the account. */
 static enum err delete_authorization_of_user(struct call *call, snowflake id, snowflake user_id)
 {
-    struct application_ref gone = { id };
+    struct user_application_event gone = { id };
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, LEAVE_USER, BIND(v_id(id), v_id(user_id)), &row, &found);
@@ -22,7 +22,7 @@ static enum err delete_authorization_of_user(struct call *call, snowflake id, sn
     if (e || !found)
         return e;
     call_emit(call, EVENT_USER_APPLICATION_REMOVE, audience_of_user(user_id),
-              &application_ref_schema, &gone);
+              &user_application_event_schema, &gone);
     return row_int(&row, 0) ? hook_command_index_changed(call, user_id) : OK;
 }
 
@@ -61,7 +61,7 @@ static enum err delete_group_integrations_step(struct call *call, snowflake id,
     return e;
 }
 
-enum err authorization_codes_revoke(struct call *call, snowflake user_id)
+enum err authorization_codes_delete_of_user(struct call *call, snowflake user_id)
 {
     return tx_exec(call->tx, "delete from authorization_codes where user_id = $1",
                    BIND(v_id(user_id)), NULL);

@@ -1,7 +1,7 @@
 /* grants.c - lists and revokes authorizations. */
 #include "platform/oauth2/internal.h"
 
-/* GET /oauth2/@me: application, scopes and user of the calling token. */
+/* GET /oauth2/@me: application, scopes and user of the access token of this request. */
 enum err get_current_authorization(struct call *call)
 {
     const struct caller *caller = call->caller;
@@ -24,7 +24,7 @@ enum err get_current_authorization(struct call *call)
         .expires = { caller->expires_at ? GIVEN : GIVEN_NULL, caller->expires_at },
         .user = scopes_contain(&scopes, "identify") ? &user : NULL,
     };
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 static bool is_requested_application(const struct opt_list *ids, snowflake id)
@@ -50,7 +50,7 @@ static enum err reply_with_authorizations(struct call *call, const struct opt_li
         if (is_requested_application(ids, a->application_id))
             *(struct authorization *)list_append(call->arena, &out, sizeof *a) = *a;
     }
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 /* GET /oauth2/tokens */
@@ -83,6 +83,6 @@ enum err delete_grant(struct call *call)
     if (e)
         return e;
     call_emit(call, EVENT_USER_APPLICATION_REMOVE, audience_of_user(a.user_id),
-              &application_ref_schema, &(struct application_ref){ a.application_id });
+              &user_application_event_schema, &(struct user_application_event){ a.application_id });
     return OK;
 }

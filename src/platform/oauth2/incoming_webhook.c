@@ -1,17 +1,17 @@
 /* incoming_webhook.c - the scope webhook.incoming: the code exchange creates a webhook in a channel
- * that the user chose, on behalf of the user, and returns it with the token. */
+ * that the user chose, on behalf of the user, and replies with the webhook and the token. */
 #include "platform/oauth2/internal.h"
 
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
-/* Resolves the channel for the caller; call->target is restored afterwards. */
+/* Resolves the channel with the caller's permissions, and restores call->target afterwards. */
 static enum err resolve_webhook_channel(struct call *call, snowflake channel_id,
-                                        struct path_objects *ret)
+                                        struct call_path_objects *ret)
 {
-    struct path_objects here = call->target;
+    struct call_path_objects here = call->target;
 
-    call->target = (struct path_objects){ 0 };
+    call->target = (struct call_path_objects){ 0 };
     enum err e = resolve_channel_by_id(call, channel_id);
     *ret = call->target;
     call->target = here;
@@ -21,14 +21,15 @@ static enum err resolve_webhook_channel(struct call *call, snowflake channel_id,
         return ERR_CHANNEL_TYPE;
     if (ret->permissions & PERMISSION(MANAGE_WEBHOOKS))
         return OK;
-    return member_refusal_in_channel(call->tx, ret->member_access, ret->channel,
-                                     PERMISSION(MANAGE_WEBHOOKS));
+    return permission_error_in_channel(call->tx, ret->member_access, ret->channel,
+                                       PERMISSION(MANAGE_WEBHOOKS));
 }
 
-enum err check_incoming_webhook(struct call *call, const struct scopes *s, snowflake *ret_channel)
+enum err check_incoming_webhook_permission(struct call *call, const struct scopes *s,
+                                           snowflake *ret_channel)
 {
     const struct authorize_body *in = call->body;
-    struct path_objects there;
+    struct call_path_objects there;
 
     *ret_channel = 0;
     if (!scopes_contain(s, "webhook.incoming"))
@@ -52,13 +53,13 @@ static bool is_permission_error(enum err e)
            e == ERR_MAX_CHANNEL_WEBHOOKS || e == ERR_MAX_GUILD_WEBHOOKS;
 }
 
-/* Checks or creates the webhook as the user who granted the code. h NULL: only checks. */
+/* Checks or creates the webhook as the user who granted the code. If h is NULL, only checks. */
 static enum err act_as_granting_user(struct call *call, const struct application *a,
                                      const struct authorization_code *code, struct webhook *h)
 {
     const struct caller *before = call->caller;
     struct caller *person = arena_alloc(call->arena, sizeof *person);
-    struct path_objects there;
+    struct call_path_objects there;
 
     *person = (struct caller){ .kind = CALLER_USER, .id = code->user_id };
     call->caller = person;

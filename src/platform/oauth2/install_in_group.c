@@ -1,4 +1,4 @@
-/* install_in_group.c - installs an app into a group channel. */
+/* install_in_group.c - installs an app in a group DM. */
 #include "platform/oauth2/internal.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ static const char ADD[] =
     "created_at) values ($1, $2, $3, '[\"applications.commands\"]', $4, $5) "
     "on conflict (channel_id, application_id) do nothing";
 
-/* Only commands can be installed in a group channel, because a bot cannot join it. */
+/* Only commands can be installed in a group DM, because a bot cannot join it. */
 static enum err check_group_scopes(struct call *call, const struct authorization_request *r)
 {
     if (r->integration_type == INSTALL_GUILD && !scopes_contain(&r->scopes, "bot"))
@@ -26,8 +26,7 @@ static enum err check_group_scopes(struct call *call, const struct authorization
 enum err install_application_in_group(struct call *call, const struct authorization_request *r,
                                       snowflake channel_id)
 {
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     enum err e = check_application_is_public(call, r);
     if (!e)
@@ -37,10 +36,10 @@ enum err install_application_in_group(struct call *call, const struct authorizat
     if (!e)
         e = check_group_scopes(call, r);
     if (!e)
-        e = tx_one(call->tx, COUNT, BIND(v_id(channel_id), v_id(r->application->id)), &row, &found);
+        e = tx_read_int(call->tx, COUNT, BIND(v_id(channel_id), v_id(r->application->id)), &n);
     if (e)
         return e;
-    if (row_int(&row, 0) >= MOST_INTEGRATIONS)
+    if (n >= MOST_INTEGRATIONS)
         return ERR_MAX_INTEGRATIONS;
     e = tx_exec(call->tx, ADD,
                 BIND(v_id(snowflake_new()), v_id(channel_id), v_id(r->application->id),

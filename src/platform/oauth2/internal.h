@@ -15,13 +15,13 @@ enum { CHALLENGE_LENGTH = 43, VERIFIER_LEAST = 43, VERIFIER_MOST = 128 };
 /* --- scopes.c ------------------------------------------------------------------------- */
 
 struct scopes {
-    struct list list; /* struct str, without duplicates */
-    uint64_t bits;    /* bits of auth_scope_bit */
+    struct list list; /* struct str; no scope occurs twice */
+    uint64_t bits;    /* scopes as a bit set (auth_oauth2_scope_bit) */
     struct str text;  /* scope names separated by spaces */
 };
-/* Parses scopes; false: the list is empty or has an unknown scope. */
+/* Parses scope names. Returns false if the text has no scope or an unknown scope. */
 bool scopes_parse(struct arena *a, struct str text, struct scopes *ret);
-/* Returns the scopes of both sets. */
+/* Returns the union of two sets of scopes. */
 struct scopes scopes_union(struct arena *a, const struct scopes *one, const struct scopes *two);
 bool scopes_contain(const struct scopes *s, const char *name);
 
@@ -41,7 +41,7 @@ struct authorize_body {
     struct opt_int integration_type;
     struct opt_id guild_id, channel_id, webhook_channel_id, permissions;
 };
-struct authorize_guild {
+struct authorize_reply_guild {
     snowflake id;
     struct str name;
     struct opt_str icon;
@@ -60,14 +60,14 @@ struct authorize_reply {
     struct str query;
     struct opt_list guilds;
 };
-struct redirect_reply {
+struct authorize_redirect_reply {
     struct str url, location;
 };
 struct token_form {
     struct opt_str grant_type, code, redirect_uri, refresh_token, scope, client_id, client_secret,
         code_verifier;
 };
-struct revoke_form {
+struct token_revoke_form {
     struct opt_str token, client_id, client_secret;
 };
 struct access_token_reply {
@@ -112,22 +112,24 @@ extern const struct type authorize_body, authorize_reply, redirect_reply, token_
 /* --- rows.c --------------------------------------------------------------------------- */
 
 struct authorization_code {
-    snowflake user_id, application_id, guild_id; /* guild_id 0: none */
+    snowflake user_id, application_id, guild_id; /* guild_id is 0 without a guild */
     struct str redirect_uri, scopes;
-    struct str challenge;         /* code challenge of RFC 7636 (S256); p == NULL: none */
-    struct str nonce;             /* for the id token; p == NULL: none */
-    snowflake webhook_channel_id; /* 0: none */
+    struct str challenge;         /* S256 code challenge (RFC 7636); p is NULL if none was sent */
+    struct str nonce;             /* nonce of the id token; p is NULL if none was sent */
+    snowflake webhook_channel_id; /* 0 without the scope webhook.incoming */
     int64_t integration_type, expires_at;
     uint64_t permissions;
-    bool pending; /* the exchange installs the app */
+    bool pending; /* the token exchange must still install the app */
     bool used;
-    snowflake webhook_id; /* webhook that the exchange created; 0: none */
+    snowflake webhook_id; /* webhook that the token exchange created, or 0 */
 };
-enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c);
-enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found);
-/* Marks a code as used. The row stays until it expires, so that a second use is detected. */
-enum err code_mark_used(struct tx *tx, struct str digest);
-enum err code_record_webhook(struct tx *tx, struct str digest, snowflake webhook_id);
+enum err authorization_code_insert(struct tx *tx, struct str digest,
+                                   const struct authorization_code *c);
+enum err authorization_code_find(struct tx *tx, struct str digest, struct authorization_code *ret,
+                                 bool *found);
+/* Marks a code as used. The row stays until the code expires, so that a second use is detected. */
+enum err authorization_code_mark_used(struct tx *tx, struct str digest);
+enum err authorization_code_record_webhook(struct tx *tx, struct str digest, snowflake webhook_id);
 
 /* The scopes that a user granted to an application. */
 struct authorization {
@@ -138,7 +140,7 @@ struct authorization {
 };
 enum err authorization_find_of_user(struct tx *tx, snowflake user_id, snowflake application_id,
                                     struct authorization *ret, bool *ret_found);
-/* Reads an authorization of the user. ERR_UNKNOWN_TOKEN, also if it belongs to another user. */
+/* Reads an authorization. ERR_UNKNOWN_TOKEN if it does not exist or belongs to another user. */
 enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
                             struct authorization *ret);
 /* Reads the authorizations of a user with their applications, newest first. */
@@ -149,10 +151,10 @@ enum err authorization_add_scopes(struct call *call, const struct account_app *w
 enum err authorization_delete(struct call *call, const struct authorization *a);
 enum err revoke_tokens_of_application(struct call *call, snowflake user_id,
                                       snowflake application_id);
-/* Revokes the tokens issued for one code, including those refreshed later. */
+/* Revokes the tokens that were issued for a code, also those refreshed later. */
 enum err revoke_tokens_of_code(struct call *call, snowflake user_id, struct str digest);
 enum err token_read_scopes(struct tx *tx, const unsigned char session[8], struct str *ret);
-/* Reads the digest of the code for which a token was issued; p == NULL: none. */
+/* Reads the digest of the code for which a token was issued; p is NULL if no code was used. */
 enum err token_read_code_digest(struct tx *tx, const unsigned char session[8], struct str *ret);
 enum err delete_expired_tokens(struct tx *tx, snowflake user_id, snowflake application_id);
 
@@ -162,18 +164,18 @@ struct authorization_request {
     struct application *application;
     struct scopes scopes;
     enum integration_type integration_type;
-    bool installs;           /* has the scope bot or applications.commands */
-    bool with_code;          /* response_type=code */
-    bool with_token;         /* response_type=token */
-    struct str redirect_uri; /* p == NULL: none was sent or registered */
+    bool installs;           /* the scopes include bot or applications.commands */
+    bool with_code;          /* response_type is "code" */
+    bool with_token;         /* response_type is "token" */
+    struct str redirect_uri; /* p is NULL if none was sent or registered */
 };
-/* Parses the query, and the integration type of the body. */
+/* Parses the authorization request from the query, and the integration type from the body. */
 enum err authorization_request_parse(struct call *call, const struct opt_int *integration_type,
                                      struct authorization_request *ret);
-/* Installs the app into a guild, with permissions of the caller, or on the caller's account. */
+/* Installs the app in a guild with permissions that the caller has, or on the caller's account. */
 enum err install_application(struct call *call, const struct application *a, const struct scopes *s,
                              enum integration_type type, snowflake guild_id, uint64_t permissions);
-/* Checks that the caller may install the app in this guild or on the account. */
+/* Checks that the caller may install the app in the guild or on the caller's account. */
 enum err check_install_permission(struct call *call, const struct authorization_request *r,
                                   snowflake guild_id);
 /* Refuses a private app, unless the caller is one of its developers. ERR_APPLICATION_NOT_YOURS. */
@@ -185,7 +187,7 @@ enum err install_application_in_group(struct call *call, const struct authorizat
 
 /* --- token.c: access tokens ----------------------------------------------------------- */
 
-/* Issues an access token. code: digest of the exchanged code, or empty. */
+/* Issues an access token. code is the digest of the exchanged code, or empty. */
 enum err access_token_issue(struct call *call, snowflake user_id, snowflake application_id,
                             const struct scopes *scopes, struct str code,
                             struct access_token_reply *ret);
@@ -194,36 +196,36 @@ enum err access_token_issue(struct call *call, snowflake user_id, snowflake appl
 
 /* Checks that the caller may create a webhook in the channel of the body. *ret_channel is 0 without
  * the scope webhook.incoming. */
-enum err check_incoming_webhook(struct call *call, const struct scopes *s, snowflake *ret_channel);
-/* Reads whether the granting user may still create the webhook; create_incoming_webhook creates it.
- */
+enum err check_incoming_webhook_permission(struct call *call, const struct scopes *s,
+                                           snowflake *ret_channel);
+/* Reads whether the user who granted the code may still create the webhook. */
 enum err read_may_create_incoming_webhook(struct call *call, const struct authorization_code *code,
                                           bool *ret);
 enum err create_incoming_webhook(struct call *call, const struct application *a,
                                  const struct authorization_code *code, const struct webhook **ret);
-/* Deletes the webhook that the exchange created, if it still exists. */
+/* Deletes the webhook that the token exchange created, if it still exists. */
 enum err delete_incoming_webhook(struct call *call, const struct authorization_code *code);
 
 /* --- openid.c ------------------------------------------------------------------------- */
 
 /* Prepare stage of POST /oauth2/authorize: creates the signing key if openid needs one. */
 enum err prepare_authorize(struct call *call);
-/* Stores the signing key that this call created, if any. */
-enum err openid_store_key(struct call *call);
+/* Stores the signing key that prepare_authorize created, if any. */
+enum err openid_store_signing_key(struct call *call);
 /* Read stage of POST /oauth2/token: requests an id token. The thread pool signs it, because RSA
  * takes too long for a write transaction. */
 enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake application_id,
                                  struct str nonce);
-/* Returns the signed id token of this call. nonce.p NULL: none. */
-enum err openid_take_id_token(struct call *call, snowflake user_id, snowflake application_id,
-                              struct str nonce, struct opt_str *ret);
+/* Returns the signed id token of this call. nonce.p is NULL if the client sent no nonce. */
+enum err openid_get_signed_id_token(struct call *call, snowflake user_id, snowflake application_id,
+                                    struct str nonce, struct opt_str *ret);
 
 /* --- replies.c ------------------------------------------------------------------------ */
 
 /* Replies with an error in the format of RFC 6749. */
 enum err oauth2_reply_error(struct call *call, int status, const char *error,
                             const char *description);
-/* Returns the keyed digest of a code; the store does not contain the code. */
+/* Returns the keyed digest of an authorization code. The store has only the digest. */
 struct str authorization_code_digest(const struct call *call, struct str code);
 /* Appends name=value to a URL's query. */
 struct str url_add_query_parameter(struct arena *a, struct str url, const char *name,
@@ -245,8 +247,8 @@ enum err get_userinfo(struct call *call);
 
 /* --- deletion.c ----------------------------------------------------------------------- */
 
-/* Deletes the codes of an account, because they can be exchanged for tokens. */
-enum err authorization_codes_revoke(struct call *call, snowflake user_id);
+/* Deletes the authorization codes of an account, because they could be exchanged for tokens. */
+enum err authorization_codes_delete_of_user(struct call *call, snowflake user_id);
 extern const struct deletion_rule oauth2_deletions[];
 
 #endif

@@ -1,6 +1,6 @@
 /* openid.c - OpenID Connect: with the scope openid, a code exchange also returns an id token,
  * signed with a key that /oauth2/keys publishes. The thread pool creates the key at the first
- * request. The database contains it encrypted, so that all nodes use the same key. */
+ * request. The database stores the key encrypted, so that all nodes use the same key. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -20,7 +20,7 @@ static const char ADD_KEY[] =
     "insert into signing_keys (id, kid, modulus, exponent, secret) values ($1, $2, $3, $4, $5) "
     "on conflict do nothing";
 
-/* Reads the signing key; .secret is encrypted. */
+/* Reads the signing key. The member .secret is encrypted. */
 static enum err read_signing_key(struct tx *tx, struct signing_key *ret, bool *ret_found)
 {
     struct rows row;
@@ -61,7 +61,7 @@ enum err prepare_authorize(struct call *call)
 }
 
 /* Stores the new key. If another node has inserted a key in the meantime, that key is used. */
-enum err openid_store_key(struct call *call)
+enum err openid_store_signing_key(struct call *call)
 {
     const struct signing_key *key = call_passed_data(call, "signing_key");
 
@@ -82,29 +82,29 @@ static struct str encode_id_claims(struct call *call, snowflake user_id, snowfla
 {
     int64_t now = clock_s();
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MOST_CLAIMS);
     json_begin_object(&j);
-    json_name(&j, "iss");
-    json_text(&j, api_base_url(call, "http"));
-    json_name(&j, "sub");
-    json_id(&j, user_id);
-    json_name(&j, "aud");
-    json_id(&j, application_id);
-    json_name(&j, "iat");
-    json_int(&j, now);
-    json_name(&j, "exp");
-    json_int(&j, now + ID_TOKEN_SECONDS);
+    json_write_name(&j, "iss");
+    json_write_text(&j, api_base_url(call, "http"));
+    json_write_name(&j, "sub");
+    json_write_id(&j, user_id);
+    json_write_name(&j, "aud");
+    json_write_id(&j, application_id);
+    json_write_name(&j, "iat");
+    json_write_int(&j, now);
+    json_write_name(&j, "exp");
+    json_write_int(&j, now + ID_TOKEN_SECONDS);
     if (nonce.p) {
-        json_name(&j, "nonce");
-        json_text(&j, nonce);
+        json_write_name(&j, "nonce");
+        json_write_text(&j, nonce);
     }
     json_end_object(&j);
     return buf_move_to_arena(&out, call->arena);
 }
 
-/* Data that the read stage passes to the thread pool and the handler. */
+/* Data of an id token that the read stage passes to the thread pool and the handler. */
 struct id_token_request {
     snowflake user_id, application_id;
     struct str nonce, token;
@@ -131,15 +131,15 @@ enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake
     enum err e = read_signing_key(call->tx, &key, &found);
 
     if (e || !found)
-        return e ? e : ERR_INTERNAL; /* The key exists, because granting the scope created it. */
+        return e ? e : ERR_INTERNAL; /* the key exists since the scope was granted */
     struct id_token_request *p = call_pass_data(call, "id_token_request", sizeof *p);
     *p = (struct id_token_request){ user_id, application_id, nonce, { 0 }, key };
     call->compute = sign_id_token;
     return OK;
 }
 
-enum err openid_take_id_token(struct call *call, snowflake user_id, snowflake application_id,
-                              struct str nonce, struct opt_str *ret)
+enum err openid_get_signed_id_token(struct call *call, snowflake user_id, snowflake application_id,
+                                    struct str nonce, struct opt_str *ret)
 {
     const struct id_token_request *p = call_passed_data(call, "id_token_request");
 
@@ -152,7 +152,7 @@ enum err openid_take_id_token(struct call *call, snowflake user_id, snowflake ap
 
 /* --- routes for applications ---------------------------------------------------------- */
 
-/* GET /oauth2/keys: empty until the scope openid is first granted. */
+/* GET /oauth2/keys: the list is empty until the scope openid is granted for the first time. */
 enum err list_oauth2_keys(struct call *call)
 {
     struct oauth2_keys out = { 0 };
@@ -164,7 +164,7 @@ enum err list_oauth2_keys(struct call *call)
         *(struct oauth2_key *)list_append(call->arena, &out.keys, sizeof(struct oauth2_key)) =
             (struct oauth2_key){ STR("RSA"),  STR("sig"),   key.kid,
                                  key.modulus, key.exponent, STR("RS256") };
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static struct str user_picture_url(struct call *call, const struct user *u)
@@ -188,16 +188,16 @@ enum err get_userinfo(struct call *call)
     if (e)
         return e;
     struct userinfo out = { .sub = u.id };
-    if (scopes & auth_scope_bit(STR("email"))) {
+    if (scopes & auth_oauth2_scope_bit(STR("email"))) {
         out.email = (struct opt_str){ u.email.given == GIVEN ? GIVEN : GIVEN_NULL, u.email.value };
         out.email_verified = (struct opt_bool){ GIVEN, u.verified };
     }
-    if (scopes & auth_scope_bit(STR("identify"))) {
+    if (scopes & auth_oauth2_scope_bit(STR("identify"))) {
         out.preferred_username = (struct opt_str){ GIVEN, u.username };
         out.nickname = (struct opt_str){ u.global_name.given == GIVEN ? GIVEN : GIVEN_NULL,
                                          u.global_name.value };
         out.picture = (struct opt_str){ GIVEN, user_picture_url(call, &u) };
         out.locale = (struct opt_str){ GIVEN, u.locale };
     }
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }

@@ -3,7 +3,7 @@
 #include "api/hooks.h"
 #include "platform/oauth2/internal.h"
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "authorization.id",
         .field = "token_id",
@@ -127,6 +127,7 @@ const struct domain oauth2_domain = {
     .doc = "Users authorize applications, and install them in guilds.",
     .routes = routes,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .account_revoked = authorization_codes_revoke },
+    .hooks =
+        &(const struct hook_listeners){ .account_revoked = authorization_codes_delete_of_user },
     .deletions = oauth2_deletions,
 };

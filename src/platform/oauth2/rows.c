@@ -12,7 +12,8 @@ static const char ADD_CODE[] =
     "integration_type, guild_id, permissions, pending, expires_at, challenge, nonce, "
     "webhook_channel_id) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
-enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c)
+enum err authorization_code_insert(struct tx *tx, struct str digest,
+                                   const struct authorization_code *c)
 {
     enum err e = tx_exec(tx, DELETE_EXPIRED_CODES, BIND(v_int(clock_us())), NULL);
 
@@ -34,7 +35,8 @@ static const char FIND_CODE[] =
     "coalesce(guild_id, 0), permissions, pending, expires_at, challenge, used, nonce, "
     "coalesce(webhook_channel_id, 0), coalesce(webhook_id, 0) from authorization_codes where digest = $1";
 
-enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found)
+enum err authorization_code_find(struct tx *tx, struct str digest, struct authorization_code *ret,
+                                 bool *found)
 {
     struct rows row;
     enum err e = tx_one(tx, FIND_CODE, BIND(v_bytes(digest)), &row, found);
@@ -62,7 +64,7 @@ enum err code_find(struct tx *tx, struct str digest, struct authorization_code *
 
 static const char MARK_USED[] = "update authorization_codes set used = 1 where digest = $1";
 
-enum err code_mark_used(struct tx *tx, struct str digest)
+enum err authorization_code_mark_used(struct tx *tx, struct str digest)
 {
     return tx_exec(tx, MARK_USED, BIND(v_bytes(digest)), NULL);
 }
@@ -70,7 +72,7 @@ enum err code_mark_used(struct tx *tx, struct str digest)
 static const char RECORD_WEBHOOK[] =
     "update authorization_codes set webhook_id = $2 where digest = $1";
 
-enum err code_record_webhook(struct tx *tx, struct str digest, snowflake webhook_id)
+enum err authorization_code_record_webhook(struct tx *tx, struct str digest, snowflake webhook_id)
 {
     return tx_exec(tx, RECORD_WEBHOOK, BIND(v_bytes(digest), v_id(webhook_id)), NULL);
 }
@@ -235,12 +237,11 @@ static const char TOKEN_SCOPES[] = "select scopes from tokens where id = $1";
 enum err token_read_scopes(struct tx *tx, const unsigned char session[8], struct str *ret)
 {
     struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, TOKEN_SCOPES, BIND(v_bytes(str_slice((const char *)session, 8))), &row, &found);
+    enum err e = tx_one_or(tx, TOKEN_SCOPES, BIND(v_bytes(str_slice((const char *)session, 8))),
+                           ERR_UNAUTHORIZED, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNAUTHORIZED;
+    if (e)
+        return e;
     *ret = row_text(&row, 0);
     return OK;
 }

@@ -92,17 +92,17 @@ static const struct schema authorize_body_schema = {
 };
 
 static const struct field authorize_guild_fields[] = {
-    { FIELD(struct authorize_guild, id), .type = &type_id },
-    { FIELD(struct authorize_guild, name), .type = &type_guild_name },
-    { FIELD(struct authorize_guild, icon), .type = &type_asset_hash, .flags = NULLABLE },
-    { FIELD(struct authorize_guild, mfa_level), .type = &type_count },
-    { FIELD(struct authorize_guild, permissions), .type = &type_permissions,
+    { FIELD(struct authorize_reply_guild, id), .type = &type_id },
+    { FIELD(struct authorize_reply_guild, name), .type = &type_guild_name },
+    { FIELD(struct authorize_reply_guild, icon), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct authorize_reply_guild, mfa_level), .type = &type_count },
+    { FIELD(struct authorize_reply_guild, permissions), .type = &type_permissions,
       .doc = "Permissions of the caller" },
     { 0 },
 };
 static const struct schema authorize_guild_schema = {
     .name = "AuthorizeGuild",
-    .size = sizeof(struct authorize_guild),
+    .size = sizeof(struct authorize_reply_guild),
     .fields = authorize_guild_fields,
     .doc = "A guild that the caller is in.",
 };
@@ -138,13 +138,13 @@ static const struct schema authorize_reply_schema = {
 };
 
 static const struct field redirect_fields[] = {
-    { FIELD(struct redirect_reply, url), .type = &type_text },
-    { FIELD(struct redirect_reply, location), .type = &type_text, .doc = "The same URL" },
+    { FIELD(struct authorize_redirect_reply, url), .type = &type_text },
+    { FIELD(struct authorize_redirect_reply, location), .type = &type_text, .doc = "The same URL" },
     { 0 },
 };
 static const struct schema redirect_schema = {
     .name = "Redirect",
-    .size = sizeof(struct redirect_reply),
+    .size = sizeof(struct authorize_redirect_reply),
     .fields = redirect_fields,
     .doc = "Where the user is redirected to.",
 };
@@ -174,14 +174,14 @@ static const struct schema token_form_schema = {
 };
 
 static const struct field revoke_form_fields[] = {
-    { FIELD(struct revoke_form, token), .type = &type_secret, .flags = OPTIONAL },
-    { FIELD(struct revoke_form, client_id), .type = &type_text, .flags = OPTIONAL },
-    { FIELD(struct revoke_form, client_secret), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct token_revoke_form, token), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct token_revoke_form, client_id), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct token_revoke_form, client_secret), .type = &type_secret, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema revoke_form_schema = {
     .name = "TokenRevocation",
-    .size = sizeof(struct revoke_form),
+    .size = sizeof(struct token_revoke_form),
     .fields = revoke_form_fields,
     .doc = "A token to revoke.",
 };

@@ -3,7 +3,7 @@
 
 static void add_scope(struct arena *a, struct scopes *s, struct str name)
 {
-    uint64_t bit = auth_scope_bit(name);
+    uint64_t bit = auth_oauth2_scope_bit(name);
 
     if (s->bits & bit)
         return;
@@ -18,7 +18,7 @@ bool scopes_parse(struct arena *a, struct str text, struct scopes *ret)
     while (text.n) {
         struct str name = str_cut(&text, ' ');
 
-        if (name.n && !auth_scope_bit(name))
+        if (name.n && !auth_oauth2_scope_bit(name))
             return false;
         if (name.n)
             add_scope(a, ret, name);
@@ -39,5 +39,5 @@ struct scopes scopes_union(struct arena *a, const struct scopes *one, const stru
 
 bool scopes_contain(const struct scopes *s, const char *name)
 {
-    return s->bits & auth_scope_bit(str_of(name));
+    return s->bits & auth_oauth2_scope_bit(str_of(name));
 }

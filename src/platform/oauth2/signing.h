@@ -6,14 +6,14 @@
 #include "base/str.h"
 
 struct signing_key {
-    struct str kid;               /* thumbprint (RFC 7638) */
+    struct str kid;               /* thumbprint of the key (RFC 7638) */
     struct str modulus, exponent; /* base64url */
-    struct str secret;            /* private key in DER */
+    struct str secret;            /* private key in DER format */
 };
 
-/* Takes up to a second: never call on an event loop or in a transaction. False: OpenSSL error. */
+/* Takes up to a second: never call on a loop or in a transaction. Returns false on an error. */
 bool signing_key_new(struct arena *arena, struct signing_key *ret);
-/* Returns a signed token with these claims (JSON); p == NULL: the key is invalid. */
+/* Returns a signed token with these claims (JSON). p is NULL if the key is invalid. */
 struct str jwt_sign(struct arena *arena, const struct signing_key *key, struct str claims);
 
 #endif

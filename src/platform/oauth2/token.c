@@ -1,4 +1,4 @@
-/* token.c - issues access tokens for codes, refresh tokens and client credentials; revokes them. */
+/* token.c - issues and revokes access tokens: for codes, refresh tokens and client credentials. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -9,7 +9,7 @@
 
 /* --- client authentication ------------------------------------------------------------ */
 
-/* Parses "Basic base64(id:secret)", both percent-encoded (RFC 6749 2.3.1). */
+/* Parses "Basic base64(id:secret)"; id and secret are percent-encoded (RFC 6749 2.3.1). */
 static bool parse_basic_credentials(struct call *call, struct str *ret_id, struct str *ret_secret)
 {
     struct str header = str_trim(call->exchange->request->authorization);
@@ -30,7 +30,7 @@ static bool has_basic_credentials(const struct call *call)
     return str_eq_nocase(str_cut(&header, ' '), STR("Basic"));
 }
 
-/* Finds the application. *ret_known: it exists and the secret is correct. */
+/* Finds the client's application. *ret_known is true if it exists and the secret is correct. */
 static enum err authenticate_client(struct call *call, const struct opt_str *form_id,
                                     const struct opt_str *form_secret, struct application *ret,
                                     bool *ret_known)
@@ -48,7 +48,7 @@ static enum err authenticate_client(struct call *call, const struct opt_str *for
     if (e == ERR_UNKNOWN_APPLICATION)
         return OK;
     if (!e)
-        *ret_known = application_secret_matches(api_options(call->api)->auth, ret, secret);
+        *ret_known = application_client_secret_matches(api_options(call->api)->auth, ret, secret);
     return e;
 }
 
@@ -99,8 +99,8 @@ static enum err issue_refresh_token(struct call *call, snowflake user_id, snowfl
 
 /* --- grant_type=authorization_code ---------------------------------------------------- */
 
-/* Installs the app of a code that waited for the exchange, on behalf of the granting user.
- * *ret_may: the user still has the permissions. */
+/* Installs the app of a code with .pending, with the permissions of the user who granted the code.
+ * *ret_may is false if that user has lost the permissions. */
 static enum err install_pending_application(struct call *call, const struct application *a,
                                             const struct authorization_code *code,
                                             const struct scopes *scopes, bool *ret_may)
@@ -134,7 +134,7 @@ static enum err add_guild_to_reply(struct call *call, snowflake guild_id,
     if (e)
         return e == ERR_UNKNOWN_GUILD ? OK : e;
     out->guild = guild;
-    return guild_read_lists(call, guild);
+    return guild_read_all_lists(call, guild);
 }
 
 static enum err issue_tokens_for_code(struct call *call, const struct application *a,
@@ -151,7 +151,7 @@ static enum err issue_tokens_for_code(struct call *call, const struct applicatio
     if (!e && may && code->webhook_channel_id)
         e = create_incoming_webhook(call, a, code, &out.webhook);
     if (!e && out.webhook)
-        e = code_record_webhook(call->tx, digest, out.webhook->id);
+        e = authorization_code_record_webhook(call->tx, digest, out.webhook->id);
     if (!e && !may)
         return oauth2_reply_error(call, 400, "invalid_grant",
                                   "The user lost the required permissions.");
@@ -163,14 +163,14 @@ static enum err issue_tokens_for_code(struct call *call, const struct applicatio
     if (!e)
         e = issue_refresh_token(call, code->user_id, a->id, scopes.text, digest, &out);
     if (!e && scopes_contain(&scopes, "openid"))
-        e = openid_take_id_token(call, code->user_id, a->id, code->nonce, &out.id_token);
+        e = openid_get_signed_id_token(call, code->user_id, a->id, code->nonce, &out.id_token);
     if (!e && code->guild_id && scopes_contain(&scopes, "bot"))
         e = add_guild_to_reply(call, code->guild_id, &out);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
-/* Revokes the tokens of a code that is used a second time, because it has leaked (RFC 6749 4.1.2),
- * and deletes its webhook, because the webhook's URL is a credential, too. */
+/* Revokes the tokens of a code that is used a second time, because the code has leaked (RFC 6749
+ * 4.1.2). Also deletes the webhook of the code, because the webhook's URL is a credential. */
 static enum err refuse_reused_code(struct call *call, const struct authorization_code *code,
                                    struct str digest)
 {
@@ -192,8 +192,8 @@ static bool verifier_matches_challenge(struct call *call, struct str verifier, s
     return made.n == challenge.n && sodium_memcmp(made.p, challenge.p, made.n) == 0;
 }
 
-/* Checks the verifier against the code's challenge (RFC 7636); NULL: valid. Refuses a verifier for
- * a code without a challenge, because an attacker may have removed the challenge. */
+/* Checks the verifier against the code's challenge (RFC 7636). Returns NULL if it is valid. Refuses
+ * a verifier for a code without a challenge, because an attacker may have removed the challenge. */
 static const char *check_verifier(struct call *call, const struct authorization_code *code,
                                   const char **ret_error)
 {
@@ -224,7 +224,7 @@ static enum err exchange_code(struct call *call, const struct application *a)
 
     if (in->code.given != GIVEN)
         return oauth2_reply_error(call, 400, "invalid_request", "The code is missing.");
-    enum err e = code_find(call->tx, digest, &code, &found);
+    enum err e = authorization_code_find(call->tx, digest, &code, &found);
     if (e)
         return e;
     if (!found || code.application_id != a->id || code.expires_at <= clock_us())
@@ -236,7 +236,8 @@ static enum err exchange_code(struct call *call, const struct application *a)
     wrong = check_verifier(call, &code, &error);
     if (wrong)
         return oauth2_reply_error(call, 400, error, wrong);
-    /* The check follows check_verifier: knowledge of the code alone triggers no revocation. */
+    /* A reused code is detected only after check_verifier, so that the code alone cannot revoke
+     * tokens. */
     if (code.used)
         return refuse_reused_code(call, &code, digest);
     e = user_find(call->tx, code.user_id, &user);
@@ -245,7 +246,7 @@ static enum err exchange_code(struct call *call, const struct application *a)
     if (user.disabled || user.deleting)
         return oauth2_reply_error(call, 400, "invalid_grant",
                                   "The account is disabled or deleted.");
-    e = code_mark_used(call->tx, digest);
+    e = authorization_code_mark_used(call->tx, digest);
     return e ? e : issue_tokens_for_code(call, a, &code, digest);
 }
 
@@ -263,7 +264,7 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
 
     enum err e = ERR_UNAUTHORIZED;
     if (parse_credential_token(CALLER_REFRESH, in->refresh_token.value, &credential))
-        e = auth_find_stored(auth, call->tx, &credential, &holder);
+        e = auth_find_stored_token(auth, call->tx, &credential, &holder);
     if (e == ERR_UNAUTHORIZED ||
         (!e && (holder.application_id != a->id || holder.disabled || holder.deleting)))
         return oauth2_reply_error(call, 400, "invalid_grant",
@@ -287,18 +288,18 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
     if (!e)
         e = issue_refresh_token(call, holder.id, a->id, granted.text, code, &out);
     if (!e && scopes_contain(&asked, "openid"))
-        e = openid_take_id_token(call, holder.id, a->id, (struct str){ 0 }, &out.id_token);
-    return e ? e : call_reply(call, &out);
+        e = openid_get_signed_id_token(call, holder.id, a->id, (struct str){ 0 }, &out.id_token);
+    return e ? e : call_reply_object(call, &out);
 }
 
 /* --- grant_type=client_credentials ---------------------------------------------------- */
 
-/* Issues a token for the application's owner; for a team's application with few scopes only. */
+/* Issues a token for the application's owner. Applications of teams get only a few scopes. */
 static enum err exchange_client_credentials(struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
-    uint64_t for_teams =
-        auth_scope_bit(STR("applications.commands.update")) | auth_scope_bit(STR("identify"));
+    uint64_t for_teams = auth_oauth2_scope_bit(STR("applications.commands.update")) |
+                         auth_oauth2_scope_bit(STR("identify"));
     struct access_token_reply out = { 0 };
     struct scopes scopes;
 
@@ -308,11 +309,11 @@ static enum err exchange_client_credentials(struct call *call, const struct appl
         return oauth2_reply_error(call, 400, "invalid_scope",
                                   "A requested scope is not available here.");
     enum err e = access_token_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
-/* Returns whether a public client sends a verifier instead of a secret. check_verifier refuses it
- * for a code without a challenge. */
+/* Returns whether a public client sends a verifier instead of a secret. If the code has no
+ * challenge, check_verifier refuses the exchange. */
 static bool is_public_exchange(const struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
@@ -322,8 +323,8 @@ static bool is_public_exchange(const struct call *call, const struct application
            str_is(in->grant_type.value, "authorization_code");
 }
 
-/* Requests the id token, which is signed before the write transaction. The handler reports invalid
- * requests. */
+/* Requests the id token, so that it is signed before the write transaction. The handler returns the
+ * errors of invalid requests. */
 static enum err request_id_token_if_needed(struct call *call)
 {
     const struct token_form *in = call->body;
@@ -336,13 +337,14 @@ static enum err request_id_token_if_needed(struct call *call)
     enum err e = OK;
 
     if (by_code && in->code.given == GIVEN) {
-        e = code_find(call->tx, authorization_code_digest(call, in->code.value), &code, &found);
+        e = authorization_code_find(call->tx, authorization_code_digest(call, in->code.value),
+                                    &code, &found);
         if (!e && found && !code.used && scopes_parse(call->arena, code.scopes, &scopes) &&
             scopes_contain(&scopes, "openid"))
             e = openid_request_id_token(call, code.user_id, code.application_id, code.nonce);
     } else if (!by_code &&
                parse_credential_token(CALLER_REFRESH, in->refresh_token.value, &credential)) {
-        e = auth_find_stored(api_options(call->api)->auth, call->tx, &credential, &holder);
+        e = auth_find_stored_token(api_options(call->api)->auth, call->tx, &credential, &holder);
         if (e == ERR_UNAUTHORIZED)
             return OK;
         if (!e)
@@ -403,7 +405,7 @@ static enum err find_token_holder(struct call *call, struct str token, struct ca
         enum err e = ERR_UNAUTHORIZED;
 
         if (parse_credential_token(kinds[i], token, &credential))
-            e = auth_find_stored(api_options(call->api)->auth, call->tx, &credential, ret);
+            e = auth_find_stored_token(api_options(call->api)->auth, call->tx, &credential, ret);
         if (e && e != ERR_UNAUTHORIZED)
             return e;
         *found = !e;
@@ -424,11 +426,11 @@ static enum err delete_authorization_of_holder(struct call *call, const struct c
     return authorization_delete(call, &a);
 }
 
-/* POST /oauth2/token/revoke: each holder of a token may revoke it. A client that authenticates can
- * revoke only its own tokens. An unknown token is not an error (RFC 7009). */
+/* POST /oauth2/token/revoke: every holder of a token may revoke it, but an authenticated client
+ * only its own tokens. An unknown token is not an error (RFC 7009). */
 enum err revoke_token(struct call *call)
 {
-    const struct revoke_form *in = call->body;
+    const struct token_revoke_form *in = call->body;
     bool says_who = has_basic_credentials(call) || in->client_id.given == GIVEN;
     struct application a = { 0 };
     struct caller holder;
@@ -449,5 +451,5 @@ enum err revoke_token(struct call *call)
         if (!e)
             e = delete_authorization_of_holder(call, &holder);
     }
-    return e ? e : call_reply(call, &(struct empty_reply){ 0 });
+    return e ? e : call_reply_object(call, &(struct empty_reply){ 0 });
 }

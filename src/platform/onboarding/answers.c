@@ -24,15 +24,15 @@ static const struct onboarding_option *find_prompt_option(const struct onboardin
 }
 
 static void collect_option_roles(struct arena *arena, const struct onboarding_option *o,
-                                 const struct guild_objects *positions, struct list *ret)
+                                 const struct guild_roles_and_channels *positions, struct list *ret)
 {
     const snowflake *id = o->role_ids.items;
 
     for (size_t i = 0; i < o->role_ids.count; i++) {
-        const struct role *role = guild_objects_find_role(positions, id[i]);
+        const struct role *role = find_guild_role_by_id(positions, id[i]);
 
         if (role && !role->managed && !id_list_contains(ret, role->id))
-            ids_add(arena, ret, role->id);
+            id_list_add(arena, ret, role->id);
     }
 }
 
@@ -48,8 +48,8 @@ static void check_answer_count(struct call *call, const struct onboarding_prompt
 }
 
 static void collect_answer_changes(struct call *call, const struct onboarding *o,
-                                   const struct guild_objects *positions, const struct list *before,
-                                   struct answer_changes *a)
+                                   const struct guild_roles_and_channels *positions,
+                                   const struct list *before, struct answer_changes *a)
 {
     const struct onboarding_answers *in = call->body;
     const struct onboarding_prompt *p = o->prompts.items;
@@ -89,7 +89,7 @@ static enum err check_answers(struct call *call)
 {
     struct answer_changes *a = call_passed_data(call, "answer_changes");
     snowflake guild_id = call->target.guild->id;
-    struct guild_objects positions;
+    struct guild_roles_and_channels positions;
     struct onboarding o;
     struct list before;
     enum err e = onboarding_find(call->tx, guild_id, &o);
@@ -97,7 +97,7 @@ static enum err check_answers(struct call *call)
     if (!e && !o.enabled)
         return ERR_NOT_FOUND;
     if (!e)
-        e = guild_objects_read(call->tx, guild_id, &positions);
+        e = read_guild_roles_and_channels(call->tx, guild_id, &positions);
     if (!e)
         e = onboarding_answers_read(call->tx, guild_id, call->caller->id, &before);
     if (e || call->decoded)
@@ -107,14 +107,14 @@ static enum err check_answers(struct call *call)
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-enum err prepare_answer_onboarding(struct call *call)
+enum err prepare_onboarding_answers(struct call *call)
 {
     call_pass_data(call, "answer_changes", sizeof(struct answer_changes));
     call->read = check_answers;
     return OK;
 }
 
-/* Applies the role changes to the member; false: the member did not change. */
+/* Applies the role changes to the member. Returns false if the member did not change. */
 static bool apply_answers_to_member(struct call *call, const struct answer_changes *a,
                                     struct member *m)
 {
@@ -123,11 +123,11 @@ static bool apply_answers_to_member(struct call *call, const struct answer_chang
 
     for (size_t i = 0; i < m->roles.count; i++)
         if (!id_list_contains(&a->removed, had[i]) || id_list_contains(&a->chosen, had[i]))
-            ids_add(call->arena, &roles, had[i]);
+            id_list_add(call->arena, &roles, had[i]);
     bool changed = roles.count != m->roles.count;
     for (size_t i = 0; i < a->chosen.count; i++)
         if (!id_list_contains(&roles, chosen[i])) {
-            ids_add(call->arena, &roles, chosen[i]);
+            id_list_add(call->arena, &roles, chosen[i]);
             changed = true;
         }
     int64_t flags = m->flags | STARTED_ONBOARDING | COMPLETED_ONBOARDING;
@@ -138,7 +138,7 @@ static bool apply_answers_to_member(struct call *call, const struct answer_chang
 }
 
 /* POST and PUT /guilds/{guild.id}/onboarding-responses */
-enum err answer_onboarding(struct call *call)
+enum err submit_onboarding_answers(struct call *call)
 {
     const struct answer_changes *a = call_passed_data(call, "answer_changes");
     struct onboarding_answers answers = *(const struct onboarding_answers *)call->body;
@@ -146,7 +146,7 @@ enum err answer_onboarding(struct call *call)
     struct member m = *call->target.member_access->member;
     int64_t version;
 
-    /* Members who are pending may answer; timed-out and quarantined members may not. */
+    /* Pending members may answer; timed-out and quarantined members may not. */
     if ((who->timed_out || who->quarantined) && member_is_restricted(who))
         return ERR_MISSING_PERMISSIONS;
     enum err e = onboarding_read_version(call->tx, m.guild_id, &version);
@@ -159,5 +159,5 @@ enum err answer_onboarding(struct call *call)
         e = onboarding_answers_save(call->tx, &answers);
     if (!e && apply_answers_to_member(call, a, &m))
         e = member_update_and_emit(call, &m);
-    return e ? e : call_reply(call, &answers);
+    return e ? e : call_reply_object(call, &answers);
 }

@@ -12,9 +12,9 @@ enum {
     MAX_OPTION_IDS = 50,
     MAX_DEFAULT_CHANNELS = 500,
     NEEDED_CHANNELS = 7, /* number of visible channels needed to enable onboarding */
-    NEEDED_WRITABLE = 5, /* number of channels in which @everyone must be able to write */
+    NEEDED_WRITABLE = 5, /* number of visible channels in which @everyone must be able to write */
 };
-struct onboarding_change {
+struct onboarding_put_body {
     struct opt_list prompts, default_channel_ids;
     struct opt_bool enabled;
     struct opt_int mode;
@@ -31,7 +31,7 @@ extern const struct type type_seen;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* Reads the version of the guild's onboarding; 0: never set. */
+/* Reads the version of the guild's onboarding; 0 if onboarding was never set. */
 enum err onboarding_read_version(struct tx *tx, snowflake guild_id, int64_t *ret);
 enum err onboarding_answers_read(struct tx *tx, snowflake guild_id, snowflake user_id,
                                  struct list *ret);
@@ -39,15 +39,17 @@ enum err onboarding_answers_save(struct tx *tx, const struct onboarding_answers 
 enum err onboarding_answers_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
 
 /* Roles and channels of a guild, sorted by id for binary search. */
-struct guild_objects {
+struct guild_roles_and_channels {
     struct list roles;    /* struct role */
     struct list channels; /* struct channel, with overwrites */
 };
-enum err guild_objects_read(struct tx *tx, snowflake guild_id, struct guild_objects *ret);
-const struct role *guild_objects_find_role(const struct guild_objects *p, snowflake id);
-const struct channel *guild_objects_find_channel(const struct guild_objects *p, snowflake id);
+enum err read_guild_roles_and_channels(struct tx *tx, snowflake guild_id,
+                                       struct guild_roles_and_channels *ret);
+const struct role *find_guild_role_by_id(const struct guild_roles_and_channels *p, snowflake id);
+const struct channel *find_guild_channel_by_id(const struct guild_roles_and_channels *p,
+                                               snowflake id);
 /* Removes ids of deleted roles and channels from the onboarding. */
-void onboarding_remove_deleted_ids(struct onboarding *o, const struct guild_objects *p);
+void onboarding_remove_deleted_ids(struct onboarding *o, const struct guild_roles_and_channels *p);
 
 /* --- put_onboarding.c ----------------------------------------------------------------- */
 
@@ -56,10 +58,10 @@ enum err put_onboarding(struct call *call);
 
 /* --- answers.c ------------------------------------------------------------------------ */
 
-enum err prepare_answer_onboarding(struct call *call);
-enum err answer_onboarding(struct call *call);
+enum err prepare_onboarding_answers(struct call *call);
+enum err submit_onboarding_answers(struct call *call);
 
-/* --- welcome.c ------------------------------------------------------------------------ */
+/* --- welcome_screen.c ----------------------------------------------------------------- */
 
 struct welcome_screen_row {
     struct welcome_screen screen;

@@ -1,7 +1,7 @@
 /* onboarding.h - onboarding prompts for new members, and welcome screens. One row per guild
  * contains all prompts, with up to 75,000 ids, so they are validated and encoded outside of
  * transactions (put_onboarding.c). Owns the tables guild_onboarding, onboarding_answers and
- * guild_welcome_screens. May use threads/ and below. Start with routes.c. */
+ * guild_welcome_screens. May include threads/ and lower layers. Start with routes.c. */
 #ifndef PLATFORM_ONBOARDING_ONBOARDING_H
 #define PLATFORM_ONBOARDING_ONBOARDING_H
 
@@ -9,21 +9,21 @@
 
 enum onboarding_mode { ONBOARDING_DEFAULT = 0, ONBOARDING_ADVANCED = 1 };
 
-struct option_emoji {
+struct onboarding_option_emoji {
     struct opt_id id;
     struct opt_str name;
     bool animated;
 };
 struct onboarding_option {
-    struct opt_id given_id; /* only in requests */
+    struct opt_id given_id; /* id that the client sent; only in requests */
     snowflake id;
     struct str title;
-    struct opt_str given_description; /* only in requests; null: no description */
+    struct opt_str given_description; /* only in requests; null means no description */
     struct str description;
-    const struct option_emoji *emoji;
+    const struct onboarding_option_emoji *emoji;
     struct list role_ids, channel_ids; /* snowflakes */
 
-    /* Emoji of a request. */
+    /* Emoji fields of a request. */
     struct opt_id emoji_id;
     struct opt_str emoji_name;
     struct opt_bool emoji_animated;
@@ -42,25 +42,25 @@ struct onboarding {
     bool enabled;
     int64_t mode;
 
-    int64_t version; /* not in the JSON; 0: onboarding was never set */
+    int64_t version; /* not in the JSON; 0 if onboarding was never set */
 };
 extern const struct type type_onboarding_prompts;
 
-/* Reads the stored row, which may contain ids of deleted objects; empty if there is no row. A long
- * row moves the read to a background thread. */
+/* Reads the stored onboarding, which may contain ids of deleted objects; empty if there is no row.
+ * A long row is read on a background thread. */
 enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret);
-/* Saves the onboarding of a guild; prompts and channels are encoded JSON. */
+/* Saves the onboarding of a guild. prompts and channels are its prompts and channels as JSON. */
 enum err onboarding_save(struct tx *tx, const struct onboarding *o, struct str prompts,
                          struct str channels);
 
 struct welcome_screen;
-/* Reads the welcome screen for new members; NULL: none, or disabled. */
+/* Reads the welcome screen for new members; NULL if there is none or it is disabled. */
 enum err welcome_screen_read_enabled(struct tx *tx, snowflake guild_id,
                                      const struct welcome_screen **ret);
 
 extern const struct domain onboarding_domain;
 extern const struct domain welcome_domain; /* routes of the welcome screen */
-extern const struct world_parts welcome_world;
-extern const struct world_parts onboarding_world;
+extern const struct world_file_fields welcome_world;
+extern const struct world_file_fields onboarding_world;
 
 #endif

@@ -10,8 +10,8 @@
 
 struct onboarding_change_state {
     struct onboarding before, now;
-    struct guild_objects positions;
-    struct list emojis; /* struct emoji: all emojis of the guild */
+    struct guild_roles_and_channels positions;
+    struct list emojis; /* all emojis of the guild (struct emoji) */
     struct member_access standing;
     uint64_t everyone; /* permissions of @everyone */
     struct str prompts, channels, reply;
@@ -32,14 +32,14 @@ static enum err check_option_roles(struct call *call, const struct onboarding_ch
     const snowflake *id = ids->items;
 
     for (size_t i = 0; i < ids->count; i++) {
-        const struct role *role = guild_objects_find_role(&w->positions, id[i]);
+        const struct role *role = find_guild_role_by_id(&w->positions, id[i]);
         struct json_path at = json_path_index(all, i);
 
         if (!role || role->managed || role->id == w->now.guild_id)
             form_add_error(&call->form, &at, FORM_CHOICES,
                            "Value must be a role that can be assigned.");
         else if (!member_outranks_role(&w->standing, role))
-            return ERR_MISSING_PERMISSIONS;
+            return call_rank_error(call);
     }
     return OK;
 }
@@ -50,7 +50,7 @@ static void check_channel_ids(struct call *call, const struct onboarding_change_
     const snowflake *id = ids->items;
 
     for (size_t i = 0; i < ids->count; i++) {
-        const struct channel *c = guild_objects_find_channel(&w->positions, id[i]);
+        const struct channel *c = find_guild_channel_by_id(&w->positions, id[i]);
         struct json_path at = json_path_index(all, i);
 
         if (!c || c->type == CHANNEL_CATEGORY)
@@ -71,12 +71,12 @@ static const struct emoji *find_guild_emoji(const struct onboarding_change_state
 static void resolve_option_emoji(struct call *call, const struct onboarding_change_state *w,
                                  struct onboarding_option *o, const struct json_path *here)
 {
-    struct option_emoji *out = arena_alloc(call->arena, sizeof *out);
+    struct onboarding_option_emoji *out = arena_alloc(call->arena, sizeof *out);
     struct json_path id_at = json_path_key(here, STR("emoji_id")),
                      name_at = json_path_key(here, STR("emoji_name"));
     const struct emoji *e;
 
-    *out = (struct option_emoji){ .id.given = GIVEN_NULL, .name.given = GIVEN_NULL };
+    *out = (struct onboarding_option_emoji){ .id.given = GIVEN_NULL, .name.given = GIVEN_NULL };
     o->emoji = out;
     if (o->emoji_id.given == GIVEN) {
         e = find_guild_emoji(w, o->emoji_id.value);
@@ -85,8 +85,8 @@ static void resolve_option_emoji(struct call *call, const struct onboarding_chan
                            "Value must be an emoji of the guild.");
             return;
         }
-        *out =
-            (struct option_emoji){ opt_id_or_null(e->id), opt_str_or_null(e->name), e->animated };
+        *out = (struct onboarding_option_emoji){ opt_id_or_null(e->id), opt_str_or_null(e->name),
+                                                 e->animated };
     } else if (o->emoji_name.given == GIVEN && o->emoji_name.value.n) {
         if (!is_emoji(o->emoji_name.value))
             form_add_error(&call->form, &name_at, FORM_CHOICES, "Not an emoji.");
@@ -117,12 +117,13 @@ static bool prompt_has_option(const struct onboarding_prompt *p, snowflake id)
     return false;
 }
 
-/* Returns a known and unused id, else a new one: clients send arbitrary ids for new objects. */
+/* Returns the id in the body if it is stored and unused, else a new id, because clients send
+ * arbitrary ids for new objects. */
 static snowflake choose_object_id(struct call *call, struct list *seen, snowflake id, bool known)
 {
     snowflake settled = known && !id_list_contains(seen, id) ? id : snowflake_new();
 
-    ids_add(call->arena, seen, settled);
+    id_list_add(call->arena, seen, settled);
     return settled;
 }
 
@@ -183,7 +184,7 @@ static struct list copy_prompts(struct arena *arena, const struct list *prompts)
 
 static enum err check_prompts(struct call *call, struct onboarding_change_state *w)
 {
-    const struct onboarding_change *in = call->body;
+    const struct onboarding_put_body *in = call->body;
     struct json_path all = json_path_key(NULL, STR("prompts"));
     struct list seen = { 0 };
     enum err e = OK;
@@ -213,7 +214,7 @@ static void collect_option_channels(struct arena *arena, const struct onboarding
 
             for (size_t n = 0; n < option[k].channel_ids.count; n++)
                 if (!id_list_contains(ret, id[n]))
-                    ids_add(arena, ret, id[n]);
+                    id_list_add(arena, ret, id[n]);
         }
     }
 }
@@ -229,12 +230,12 @@ static bool meets_channel_requirements(struct call *call, const struct onboardin
 
     for (size_t i = 0; i < w->now.default_channel_ids.count; i++)
         if (!id_list_contains(&counted, id[i]))
-            ids_add(call->arena, &counted, id[i]);
+            id_list_add(call->arena, &counted, id[i]);
     if (w->now.mode == ONBOARDING_ADVANCED)
         collect_option_channels(call->arena, &w->now, &counted);
     id = counted.items;
     for (size_t i = 0; i < counted.count; i++) {
-        const struct channel *c = guild_objects_find_channel(&w->positions, id[i]);
+        const struct channel *c = find_guild_channel_by_id(&w->positions, id[i]);
         const struct list *o = c ? &c->permission_overwrites.value : NULL;
         uint64_t perms =
             c ? permissions_in_channel(&everyone, c->type, o->items, o->count, false) : 0;
@@ -255,7 +256,7 @@ static void add_audit_entry(struct call *call, struct onboarding_change_state *w
         (struct onboarding_audit_entry){ .action = action, .target = target };
 }
 
-/* Adds the audit entry of a new prompt with all fields, which client libraries need. */
+/* Adds the audit log entry of a new prompt with all fields, because client libraries need them. */
 static void add_prompt_create_entry(struct call *call, struct onboarding_change_state *w,
                                     const struct onboarding_prompt *p)
 {
@@ -263,13 +264,13 @@ static void add_prompt_create_entry(struct call *call, struct onboarding_change_
 
     *n = (struct onboarding_audit_entry){ .action = AUDIT_ONBOARDING_PROMPT_CREATE,
                                           .target = p->id };
-    audit_add_values(call, &n->changes, "id", &type_id, NULL, &p->id);
-    audit_add_values(call, &n->changes, "type", &type_count, NULL, &p->type);
-    audit_add_values(call, &n->changes, "title", &type_text, NULL, &p->title);
-    audit_add_values(call, &n->changes, "options", &type_onboarding_options, NULL, &p->options);
-    audit_add_values(call, &n->changes, "single_select", &type_bool, NULL, &p->single_select);
-    audit_add_values(call, &n->changes, "required", &type_bool, NULL, &p->required);
-    audit_add_values(call, &n->changes, "in_onboarding", &type_bool, NULL, &p->in_onboarding);
+    audit_add_value(call, &n->changes, "id", &type_id, NULL, &p->id);
+    audit_add_value(call, &n->changes, "type", &type_count, NULL, &p->type);
+    audit_add_value(call, &n->changes, "title", &type_text, NULL, &p->title);
+    audit_add_value(call, &n->changes, "options", &type_onboarding_options, NULL, &p->options);
+    audit_add_value(call, &n->changes, "single_select", &type_bool, NULL, &p->single_select);
+    audit_add_value(call, &n->changes, "required", &type_bool, NULL, &p->required);
+    audit_add_value(call, &n->changes, "in_onboarding", &type_bool, NULL, &p->in_onboarding);
 }
 
 static bool prompts_differ(struct call *call, const struct onboarding_prompt *a,
@@ -287,7 +288,7 @@ static void add_prompt_audit_entries(struct call *call, struct onboarding_change
     for (size_t i = 0; i < w->now.prompts.count; i++) {
         const struct onboarding_prompt *before = find_previous_prompt(w, now[i].id);
 
-        ids_add(call->arena, &current_ids, now[i].id);
+        id_list_add(call->arena, &current_ids, now[i].id);
         if (!before)
             add_prompt_create_entry(call, w, &now[i]);
         else if (prompts_differ(call, before, &now[i]))
@@ -309,17 +310,17 @@ static enum err read_onboarding_state(struct call *call)
     *w = (struct onboarding_change_state){ .standing = *call->target.member_access };
     enum err e = onboarding_find(call->tx, guild_id, &w->before);
     if (!e)
-        e = guild_objects_read(call->tx, guild_id, &w->positions);
+        e = read_guild_roles_and_channels(call->tx, guild_id, &w->positions);
     if (!e)
         e = guild_emojis(call->tx, guild_id, &w->emojis);
-    everyone = e ? NULL : guild_objects_find_role(&w->positions, guild_id);
+    everyone = e ? NULL : find_guild_role_by_id(&w->positions, guild_id);
     w->everyone = everyone ? everyone->permissions : 0;
     return e;
 }
 
 static enum err apply_onboarding_change(struct call *call, struct onboarding_change_state *w)
 {
-    const struct onboarding_change *in = call->body;
+    const struct onboarding_put_body *in = call->body;
     struct json_path channels = json_path_key(NULL, STR("default_channel_ids"));
     enum err e = OK;
 
@@ -386,6 +387,6 @@ enum err put_onboarding(struct call *call)
     if (e)
         return e;
     struct json_writer j = call_reply_json_writer(call);
-    json_raw(&j, w->reply);
+    json_write_raw(&j, w->reply);
     return OK;
 }

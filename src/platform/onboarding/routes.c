@@ -6,17 +6,17 @@
 /* GET /guilds/{guild.id}/onboarding */
 static enum err get_onboarding(struct call *call)
 {
-    struct guild_objects positions;
+    struct guild_roles_and_channels positions;
     struct onboarding o;
     enum err e = onboarding_find(call->tx, call->target.guild->id, &o);
 
     if (!e && o.version)
-        e = guild_objects_read(call->tx, o.guild_id, &positions);
+        e = read_guild_roles_and_channels(call->tx, o.guild_id, &positions);
     if (e)
         return e;
     if (o.version)
         onboarding_remove_deleted_ids(&o, &positions);
-    return call_reply(call, &o);
+    return call_reply_object(call, &o);
 }
 
 static enum err delete_answers_of_member(struct call *call, const struct member_leave *leave)
@@ -33,8 +33,8 @@ static enum err delete_answers_of_member(struct call *call, const struct member_
         .status = 200,                                                                            \
         .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_VOICE_STATE_UPDATE,       \
                                        EVENT_NONE },                                              \
-        .allowed_when_restricted = true, .prepare = prepare_answer_onboarding,                    \
-        .handle = answer_onboarding                                                               \
+        .allowed_when_restricted = true, .prepare = prepare_onboarding_answers,                   \
+        .handle = submit_onboarding_answers                                                       \
     }
 
 static const struct route routes[] = {
@@ -73,7 +73,7 @@ const struct domain onboarding_domain = {
     .doc = "Onboarding prompts for new members of guilds.",
     .routes = routes,
     .world = &onboarding_world,
-    .hooks = &(const struct hooks){ .member_left = delete_answers_of_member },
+    .hooks = &(const struct hook_listeners){ .member_left = delete_answers_of_member },
     .deletions =
         (const struct deletion_rule[]){ { DELETE_FEW(WITH_GUILD, "guild_onboarding", "guild_id") },
                                         { DELETE_WHERE(WITH_GUILD, "onboarding_answers",

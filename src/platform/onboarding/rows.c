@@ -5,7 +5,7 @@
 #include "model/fields/rows.h"
 #include "platform/onboarding/internal.h"
 
-enum { LONG_TEXT = 64 * 1024 }; /* maximum length for decoding on an event loop */
+enum { LONG_TEXT = 64 * 1024 }; /* bytes; longer rows are not decoded on a loop */
 
 enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret)
 {
@@ -114,7 +114,8 @@ static int compare_channels_by_id(const void *a, const void *b)
 }
 
 /* Reads roles and channels, and sorts the roles; the channels are already sorted by id. */
-enum err guild_objects_read(struct tx *tx, snowflake guild_id, struct guild_objects *ret)
+enum err read_guild_roles_and_channels(struct tx *tx, snowflake guild_id,
+                                       struct guild_roles_and_channels *ret)
 {
     struct list threads;
     enum err e = guild_roles_list(tx, guild_id, &ret->roles);
@@ -126,7 +127,7 @@ enum err guild_objects_read(struct tx *tx, snowflake guild_id, struct guild_obje
     return e;
 }
 
-const struct role *guild_objects_find_role(const struct guild_objects *p, snowflake id)
+const struct role *find_guild_role_by_id(const struct guild_roles_and_channels *p, snowflake id)
 {
     struct role key = { .id = id };
 
@@ -135,7 +136,8 @@ const struct role *guild_objects_find_role(const struct guild_objects *p, snowfl
                : NULL;
 }
 
-const struct channel *guild_objects_find_channel(const struct guild_objects *p, snowflake id)
+const struct channel *find_guild_channel_by_id(const struct guild_roles_and_channels *p,
+                                               snowflake id)
 {
     struct channel key = { .id = id };
 
@@ -144,29 +146,29 @@ const struct channel *guild_objects_find_channel(const struct guild_objects *p, 
                              : NULL;
 }
 
-static void remove_deleted_roles(struct list *ids, const struct guild_objects *p)
+static void remove_deleted_roles(struct list *ids, const struct guild_roles_and_channels *p)
 {
     snowflake *id = ids->items;
     size_t retained = 0;
 
     for (size_t i = 0; i < ids->count; i++)
-        if (guild_objects_find_role(p, id[i]))
+        if (find_guild_role_by_id(p, id[i]))
             id[retained++] = id[i];
     ids->count = retained;
 }
 
-static void remove_deleted_channels(struct list *ids, const struct guild_objects *p)
+static void remove_deleted_channels(struct list *ids, const struct guild_roles_and_channels *p)
 {
     snowflake *id = ids->items;
     size_t retained = 0;
 
     for (size_t i = 0; i < ids->count; i++)
-        if (guild_objects_find_channel(p, id[i]))
+        if (find_guild_channel_by_id(p, id[i]))
             id[retained++] = id[i];
     ids->count = retained;
 }
 
-void onboarding_remove_deleted_ids(struct onboarding *o, const struct guild_objects *p)
+void onboarding_remove_deleted_ids(struct onboarding *o, const struct guild_roles_and_channels *p)
 {
     struct onboarding_prompt *prompt = o->prompts.items;
 

@@ -27,14 +27,14 @@ static const struct type type_default_channels = { .kind = KIND_ARRAY,
 /* --- response ------------------------------------------------------------------------- */
 
 static const struct field emoji_fields[] = {
-    { FIELD(struct option_emoji, id), .type = &type_id, .flags = NULLABLE },
-    { FIELD(struct option_emoji, name), .type = &type_text, .flags = NULLABLE },
-    { FIELD(struct option_emoji, animated), .type = &type_bool },
+    { FIELD(struct onboarding_option_emoji, id), .type = &type_id, .flags = NULLABLE },
+    { FIELD(struct onboarding_option_emoji, name), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct onboarding_option_emoji, animated), .type = &type_bool },
     { 0 },
 };
 static const struct schema option_emoji_schema = {
     .name = "OnboardingEmoji",
-    .size = sizeof(struct option_emoji),
+    .size = sizeof(struct onboarding_option_emoji),
     .fields = emoji_fields,
     .doc = "The emoji of an option; both null: none.",
 };
@@ -143,16 +143,16 @@ static const struct type type_prompt_drafts = { .kind = KIND_ARRAY,
                                                 .max = MAX_PROMPTS };
 
 static const struct field change_fields[] = {
-    { FIELD(struct onboarding_change, prompts), .type = &type_prompt_drafts, .flags = OPTIONAL },
-    { FIELD(struct onboarding_change, default_channel_ids), .type = &type_default_channels,
+    { FIELD(struct onboarding_put_body, prompts), .type = &type_prompt_drafts, .flags = OPTIONAL },
+    { FIELD(struct onboarding_put_body, default_channel_ids), .type = &type_default_channels,
       .flags = OPTIONAL },
-    { FIELD(struct onboarding_change, enabled), .type = &type_bool, .flags = OPTIONAL },
-    { FIELD(struct onboarding_change, mode), .type = &type_mode, .flags = OPTIONAL },
+    { FIELD(struct onboarding_put_body, enabled), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct onboarding_put_body, mode), .type = &type_mode, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema change_schema = {
     .name = "OnboardingChange",
-    .size = sizeof(struct onboarding_change),
+    .size = sizeof(struct onboarding_put_body),
     .fields = change_fields,
     .doc = "Changes of the onboarding; lists replace the existing ones.",
 };

@@ -51,12 +51,10 @@ enum err welcome_screen_read_row(struct tx *tx, snowflake guild_id, struct welco
 
 static enum err channel_exists_in_guild(struct tx *tx, snowflake guild_id, snowflake id, bool *ret)
 {
-    struct rows r;
-
-    return tx_one(tx,
-                  "select 1 from channels where id = $1 and guild_id = $2 and type >= 0 and "
-                  "type <> 4",
-                  BIND(v_id(id), v_id(guild_id)), &r, ret);
+    return tx_exists(tx,
+                     "select 1 from channels where id = $1 and guild_id = $2 and type >= 0 and "
+                     "type <> 4",
+                     BIND(v_id(id), v_id(guild_id)), ret);
 }
 
 /* Removes deleted channels from the welcome screen. */
@@ -120,7 +118,7 @@ static enum err get_welcome_screen(struct call *call)
         e = call_missing_permissions_error(call, PERMISSION(MANAGE_GUILD));
     if (!e)
         e = remove_deleted_channels(call->tx, guild_id, &row.screen);
-    return e ? e : call_reply(call, &row.screen);
+    return e ? e : call_reply_object(call, &row.screen);
 }
 
 static enum err resolve_channel_emoji(struct call *call, struct welcome_channel *c,
@@ -205,7 +203,7 @@ static enum err modify_welcome_screen(struct call *call)
         e = guild_set_feature(call, guild_id, "WELCOME_SCREEN_ENABLED", row.enabled);
     if (!e)
         e = remove_deleted_channels(call->tx, guild_id, &row.screen);
-    return e ? e : call_reply(call, &row.screen);
+    return e ? e : call_reply_object(call, &row.screen);
 }
 
 static const struct route routes[] = {

@@ -73,16 +73,16 @@ WORLD_SINGLE(onboarding, onboarding_fields, NULL);
 
 /* --- import --------------------------------------------------------------------------- */
 
-static enum err import_option(struct world_importer *im, const struct world_option *in,
+static enum err import_option(struct world_file_importer *im, const struct world_option *in,
                               snowflake guild, const struct json_path *at,
                               struct onboarding_option *ret)
 {
     struct json_path emoji_at = json_path_key(at, STR("emoji"));
-    struct option_emoji *emoji = arena_alloc(im->arena, sizeof *emoji);
+    struct onboarding_option_emoji *emoji = arena_alloc(im->arena, sizeof *emoji);
     struct world_emoji_ref shown = { 0 };
-    enum err e = world_emoji_ref_resolve(im, guild, &in->emoji, &emoji_at, &shown);
+    enum err e = world_file_resolve_emoji_ref(im, guild, &in->emoji, &emoji_at, &shown);
 
-    *emoji = (struct option_emoji){ shown.id, shown.name, shown.animated };
+    *emoji = (struct onboarding_option_emoji){ shown.id, shown.name, shown.animated };
     *ret = (struct onboarding_option){
         .id = in->id.given == GIVEN ? in->id.value : snowflake_new(),
         .title = in->title,
@@ -90,14 +90,14 @@ static enum err import_option(struct world_importer *im, const struct world_opti
         .emoji = emoji,
     };
     if (!e)
-        e = world_resolve_references(im, &role_naming, guild, &in->roles, at, "roles",
-                                     &ret->role_ids);
+        e = world_file_resolve_references(im, &role_naming, guild, &in->roles, at, "roles",
+                                          &ret->role_ids);
     return e ? e
-             : world_resolve_references(im, &channel_naming, guild, &in->channels, at, "channels",
-                                        &ret->channel_ids);
+             : world_file_resolve_references(im, &channel_naming, guild, &in->channels, at,
+                                             "channels", &ret->channel_ids);
 }
 
-static enum err import_prompt(struct world_importer *im, const struct world_prompt *in,
+static enum err import_prompt(struct world_file_importer *im, const struct world_prompt *in,
                               snowflake guild, const struct json_path *at,
                               struct onboarding_prompt *ret)
 {
@@ -122,7 +122,7 @@ static enum err import_prompt(struct world_importer *im, const struct world_prom
     return e;
 }
 
-static enum err save_imported_onboarding(struct world_importer *im, const struct onboarding *o)
+static enum err save_imported_onboarding(struct world_file_importer *im, const struct onboarding *o)
 {
     enum err e = onboarding_save(
         im->tx, o, json_column_encode(im->arena, &type_onboarding_prompts, &o->prompts),
@@ -131,8 +131,8 @@ static enum err save_imported_onboarding(struct world_importer *im, const struct
     return e || !o->enabled ? e : guild_add_feature(im->tx, o->guild_id, "GUILD_ONBOARDING");
 }
 
-/* Replaces the existing prompts by those of the file. Prompts without ids get new ids. */
-static enum err import_onboarding(struct world_importer *im, const void *entry,
+/* Replaces the stored prompts by those of the world file. Prompts without ids get new ids. */
+static enum err import_onboarding(struct world_file_importer *im, const void *entry,
                                   const struct json_path *at, snowflake guild)
 {
     const struct world_onboarding *in = entry;
@@ -144,8 +144,8 @@ static enum err import_onboarding(struct world_importer *im, const void *entry,
                             .enabled = in->enabled.value,
                             .mode = in->mode.value };
     const struct world_prompt *p = in->prompts.value.items;
-    enum err e = world_resolve_references(im, &channel_naming, guild, &in->default_channels, at,
-                                          "default_channels", &o.default_channel_ids);
+    enum err e = world_file_resolve_references(im, &channel_naming, guild, &in->default_channels,
+                                               at, "default_channels", &o.default_channel_ids);
     for (size_t i = 0; !e && i < in->prompts.value.count; i++) {
         struct json_path here = json_path_index(&all, i);
 
@@ -157,7 +157,7 @@ static enum err import_onboarding(struct world_importer *im, const void *entry,
 
 /* --- export --------------------------------------------------------------------------- */
 
-static void options_to_entries(struct world_exporter *ex, const struct list *options,
+static void options_to_entries(struct world_file_exporter *ex, const struct list *options,
                                struct list *ret)
 {
     const struct onboarding_option *o = options->items;
@@ -173,17 +173,17 @@ static void options_to_entries(struct world_exporter *ex, const struct list *opt
             .channels = world_export_references(ex->tx, &ex->channels, &o[i].channel_ids),
         };
         if (o[i].emoji)
-            out->emoji = world_export_emoji(ex->tx, o[i].emoji->id, o[i].emoji->name);
+            out->emoji = world_file_emoji_reference(ex->tx, o[i].emoji->id, o[i].emoji->name);
     }
 }
 
-static void prompts_to_entries(struct world_exporter *ex, const struct list *prompts,
+static void prompts_to_entries(struct world_file_exporter *ex, const struct list *prompts,
                                struct opt_list *ret)
 {
     const struct onboarding_prompt *p = prompts->items;
 
     for (size_t i = 0; i < prompts->count; i++) {
-        struct world_prompt *out = world_export_list_item(ex->tx, ret, sizeof *out);
+        struct world_prompt *out = export_add_list_item(ex->tx, ret, sizeof *out);
 
         *out = (struct world_prompt){
             .id = opt_id_or_null(p[i].id),
@@ -197,7 +197,7 @@ static void prompts_to_entries(struct world_exporter *ex, const struct list *pro
     }
 }
 
-static enum err export_onboarding(struct world_exporter *ex, struct opt_object *ret)
+static enum err export_onboarding(struct world_file_exporter *ex, struct opt_object *ret)
 {
     struct world_onboarding *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
     struct onboarding o;
@@ -215,7 +215,7 @@ static enum err export_onboarding(struct world_exporter *ex, struct opt_object *
     return OK;
 }
 
-const struct world_parts onboarding_world = { (const struct world_part[]){
+const struct world_file_fields onboarding_world = { (const struct world_file_field[]){
     { "guild", "onboarding", &world_onboarding_type, .order = 210, .import = import_onboarding,
       .export_object = export_onboarding },
     { 0 },

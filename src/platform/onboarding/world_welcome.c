@@ -37,25 +37,25 @@ WORLD_SINGLE(welcome_screen, welcome_screen_fields, NULL);
 
 /* --- welcome screens ------------------------------------------------------------------ */
 
-static enum err import_welcome_channel(struct world_importer *im,
+static enum err import_welcome_channel(struct world_file_importer *im,
                                        const struct world_welcome_channel *in, snowflake guild,
                                        const struct json_path *at, struct welcome_channel *ret)
 {
     struct json_path channel_at = json_path_key(at, STR("channel")),
                      emoji_at = json_path_key(at, STR("emoji"));
     struct world_emoji_ref emoji = { 0 };
-    enum err e = world_resolve_reference(im, &channel_naming, guild, in->channel, &channel_at,
-                                         &ret->channel_id);
+    enum err e = world_file_resolve_reference(im, &channel_naming, guild, in->channel, &channel_at,
+                                              &ret->channel_id);
 
     if (!e)
-        e = world_emoji_ref_resolve(im, guild, &in->emoji, &emoji_at, &emoji);
+        e = world_file_resolve_emoji_ref(im, guild, &in->emoji, &emoji_at, &emoji);
     ret->description = in->description;
     ret->emoji_id = emoji.id;
     ret->emoji_name = emoji.name;
     return e;
 }
 
-static enum err import_welcome_screen(struct world_importer *im, const void *entry,
+static enum err import_welcome_screen(struct world_file_importer *im, const void *entry,
                                       const struct json_path *at, snowflake guild)
 {
     const struct world_welcome_screen *in = entry;
@@ -83,7 +83,7 @@ static enum err import_welcome_screen(struct world_importer *im, const void *ent
     return guild_add_feature(im->tx, guild, "WELCOME_SCREEN_ENABLED");
 }
 
-static enum err export_welcome_screen(struct world_exporter *ex, struct opt_object *ret)
+static enum err export_welcome_screen(struct world_file_exporter *ex, struct opt_object *ret)
 {
     struct world_welcome_screen *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
     struct welcome_screen_row row;
@@ -94,24 +94,24 @@ static enum err export_welcome_screen(struct world_exporter *ex, struct opt_obje
     const struct welcome_channel *c = row.screen.welcome_channels.items;
     *out = (struct world_welcome_screen){ .enabled = opt_true_or_absent(row.enabled),
                                           .description =
-                                              world_export_opt_text(row.screen.description) };
+                                              export_optional_text(row.screen.description) };
     for (size_t i = 0; i < row.screen.welcome_channels.count; i++) {
         struct opt_str to = world_export_reference(ex->tx, &ex->channels, c[i].channel_id);
 
         if (to.given == GIVEN)
-            *(struct world_welcome_channel *)world_export_list_item(
+            *(struct world_welcome_channel *)export_add_list_item(
                 ex->tx, &out->channels, sizeof(struct world_welcome_channel)) =
                 (struct world_welcome_channel){
                     .channel = to.value,
                     .description = c[i].description,
-                    .emoji = world_export_emoji(ex->tx, c[i].emoji_id, c[i].emoji_name),
+                    .emoji = world_file_emoji_reference(ex->tx, c[i].emoji_id, c[i].emoji_name),
                 };
     }
     *ret = (struct opt_object){ GIVEN, out };
     return OK;
 }
 
-const struct world_parts welcome_world = { (const struct world_part[]){
+const struct world_file_fields welcome_world = { (const struct world_file_field[]){
     { "guild", "welcome_screen", &world_welcome_screen_type, .order = 180,
       .import = import_welcome_screen, .export_object = export_welcome_screen },
     { 0 },

@@ -1,4 +1,4 @@
-/* body.c - JSON schema of a new poll, and its conversion to a struct poll. */
+/* body.c - JSON schema of a poll in a request, and the conversion to a struct poll. */
 #include "platform/polls/polls.h"
 
 #include "base/clock.h"
@@ -16,7 +16,7 @@ struct poll_draft_media {
 struct poll_draft_answer {
     struct poll_draft_media *poll_media;
 };
-struct poll_draft {
+struct poll_request {
     struct poll_draft_media *question;
     struct list answers; /* struct poll_draft_answer */
     int64_t duration, layout_type;
@@ -90,17 +90,18 @@ static const struct choice layouts[] = {
 static const struct type type_layout = { .kind = KIND_INT, .choices = layouts };
 static const struct type type_hours = { .kind = KIND_INT, .min = 1, .max = 768, .doc = "Hours" };
 static const struct field poll_fields[] = {
-    { FIELD(struct poll_draft, question), .type = &type_question },
-    { FIELD(struct poll_draft, answers), .type = &type_answers },
-    { FIELD(struct poll_draft, duration), .type = &type_hours, .flags = OPTIONAL, .fallback = 24 },
-    { FIELD(struct poll_draft, allow_multiselect), .type = &type_bool, .flags = OPTIONAL },
-    { FIELD(struct poll_draft, layout_type), .type = &type_layout, .flags = OPTIONAL,
+    { FIELD(struct poll_request, question), .type = &type_question },
+    { FIELD(struct poll_request, answers), .type = &type_answers },
+    { FIELD(struct poll_request, duration), .type = &type_hours, .flags = OPTIONAL,
+      .fallback = 24 },
+    { FIELD(struct poll_request, allow_multiselect), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct poll_request, layout_type), .type = &type_layout, .flags = OPTIONAL,
       .fallback = 1 },
     { 0 },
 };
 static const struct schema poll_in_schema = {
     .name = "PollDraft",
-    .size = sizeof(struct poll_draft),
+    .size = sizeof(struct poll_request),
     .fields = poll_fields,
     .doc = "A question under a new message.",
 };
@@ -139,8 +140,8 @@ static enum err poll_media_from_draft(struct call *call, const struct poll_draft
                : OK;
 }
 
-enum err poll_from_draft(struct call *call, const struct poll_draft *in,
-                         const struct emoji_user *who, struct poll **ret)
+enum err poll_from_request(struct call *call, const struct poll_request *in,
+                           const struct emoji_user *who, struct poll **ret)
 {
     const struct poll_draft_answer *answers = in->answers.items;
     struct poll_results *results = arena_alloc(call->arena, sizeof *results);

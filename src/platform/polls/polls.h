@@ -1,6 +1,7 @@
 /* polls.h - polls in messages, and their vote counts, which are stored per answer and counter shard
  * (tx_counter_shard). Voting, voter lists and the end of a poll are in votes/. Owns the tables
- * polls, poll_counts, poll_voters and poll_votes. May use emojis/ and below. Start with rows.c. */
+ * polls, poll_counts, poll_voters and poll_votes. May include emojis/ and lower layers. Start with
+ * rows.c. */
 #ifndef PLATFORM_POLLS_POLLS_H
 #define PLATFORM_POLLS_POLLS_H
 
@@ -9,16 +10,17 @@
 
 /* --- body.c: new polls ---------------------------------------------------------------- */
 
-struct poll_draft;
+struct poll_request;
 extern const struct type poll_body;
-/* Converts a request body to a poll without votes. ERR_POLL_EMOJI: an emoji is not usable. */
-enum err poll_from_draft(struct call *call, const struct poll_draft *in,
-                         const struct emoji_user *who, struct poll **ret);
+/* Converts a request body to a poll without votes. ERR_POLL_EMOJI if an emoji is not usable. */
+enum err poll_from_request(struct call *call, const struct poll_request *in,
+                           const struct emoji_user *who, struct poll **ret);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
 enum err poll_insert(struct tx *tx, snowflake message_id, const struct poll *poll);
-/* Reads the poll as the account user_id sees it (0: anonymous); NULL: the message has no poll. */
+/* Reads the poll as the user user_id sees it (0 means an anonymous viewer). *ret is NULL if the
+ * message has no poll. */
 enum err poll_find(struct tx *tx, snowflake message_id, snowflake user_id, const struct poll **ret);
 /* Returns a copy of the poll in which .me_voted is false. */
 const struct poll *poll_without_viewer_votes(struct arena *arena, const struct poll *poll);

@@ -16,8 +16,9 @@ void reactions_set_burst_for_all(bool everybody_is_premium)
 
 enum err check_view_reactions_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
 }
 
 enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret)
@@ -28,7 +29,7 @@ enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret)
 
 bool find_reaction_of_message(const struct call *call, struct str key, struct reaction_line *ret)
 {
-    struct str lines = reaction_text_skip_head(call->target.message->reactions.value);
+    struct str lines = reaction_text_skip_first_line(call->target.message->reactions.value);
 
     while (reaction_line_parse_next(&lines, ret))
         if (str_eq(ret->key, key)) {
@@ -107,7 +108,7 @@ static enum err resolve_new_emoji(struct call *call, const struct reaction_emoji
 static enum err check_new_emoji(const struct call *call)
 {
     if (!(call->target.permissions & PERMISSION(ADD_REACTIONS)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ADD_REACTIONS));
     if (count_distinct_emoji(call->target.message->reactions.value) >= MOST_REACTIONS)
         return ERR_MAX_REACTIONS;
     return OK;
@@ -137,7 +138,7 @@ static enum err emit_reaction_add(struct call *call, const struct reaction_emoji
         event.member = &member;
     }
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_ADD, to_channel_viewers(call->target.channel),
+        call_emit(call, EVENT_MESSAGE_REACTION_ADD, audience_of_channel(call->target.channel),
                   &reaction_added_schema, &event);
     return e;
 }

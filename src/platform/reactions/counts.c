@@ -1,7 +1,6 @@
-/* counts.c - updates reaction counts. On PostgreSQL each counter shard (tx_counter_shard) has a
- * row, because writers would conflict in the message's row. Removing an emoji merges the shards
- * into that row; concurrent merges, first shard rows and new emoji conflict there and are retried.
- */
+/* counts.c - updates reaction counts. On PostgreSQL each counter shard (tx_counter_shard) has a row
+ * of counts, because concurrent writers would conflict in the message's row. Removing an emoji
+ * merges the shards into the message's row; transactions that conflict there are retried. */
 #include "platform/reactions/internal.h"
 
 #include "model/fields/rows.h"
@@ -12,7 +11,7 @@ static const char SAVE_REACTIONS[] =
 static enum err update_message_reactions(struct tx *tx, const struct message *m, struct str text,
                                          int64_t reacted)
 {
-    bool any = reaction_text_skip_head(text).n > 0;
+    bool any = reaction_text_skip_first_line(text).n > 0;
     int64_t found = 0;
     enum err e = tx_exec(tx, SAVE_REACTIONS,
                          BIND(v_id(m->id), any ? v_text(text) : v_null(), v_int(reacted)), &found);
@@ -20,21 +19,22 @@ static enum err update_message_reactions(struct tx *tx, const struct message *m,
     return e || found ? e : ERR_UNKNOWN_MESSAGE;
 }
 
-/* Saves all reactions in the message's row; counter shards are merged or absent. */
+/* Saves all reactions in the message's row. Counter shards must be merged or absent. */
 static enum err save_merged_reactions(struct tx *tx, const struct message *m, struct str text)
 {
-    return update_message_reactions(tx, m, text, reaction_text_state(text));
+    return update_message_reactions(tx, m, text, reaction_text_get_state(text));
 }
 
-/* Returns the reactions without one emoji (0: all remain) and without marks of the viewer. */
+/* Returns the reactions text of a message without one emoji (all remain if the id is 0) and without
+ * the viewer's own marks. */
 static struct str reactions_text_without(struct tx *tx, const struct message *m, snowflake gone)
 {
-    struct str lines = reaction_text_skip_head(m->reactions.value);
+    struct str lines = reaction_text_skip_first_line(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_head(&out);
+    reaction_text_append_first_line(&out);
     while (reaction_line_parse_next(&lines, &line))
         if (line.id != gone)
             reaction_line_append(&out, &line);
@@ -74,7 +74,7 @@ static enum err insert_counter_shard(struct tx *tx, const struct message *m, str
                        BIND(v_id(m->id), v_int(tx_counter_shard(tx)), v_text(counts)), NULL);
 }
 
-/* Returns the text of a counter shard after the addition of `more`. */
+/* Adds `more` to the text of a counter shard. */
 static struct str add_to_shard_text(struct tx *tx, struct str lines,
                                     const struct reaction_line *more)
 {
@@ -133,12 +133,12 @@ static void change_reaction_count(struct tx *tx, struct reaction_line *line, boo
 static enum err update_count_in_message_row(struct tx *tx, const struct message *m, snowflake id,
                                             bool burst, snowflake user_id, int by)
 {
-    struct str lines = reaction_text_skip_head(m->reactions.value);
+    struct str lines = reaction_text_skip_first_line(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_head(&out);
+    reaction_text_append_first_line(&out);
     while (reaction_line_parse_next(&lines, &line)) {
         if (line.id == id)
             change_reaction_count(tx, &line, burst, user_id, by);
@@ -166,7 +166,7 @@ static const char ADD_REACTION[] =
 
 size_t count_distinct_emoji(struct str text)
 {
-    struct str lines = reaction_text_skip_head(text);
+    struct str lines = reaction_text_skip_first_line(text);
     struct reaction_line line;
     size_t count = 0;
 
@@ -175,7 +175,7 @@ size_t count_distinct_emoji(struct str text)
     return count;
 }
 
-/* Deletes the merged shards, and the rows of emoji whose last users left at the same time in
+/* Deletes the merged shards, and the rows of emoji whose last users were removed concurrently in
  * different shards. */
 static enum err delete_merged_shards(struct tx *tx, const struct message *m)
 {
@@ -199,17 +199,22 @@ static enum err append_new_reaction(struct tx *tx, const struct message *m,
     return e ? e : delete_merged_shards(tx, m);
 }
 
+enum err reaction_insert_row(struct tx *tx, snowflake message_id, const struct reaction_line *line,
+                             const struct reaction_emoji *emoji)
+{
+    return tx_exec(tx, ADD_REACTION,
+                   BIND(v_id(line->id), v_id(message_id), v_text(line->key),
+                        optional_id_value(emoji->id), v_text(emoji->name),
+                        v_int(emoji->animated.value)),
+                   NULL);
+}
+
 enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
                          const struct reaction_emoji *emoji)
 {
     enum err e = append_new_reaction(tx, m, line);
 
-    return e ? e
-             : tx_exec(tx, ADD_REACTION,
-                       BIND(v_id(line->id), v_id(m->id), v_text(line->key),
-                            optional_id_value(emoji->id), v_text(emoji->name),
-                            v_int(emoji->animated.value)),
-                       NULL);
+    return e ? e : reaction_insert_row(tx, m->id, line, emoji);
 }
 
 enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowflake id)
@@ -220,7 +225,7 @@ enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowfla
     return e ? e : delete_merged_shards(tx, m);
 }
 
-enum err reaction_delete(struct tx *tx, const struct message *m, snowflake id)
+enum err reaction_delete_unused(struct tx *tx, const struct message *m, snowflake id)
 {
     enum err e = reactions_remove_counts(tx, m, id);
 

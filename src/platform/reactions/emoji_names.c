@@ -19,13 +19,13 @@ static bool parse_custom_emoji(struct arena *arena, struct str s, struct reactio
     s = strip_brackets(s);
     for (at = s.n; at > 0 && s.p[at - 1] != ':'; at--) {
     }
-    if (at < 2 || !snowflake_parse(str_skip(s, at), &ret->id) || !ret->id)
+    if (at < 2 || !snowflake_parse(str_skip_bytes(s, at), &ret->id) || !ret->id)
         return false;
     struct str name = str_slice(s.p, at - 1);
-    if (str_starts(name, STR("a:")))
-        name = str_skip(name, 2);
+    if (str_starts_with(name, STR("a:")))
+        name = str_skip_bytes(name, 2);
     else if (name.p[0] == ':')
-        name = str_skip(name, 1);
+        name = str_skip_bytes(name, 1);
     if (!name.n || memchr(name.p, ':', name.n))
         return false;
     ret->text = name;

@@ -11,49 +11,46 @@ enum { MOST_REACTIONS = 20 }; /* maximum number of different emoji per message *
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-enum err reaction_add_user(struct tx *tx, const struct message *m, snowflake id, bool burst,
-                           snowflake user_id, bool *ret_new);
 enum err reaction_remove_user(struct tx *tx, snowflake id, bool burst, snowflake user_id,
                               bool *ret_gone);
-/* Reads the users of a reaction (struct user), by id. */
+/* Reads the users of a reaction (struct user), sorted by id. */
 enum err reaction_read_users(struct tx *tx, snowflake id, bool burst, snowflake after,
                              int64_t limit, struct list *ret);
 
 /* --- show.c --------------------------------------------------------------------------- */
 
-/* Sets .reactions of messages of one channel, as the caller sees them. */
+/* Sets .reactions of messages of one channel, as the caller sees the reactions. */
 enum err messages_fill_reactions(struct call *call, struct list *messages);
-enum err read_own_reactions(struct call *call, struct caller_reactions *own);
+enum err read_caller_reactions(struct call *call, struct caller_reactions *own);
 
 /* --- counts.c: for messages that messages_fill_reactions has filled ---------------- */
 
 /* Returns the number of different emoji of a message. */
 size_t count_distinct_emoji(struct str text);
-/* Changes the count of a reaction; by: 1 or -1. */
+/* Changes the count of a reaction by 1 or -1. */
 enum err reaction_update_count(struct tx *tx, const struct message *m, snowflake id, bool burst,
                                snowflake user_id, int by);
 /* Adds a new emoji with its first user, and removes emoji without users. ERR_UNKNOWN_MESSAGE. */
 enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
                          const struct reaction_emoji *emoji);
-/* Removes one emoji, or all (id 0), from the message's counts. */
+/* Removes the counts of one emoji from the message, or of all emoji if id is 0. */
 enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowflake id);
 /* Deletes an emoji that has no users. */
-enum err reaction_delete(struct tx *tx, const struct message *m, snowflake id);
+enum err reaction_delete_unused(struct tx *tx, const struct message *m, snowflake id);
 enum err reaction_shards_delete(struct tx *tx, snowflake message_id);
 
-/* --- removal.c: removal of emoji with many users -------------------------------------- */
+/* --- removal_job.c: removal of emoji with many users ---------------------------------- */
 
-/* Removes one emoji, or all (id 0), from a message, and deletes a batch of its users; a job deletes
- * the rest. */
-enum err reactions_remove(struct call *call, const struct message *m, snowflake id);
-/* Removes all reactions of a deleted message. */
+/* Removes one emoji, or all emoji if id is 0, from a message. Deletes the first rows of
+ * reaction_users; a job deletes the rest. */
+enum err reactions_remove_from_message(struct call *call, const struct message *m, snowflake id);
 enum err reactions_delete_of_message(struct call *call, const snowflake *message_id);
 extern const struct job_kind reaction_users_delete_job;
 
 /* --- add.c, remove.c: handlers -------------------------------------------------------- */
 
 struct reaction_query {
-    int64_t type; /* 1: burst reaction (super reaction) */
+    int64_t type; /* 1 means a burst reaction (super reaction) */
 };
 
 enum err check_view_reactions_permission(struct call *call);
@@ -65,11 +62,11 @@ enum err delete_user_burst_reaction(struct call *call);
 enum err delete_all_reactions_for_emoji(struct call *call);
 enum err delete_all_reactions(struct call *call);
 
-/* Parses the emoji of the path. ERR_NO_SUCH_EMOJI. */
+/* Parses the emoji in the request's path. ERR_NO_SUCH_EMOJI. */
 enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret);
-/* Finds a reaction of the message of the path; false: the message does not have it. */
+/* Finds a reaction of the message in the path. Returns false if the message does not have it. */
 bool find_reaction_of_message(const struct call *call, struct str key, struct reaction_line *ret);
-/* Returns an event with the ids of the message of the path. */
+/* Returns an event with the ids of the message in the path. */
 struct reaction_event reaction_event_of_message(const struct call *call);
 
 #endif

@@ -1,7 +1,7 @@
 /* reactions.h - reactions. `reactions` has a row per emoji of a message, `reaction_users` a row per
  * user of an emoji. The message's row has the counts as text (model/text/reaction_text.h); with
- * concurrent writers, counter shards (tx_counter_shard) have additional counts. Owns these tables.
- * May use threads/ and below. Start with counts.c. */
+ * concurrent writers, counter shards (tx_counter_shard) have additional counts. Owns the tables of
+ * reactions. May include threads/ and lower layers. Start with counts.c. */
 #ifndef PLATFORM_REACTIONS_REACTIONS_H
 #define PLATFORM_REACTIONS_REACTIONS_H
 
@@ -9,23 +9,31 @@
 
 /* An emoji in paths and world files: Unicode characters, or name:id. */
 struct reaction_emoji_name {
-    snowflake id;    /* 0: a Unicode emoji */
+    snowflake id;    /* 0 for a Unicode emoji */
     struct str text; /* the characters, or the name before the id */
-    struct str key;  /* identifies the emoji: its plain characters, or ":id" */
+    struct str key;  /* identifies the emoji: Unicode characters, or ":id" */
 };
-/* Parses an emoji; false: the text is not an emoji. */
+/* Parses an emoji. Returns false if the text is not an emoji. */
 bool emoji_name_parse(struct arena *arena, struct str text, struct reaction_emoji_name *ret);
 
-/* Resolves an emoji of a world file, which may also be the name of an emoji of the channel's guild.
- */
-struct world_importer;
-enum err world_resolve_emoji(struct world_importer *im, struct str text, snowflake channel,
-                             const struct json_path *at, struct reaction_emoji_name *ret);
+/* Resolves an emoji of a world file: an emoji, or the name of an emoji of the channel's guild. */
+struct world_file_importer;
+enum err world_file_resolve_emoji(struct world_file_importer *im, struct str text,
+                                  snowflake channel, const struct json_path *at,
+                                  struct reaction_emoji_name *ret);
 
 extern const struct domain reactions_domain;
-extern const struct world_parts reactions_world;
+extern const struct world_file_fields reactions_world;
 
 /* Sets whether all accounts, or only premium accounts, may use burst reactions. */
 void reactions_set_burst_for_all(bool everybody_is_premium);
+
+struct reaction_line;
+/* Inserts the row of an emoji without adding it to the message's row. */
+enum err reaction_insert_row(struct tx *tx, snowflake message_id, const struct reaction_line *line,
+                             const struct reaction_emoji *emoji);
+/* *ret_new is false if the user has already reacted with this emoji. */
+enum err reaction_add_user(struct tx *tx, const struct message *m, snowflake id, bool burst,
+                           snowflake user_id, bool *ret_new);
 
 #endif

@@ -1,5 +1,5 @@
-/* removal_job.c - removes emoji that may have many users. The emoji is detached from its message at
- * once, so that no query finds it. Its users are deleted in batches: the first in the same
+/* removal_job.c - removes emoji that may have many users. The emoji is removed from the message at
+ * once, so that no query finds it. Rows of its users are deleted in steps: the first in the same
  * transaction, the rest by a job. */
 #include "platform/reactions/internal.h"
 
@@ -46,7 +46,7 @@ const struct job_kind reaction_users_delete_job = {
     .run = run_reaction_users_delete_job,
 };
 
-/* Condition for one emoji of a message, or for all ($2 = 0). */
+/* SQL: one emoji of a message, or all emoji if $2 is 0. */
 #define THESE "message_id = $1 and (cast($2 as bigint) = 0 or id = $2)"
 static const char DETACH_REACTIONS[] = "update reactions set message_id = 0 where " THESE;
 
@@ -57,7 +57,7 @@ static enum err detach_and_delete_users(struct call *call, snowflake message_id,
     return e ? e : delete_users_step(call);
 }
 
-enum err reactions_remove(struct call *call, const struct message *m, snowflake id)
+enum err reactions_remove_from_message(struct call *call, const struct message *m, snowflake id)
 {
     enum err e = reactions_remove_counts(call->tx, m, id);
 

@@ -22,14 +22,14 @@ static enum err remove_reaction_of_user(struct call *call, snowflake user_id, bo
     if (line.normal + line.burst > 1)
         e = reaction_update_count(call->tx, m, line.id, burst, user_id, -1);
     else
-        e = reaction_delete(call->tx, m, line.id);
+        e = reaction_delete_unused(call->tx, m, line.id);
     struct reaction_event event = reaction_event_of_message(call);
     event.user_id = opt_id_or_null(user_id);
     event.emoji = reaction_emoji_decode(call->arena, &line);
     event.burst = burst;
     event.type = burst;
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE, to_channel_viewers(call->target.channel),
+        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE, audience_of_channel(call->target.channel),
                   &reaction_removed_schema, &event);
     return e;
 }
@@ -44,7 +44,7 @@ enum err delete_own_burst_reaction(struct call *call)
     return remove_reaction_of_user(call, call->caller->id, true);
 }
 
-/* Removing reactions of other users needs MANAGE_MESSAGES, which direct messages do not have. */
+/* Removing other users' reactions needs MANAGE_MESSAGES, which DM channels do not have. */
 static enum err remove_reaction_of_path_user(struct call *call, bool burst)
 {
     snowflake user_id = call_path_id(call, "reactor.id");
@@ -79,11 +79,12 @@ enum err delete_all_reactions_for_emoji(struct call *call)
 
     if (e || !find_reaction_of_message(call, name.key, &line))
         return e;
-    e = reactions_remove(call, call->target.message, line.id);
+    e = reactions_remove_from_message(call, call->target.message, line.id);
     event.emoji = reaction_emoji_decode(call->arena, &line);
     if (!e)
         call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_EMOJI,
-                  to_channel_viewers(call->target.channel), &reaction_emoji_removed_schema, &event);
+                  audience_of_channel(call->target.channel), &reaction_emoji_removed_schema,
+                  &event);
     return e;
 }
 
@@ -93,9 +94,9 @@ enum err delete_all_reactions(struct call *call)
 
     if (call->target.message->reactions.given != GIVEN)
         return OK;
-    enum err e = reactions_remove(call, call->target.message, 0);
+    enum err e = reactions_remove_from_message(call, call->target.message, 0);
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_ALL, to_channel_viewers(call->target.channel),
-                  &reactions_removed_schema, &event);
+        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_ALL,
+                  audience_of_channel(call->target.channel), &reactions_removed_schema, &event);
     return e;
 }

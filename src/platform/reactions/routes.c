@@ -52,12 +52,12 @@ static enum err list_reactions(struct call *call)
 
     if (!e && find_reaction_of_message(call, name.key, &line))
         e = reaction_read_users(call->tx, line.id, q->type == 1, q->after.value, q->limit, &users);
-    return e ? e : call_reply(call, &users);
+    return e ? e : call_reply_object(call, &users);
 }
 
 /* --- route table ---------------------------------------------------------------------- */
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "emoji",
         .field = "emoji",
@@ -73,7 +73,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* Short window, because bots add many reactions in a row. */
+/* The window is short, because bots add many reactions in a row. */
 static const struct rate_limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
 
 #define REACTIONS "/channels/{channel.id}/messages/{message.id}/reactions"
@@ -156,9 +156,9 @@ const struct domain reactions_domain = {
     .world = &reactions_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &reaction_users_delete_job, NULL },
-    .hooks = &(const struct hooks){ .messages_fill = messages_fill_reactions,
-                                    .own_reactions_find = read_own_reactions,
-                                    .message_deleted = reactions_delete_of_message },
+    .hooks = &(const struct hook_listeners){ .messages_fill = messages_fill_reactions,
+                                             .own_reactions_find = read_caller_reactions,
+                                             .message_deleted = reactions_delete_of_message },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_MESSAGES, "reaction_users", "reaction_id, burst, user_id",

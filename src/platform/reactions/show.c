@@ -1,8 +1,8 @@
-/* show.c - fills the reactions of messages: counts of rows and counter shards, with the viewer's
- * own reactions marked. */
+/* show.c - sets .reactions of messages: the sum of the message's row and its counter shards, with
+ * the viewer's own reactions marked. */
 #include "platform/reactions/internal.h"
 
-/* A range of message ids, for queries about a page. */
+/* A range of message ids, for queries about a page of messages. */
 struct message_range {
     snowflake first, last; /* last is 0 if the range is empty */
 };
@@ -30,7 +30,7 @@ static const char READ_SHARDS[] =
     "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 and "
     "l.message_id between $2 and $3 order by l.message_id";
 
-/* Adds the counts of a shard. Shards contain no user ids, so the list of users is cleared. */
+/* Adds the counts of a counter shard. Shards have no user ids, so the list of users is cleared. */
 static void add_shard_counts(struct reaction_line *line, struct str counts)
 {
     struct reaction_line more;
@@ -45,12 +45,12 @@ static void add_shard_counts(struct reaction_line *line, struct str counts)
 
 static struct str merge_shard_counts(struct arena *arena, struct str text, struct str counts)
 {
-    struct str lines = reaction_text_skip_head(text);
+    struct str lines = reaction_text_skip_first_line(text);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_head(&out);
+    reaction_text_append_first_line(&out);
     while (reaction_line_parse_next(&lines, &line)) {
         add_shard_counts(&line, counts);
         reaction_line_append(&out, &line);
@@ -58,16 +58,16 @@ static struct str merge_shard_counts(struct arena *arena, struct str text, struc
     return buf_move_to_arena(&out, arena);
 }
 
-/* Hides emoji with a count of 0 until the shards are merged. Concurrent removals in different
- * shards can leave them. */
+/* Hides emoji with a count of 0, which concurrent removals in different counter shards can leave
+ * until the shards are merged. */
 static void hide_unused_emoji(struct arena *arena, struct message *m)
 {
-    struct str lines = reaction_text_skip_head(m->reactions.value);
+    struct str lines = reaction_text_skip_first_line(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_head(&out);
+    reaction_text_append_first_line(&out);
     m->reactions.given = ABSENT;
     while (reaction_line_parse_next(&lines, &line))
         if (line.normal + line.burst > 0) {
@@ -106,7 +106,7 @@ static const char OWN_REACTIONS[] =
     "select message_id, reaction_id, burst from reaction_users where user_id = $1 and "
     "channel_id = $2 and message_id between $3 and $4 order by message_id desc";
 
-enum err read_own_reactions(struct call *call, struct caller_reactions *own)
+enum err read_caller_reactions(struct call *call, struct caller_reactions *own)
 {
     struct rows rows;
     enum err e = tx_query(
@@ -128,7 +128,7 @@ static enum err mark_own_reactions(struct call *call, snowflake channel_id,
                                    const struct message_range *s, struct list *messages)
 {
     struct caller_reactions own = { .channel_id = channel_id, .first = s->first, .last = s->last };
-    enum err e = read_own_reactions(call, &own);
+    enum err e = read_caller_reactions(call, &own);
     const struct caller_reaction *r = own.list.items;
     struct message *m = NULL;
 

@@ -24,15 +24,13 @@ static const char EMOJI_BY_NAME[] =
     "where c.id = $1 and e.name = $2";
 static const char EMOJI_MARKS[] = "select name, animated from emojis where id = $1 union all "
                                   "select name, animated from application_emojis where id = $1";
-static const char ADD_REACTION[] =
-    "insert into reactions (id, message_id, emoji_key, emoji_id, name, animated) "
-    "values ($1, $2, $3, $4, $5, $6)";
 static const char SAVE_REACTIONS[] =
     "update messages set reactions = $2, reacted = $3 where id = $1";
 
 /* Accepts Unicode characters, name:id, or the name of an emoji of the channel's guild. */
-enum err world_resolve_emoji(struct world_importer *im, struct str text, snowflake channel,
-                             const struct json_path *at, struct reaction_emoji_name *ret)
+enum err world_file_resolve_emoji(struct world_file_importer *im, struct str text,
+                                  snowflake channel, const struct json_path *at,
+                                  struct reaction_emoji_name *ret)
 {
     struct rows row;
     bool found;
@@ -52,14 +50,14 @@ enum err world_resolve_emoji(struct world_importer *im, struct str text, snowfla
     return OK;
 }
 
-/* A message that gets reactions, and the new reaction text of its row. */
+/* A message that gets reactions, and the reactions text to store in its row. */
 struct reacted_message {
     snowflake id, channel;
     struct buf text;
 };
 
-/* Reads the emoji's current name, if the emoji still exists. */
-static enum err read_current_emoji(struct world_importer *im,
+/* Reads the current name of a custom emoji, if the emoji still exists. */
+static enum err read_current_emoji(struct world_file_importer *im,
                                    const struct reaction_emoji_name *name,
                                    struct reaction_emoji *ret)
 {
@@ -76,7 +74,7 @@ static enum err read_current_emoji(struct world_importer *im,
     return OK;
 }
 
-static enum err insert_imported_reaction(struct world_importer *im,
+static enum err insert_imported_reaction(struct world_file_importer *im,
                                          const struct reaction_emoji_name *name,
                                          struct reacted_message *to, const struct list *users)
 {
@@ -85,11 +83,7 @@ static enum err insert_imported_reaction(struct world_importer *im,
     enum err e = read_current_emoji(im, name, &emoji);
 
     if (!e)
-        e = tx_exec(im->tx, ADD_REACTION,
-                    BIND(v_id(line.id), v_id(to->id), v_text(name->key),
-                         optional_id_value(emoji.id), v_text(emoji.name),
-                         v_int(emoji.animated.value)),
-                    NULL);
+        e = reaction_insert_row(im->tx, to->id, &line, &emoji);
     for (size_t i = 0; !e && i < users->count; i++) {
         snowflake user = ((snowflake *)users->items)[i];
         bool new = false;
@@ -107,7 +101,7 @@ static enum err insert_imported_reaction(struct world_importer *im,
 
 static bool emoji_is_already_imported(const struct reacted_message *to, struct str key)
 {
-    struct str lines = reaction_text_skip_head(buf_str(&to->text));
+    struct str lines = reaction_text_skip_first_line(buf_str(&to->text));
     struct reaction_line line;
 
     while (reaction_line_parse_next(&lines, &line))
@@ -116,24 +110,24 @@ static bool emoji_is_already_imported(const struct reacted_message *to, struct s
     return false;
 }
 
-static enum err import_reaction(struct world_importer *im, const struct world_reaction *in,
+static enum err import_reaction(struct world_file_importer *im, const struct world_reaction *in,
                                 struct reacted_message *to, const struct json_path *up)
 {
     struct json_path emoji_at = json_path_key(up, STR("emoji"));
     unsigned before = im->form->problems;
     struct reaction_emoji_name name = { 0 };
     struct list users = { 0 };
-    enum err e = world_resolve_emoji(im, in->emoji, to->channel, &emoji_at, &name);
+    enum err e = world_file_resolve_emoji(im, in->emoji, to->channel, &emoji_at, &name);
 
     if (!e && name.key.n && emoji_is_already_imported(to, name.key))
         form_add_error(im->form, &emoji_at, "WORLD_TWICE", "the message already has this emoji");
     if (!e)
-        e = world_resolve_references(im, &user_naming, 0, &(struct opt_list){ GIVEN, in->users },
-                                     up, "users", &users);
+        e = world_file_resolve_references(
+            im, &user_naming, 0, &(struct opt_list){ GIVEN, in->users }, up, "users", &users);
     return e || im->form->problems != before ? e : insert_imported_reaction(im, &name, to, &users);
 }
 
-static enum err import_reactions(struct world_importer *im, const void *entries,
+static enum err import_reactions(struct world_file_importer *im, const void *entries,
                                  const struct json_path *all, snowflake message)
 {
     const struct opt_list *reactions = entries;
@@ -144,17 +138,19 @@ static enum err import_reactions(struct world_importer *im, const void *entries,
     if (!reactions->value.count)
         return OK;
     buf_init(&to.text, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_head(&to.text);
+    reaction_text_append_first_line(&to.text);
     for (size_t i = 0; i < reactions->value.count && !e; i++) {
         struct json_path at = json_path_index(all, i);
 
         e = import_reaction(im, &list[i], &to, &at);
     }
-    struct str text = buf_move_to_arena(&to.text, im->arena), first = reaction_text_skip_head(text);
+    struct str text = buf_move_to_arena(&to.text, im->arena),
+               first = reaction_text_skip_first_line(text);
     return e || !first.n
                ? e
                : tx_exec(im->tx, SAVE_REACTIONS,
-                         BIND(v_id(message), v_text(text), v_int(reaction_text_state(text))), NULL);
+                         BIND(v_id(message), v_text(text), v_int(reaction_text_get_state(text))),
+                         NULL);
 }
 
 /* --- export --------------------------------------------------------------------------- */
@@ -173,7 +169,7 @@ static struct str emoji_reference(const struct rows *r)
                       (unsigned long long)row_id(r, 2));
 }
 
-static enum err export_reactions(struct world_exporter *ex, struct world_entries *to)
+static enum err export_reactions(struct world_file_exporter *ex, struct world_file_entries *to)
 {
     struct world_reaction *last = NULL;
     snowflake id = 0;
@@ -183,13 +179,13 @@ static enum err export_reactions(struct world_exporter *ex, struct world_entries
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct opt_list *reactions = world_entry_find_field(to, row_id(&r, 0));
+        struct opt_list *reactions = world_file_entry_find_field(to, row_id(&r, 0));
 
         if (!reactions)
-            continue; /* messages that are not exported */
+            continue; /* the message is not exported */
         if (row_id(&r, 1) != id) {
             id = row_id(&r, 1);
-            last = world_export_list_item(ex->tx, reactions, sizeof *last);
+            last = export_add_list_item(ex->tx, reactions, sizeof *last);
             last->emoji = emoji_reference(&r);
         }
         *(struct str *)list_append(tx_arena(ex->tx), &last->users, sizeof(struct str)) =
@@ -198,7 +194,7 @@ static enum err export_reactions(struct world_exporter *ex, struct world_entries
     return rows_end(&r);
 }
 
-const struct world_parts reactions_world = { (const struct world_part[]){
+const struct world_file_fields reactions_world = { (const struct world_file_field[]){
     { "message", "reactions", &world_reaction_list, .order = 20, .whole = true,
       .import = import_reactions, .export_members = export_reactions },
     { 0 },

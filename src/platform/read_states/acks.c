@@ -1,4 +1,4 @@
-/* acks.c - routes that acknowledge read messages and features. */
+/* acks.c - routes that mark messages and features as read. */
 #include "platform/read_states/internal.h"
 
 #include "model/fields/ids.h"
@@ -110,7 +110,7 @@ static const struct schema feature_ack_schema = {
 
 static enum err reply_with_null_token(struct call *call)
 {
-    return call_reply(call, &(struct ack_token_reply){ .token = { .given = GIVEN_NULL } });
+    return call_reply_object(call, &(struct ack_token_reply){ .token = { .given = GIVEN_NULL } });
 }
 
 /* --- channels ------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static snowflake guild_id_of_channel(const struct channel *c)
     return channel_is_private(c->type) ? 0 : c->guild_id.value;
 }
 
-/* Sets the caller's read state. Without `manual` an older id has no effect. */
+/* Sets the caller's read state of a channel. An id older than the stored one needs `manual`. */
 static enum err ack_channel(struct call *call, const struct channel *c, snowflake message_id,
                             const struct message_ack_draft *in)
 {
@@ -145,7 +145,7 @@ static enum err ack_channel(struct call *call, const struct channel *c, snowflak
         return e;
     if (in->manual) {
         event.manual = opt_true_or_absent(true);
-        event.mention_count = opt_int_of(s.mentions);
+        event.mention_count = opt_int_given(s.mentions);
     }
     if (in->flags.given == GIVEN)
         event.flags = in->flags;
@@ -198,7 +198,7 @@ static bool can_view_channel(const struct call *call, const struct channel *c)
            PERMISSION(VIEW_CHANNEL);
 }
 
-/* POST /guilds/{guild.id}/ack: acknowledges all channels that the caller can view, at most 500. */
+/* POST /guilds/{guild.id}/ack: marks up to 500 channels that the caller can view as read. */
 enum err ack_guild(struct call *call)
 {
     struct list channels, threads;
@@ -325,7 +325,8 @@ static const struct schema bulk_schema = {
 };
 const struct type ack_bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema };
 
-/* Errors of entries that the caller cannot view: skipped, as clients may send outdated ids. */
+/* Returns whether the caller cannot view the channel. Such entries are skipped, because clients may
+ * send outdated ids. */
 static bool is_not_visible_error(enum err e)
 {
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_GUILD;

@@ -28,8 +28,8 @@ const struct schema mentions_query_schema = {
     .doc = "Which messages that mention the caller.",
 };
 
-/* Reads messages that mention the account, everyone or one of its roles in its guilds. $4: a guild,
- * or 0. Reads more rows than the page has, because some may not be visible. */
+/* Reads messages that mention the account, everyone or one of the account's roles. $4 is a guild,
+ * or 0 for all. Reads more rows than a page has, because the caller may not see some of them. */
 static const char READ_MENTIONING[] =
     "select message_id, channel_id from ("
     "select n.message_id, n.channel_id, n.guild_id from mention_notes n "
@@ -97,7 +97,7 @@ enum err list_mentions(struct call *call)
 
     for (size_t i = 0; !e && i < called.count && (int64_t)out.count < q->limit; i++)
         e = add_readable_message(call, &((const struct mention_location *)called.items)[i], &out);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 struct mention_removed {

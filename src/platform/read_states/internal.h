@@ -15,15 +15,15 @@ enum read_state_type {
 };
 
 enum {
-    MAX_MENTIONS = 250, /* maximum of messages with mentions per channel, and of the count */
-    MENTIONS_DAYS = 7,  /* maximum age of messages in the inbox */
+    MAX_MENTIONS = 250, /* maximum of mentions stored per channel, and of unread messages counted */
+    MENTIONS_DAYS = 7,  /* maximum age in days of messages in the inbox */
     MAX_DELETED_READ_STATES = 1000, /* maximum number of rows deleted when a member leaves */
 };
 
 struct read_state {
     snowflake id; /* id of a channel, guild or account */
     int64_t kind;
-    snowflake guild_id; /* guild of the channel; 0: private channel */
+    snowflake guild_id; /* guild of the channel; 0 for a private channel */
     snowflake last_id;
     int64_t mentions;
     struct opt_int pins_at, flags, last_viewed;

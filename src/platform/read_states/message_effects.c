@@ -1,4 +1,4 @@
-/* message_effects.c - effects of a new message: the author's read state, and stored mentions. */
+/* message_effects.c - updates after a new message: the author's read state, and stored mentions. */
 #include "platform/read_states/internal.h"
 
 #include "model/channel.h"
@@ -29,7 +29,7 @@ static enum err mark_channel_read(struct call *call, snowflake channel_id, snowf
 static const char INSERT_GROUP_MENTION[] =
     "insert into mention_notes (channel_id, message_id, kind, target_id, guild_id) "
     "values ($1, $2, $3, $4, $5) on conflict do nothing";
-/* Skips bots and users who block or ignore the author. */
+/* No mention is stored for bots and for users who block or ignore the author. */
 static const char INSERT_USER_MENTION[] =
     "insert into mention_notes (channel_id, message_id, kind, target_id, guild_id) "
     "select cast($1 as bigint), cast($2 as bigint), 2, u.id, cast($4 as bigint) from users u "
@@ -51,7 +51,7 @@ static enum err insert_group_mention(struct call *call, const struct message *m,
 
 static enum err insert_mentions(struct call *call, const struct message *m, snowflake guild_id)
 {
-    const struct mention *people = m->mentions.items;
+    const struct mentioned_user *people = m->mentions.items;
     const snowflake *roles = m->mention_roles.items;
     enum err e = OK;
 
@@ -65,8 +65,8 @@ static enum err insert_mentions(struct call *call, const struct message *m, snow
                         BIND(v_id(m->channel_id), v_id(m->id), v_id(people[i].user.id),
                              v_id(guild_id), v_id(m->author_id)),
                         NULL);
-    /* Only one of 16 messages deletes old rows, to reduce conflicts between concurrent writers. */
-    if (!e && snowflake_ms(m->id) % 16 == 0)
+    /* Only one of 16 messages deletes old mentions, to reduce conflicts between writers. */
+    if (!e && snowflake_to_ms(m->id) % 16 == 0)
         e = tx_exec(call->tx, DELETE_OLD_MENTIONS, BIND(v_id(m->channel_id), v_int(MAX_MENTIONS)),
                     NULL);
     return e;
@@ -84,7 +84,7 @@ enum err read_states_on_message_create(struct call *call, const struct message_c
         return OK;
     if (own)
         e = mark_channel_read(call, c->id, guild_id, m->id);
-    /* The first message of a forum post has the thread's id, the forum's last_message_id. */
+    /* The first message of a forum post has the thread's id: the forum's last_message_id. */
     if (!e && own && channel_is_thread(c->type) && m->id == c->id)
         e = mark_channel_read(call, c->parent_id.value, guild_id, c->id);
     if (!e && (m->mention_everyone || m->mention_roles.count || m->mentions.count))

@@ -12,8 +12,8 @@ struct channel_mentions {
     bool shown;
 };
 
-/* In private channels every message of others counts; in guilds only mentions of the account since
- * it joined the guild. */
+/* In private channels every message of other users counts; in guilds only mentions of the account
+ * since it joined the guild. */
 static const char UNREAD_PRIVATE[] =
     "select r.channel_id, (select count(*) from (select m.id from messages m where "
     "m.channel_id = r.channel_id and m.id > coalesce((select s.last_id from read_states s where "
@@ -82,8 +82,8 @@ static void write_optional_number_json(struct json_writer *out, const char *name
 {
     if (v->given != GIVEN)
         return;
-    json_key(out, str_of(name));
-    json_int(out, v->value);
+    json_write_key(out, str_of(name));
+    json_write_int(out, v->value);
 }
 
 static void write_read_state_json(struct json_writer *out, const struct read_state *s,
@@ -92,19 +92,19 @@ static void write_read_state_json(struct json_writer *out, const struct read_sta
     bool channel = s->kind == READ_CHANNEL;
 
     json_begin_object(out);
-    json_name(out, "id");
-    json_id(out, s->id);
+    json_write_name(out, "id");
+    json_write_id(out, s->id);
     if (!channel) {
-        json_name(out, "read_state_type");
-        json_int(out, s->kind);
+        json_write_name(out, "read_state_type");
+        json_write_int(out, s->kind);
     }
-    json_key(out, channel ? STR("last_message_id") : STR("last_acked_id"));
-    json_id(out, s->last_id);
-    json_key(out, channel ? STR("mention_count") : STR("badge_count"));
-    json_int(out, s->mentions + mentions);
+    json_write_key(out, channel ? STR("last_message_id") : STR("last_acked_id"));
+    json_write_id(out, s->last_id);
+    json_write_key(out, channel ? STR("mention_count") : STR("badge_count"));
+    json_write_int(out, s->mentions + mentions);
     if (s->pins_at.given == GIVEN) {
-        json_name(out, "last_pin_timestamp");
-        json_time(out, s->pins_at.value);
+        json_write_name(out, "last_pin_timestamp");
+        json_write_time(out, s->pins_at.value);
     }
     write_optional_number_json(out, "flags", &s->flags);
     write_optional_number_json(out, "last_viewed", &s->last_viewed);
@@ -146,17 +146,17 @@ enum err ready_write_read_states(struct tx *tx, snowflake user_id, bool entries,
     if (!e && entries)
         e = read_state_read_version(tx, user_id, &version);
     if (!e) {
-        json_name(out, "read_state");
+        json_write_name(out, "read_state");
         if (entries) {
             json_begin_object(out);
-            json_name(out, "entries");
+            json_write_name(out, "entries");
         }
         write_read_states_json(&states, others, &unread, out);
         if (entries) {
-            json_name(out, "partial");
-            json_bool(out, false);
-            json_name(out, "version");
-            json_int(out, version);
+            json_write_name(out, "partial");
+            json_write_bool(out, false);
+            json_write_name(out, "version");
+            json_write_int(out, version);
             json_end_object(out);
         }
     }

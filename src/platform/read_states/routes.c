@@ -2,7 +2,7 @@
 #include "api/deletion.h"
 #include "platform/read_states/internal.h"
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "acked.id",
         .field = "message_id",
@@ -138,8 +138,8 @@ const struct domain read_states_domain = {
     .doc = "Read states of users, and messages that mention them.",
     .routes = routes,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .message_created = read_states_on_message_create,
-                                    .member_left = read_states_on_member_leave },
+    .hooks = &(const struct hook_listeners){ .message_created = read_states_on_message_create,
+                                             .member_left = read_states_on_member_leave },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_CHANNEL, "read_states", "user_id, kind, entity_id",

@@ -70,13 +70,7 @@ static const char NEXT_VERSION[] =
 
 enum err read_state_increment_version(struct tx *tx, snowflake user_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, NEXT_VERSION, BIND(v_id(user_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, NEXT_VERSION, BIND(v_id(user_id)), ret);
 }
 
 enum err read_state_read_version(struct tx *tx, snowflake user_id, int64_t *ret)

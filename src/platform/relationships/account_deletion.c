@@ -1,4 +1,4 @@
-/* account_deletion.c - deletes the relationships of a deleted account, in batches. */
+/* account_deletion.c - deletes the relationships of a deleted account, in steps. */
 #include "api/deletion.h"
 #include "model/fields/ids.h"
 #include "platform/relationships/internal.h"
@@ -6,7 +6,7 @@
 static const char NEXT_RELATIONSHIPS[] =
     "select user_id, target_id from relationships where user_id = $1 or target_id = $1 "
     "order by user_id, target_id limit $2";
-/* Rows without a relationship type exist for ignored accounts. */
+/* A row with type 0 exists for an ignored account, so rows of all types are deleted. */
 static const char DELETE_RELATIONSHIP[] =
     "delete from relationships where user_id = $1 and target_id = $2";
 
@@ -21,14 +21,14 @@ enum err relationships_delete_of_account(struct call *call, snowflake user_id,
     if (e)
         return e;
     while (rows_next(&rows)) {
-        ids_add(call->arena, &mine, row_id(&rows, 0));
-        ids_add(call->arena, &theirs, row_id(&rows, 1));
+        id_list_add(call->arena, &mine, row_id(&rows, 0));
+        id_list_add(call->arena, &theirs, row_id(&rows, 1));
     }
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < mine.count; i++) {
         snowflake a = ((snowflake *)mine.items)[i], b = ((snowflake *)theirs.items)[i];
 
-        e = relationship_apply(call, OPERATION_END, a, b);
+        e = relationship_apply_operation(call, OPERATION_END, a, b);
         if (!e)
             e = tx_exec(call->tx, DELETE_RELATIONSHIP, BIND(v_id(a), v_id(b)), NULL);
     }

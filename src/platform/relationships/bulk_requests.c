@@ -1,5 +1,4 @@
-/* bulk_requests.c - bulk operations: declines friend requests, sends requests to many suggested
- * users. */
+/* bulk_requests.c - declines many friend requests, or sends requests to many suggested users. */
 #include "platform/relationships/internal.h"
 
 #include <sodium.h>
@@ -25,22 +24,22 @@ static unsigned filter_bits(const struct list *filters)
 /* DELETE /users/@me/relationships: declines the requests that match all filters. */
 enum err bulk_remove_relationships(struct call *call)
 {
-    const struct request_removal_query *query = call->query;
-    const struct request_removal_body *body = call->body;
+    const struct friend_request_removal_query *query = call->query;
+    const struct friend_request_removal_body *body = call->body;
     unsigned set = filter_bits(&query->filters) | filter_bits(&body->filters);
     bool spam = query->only_spam || set & 1u << REMOVE_SPAM, ignored = set & 1u << REMOVE_IGNORED;
     struct list senders;
 
-    enum err e = list_incoming_requests(call->tx, call->caller->id, spam, ignored, &senders);
+    enum err e = list_incoming_friend_requests(call->tx, call->caller->id, spam, ignored, &senders);
     for (size_t i = 0; !e && i < senders.count; i++)
-        e = relationship_apply(call, OPERATION_END, call->caller->id,
-                               ((const snowflake *)senders.items)[i]);
+        e = relationship_apply_operation(call, OPERATION_END, call->caller->id,
+                                         ((const snowflake *)senders.items)[i]);
     return e;
 }
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-/* Returns the keyed digest of a bulk token; the store does not contain the token. */
+/* Returns the keyed digest of a bulk token. The store has only the digest. */
 static struct str bulk_token_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, DIGEST_BYTES);
@@ -77,14 +76,13 @@ static const char FIND_TOKEN[] = "select user_ids from bulk_add_tokens where dig
 static enum err read_token_user_ids(struct call *call, struct str token, struct list *ret_ids)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(
+    enum err e = tx_one_or(
         call->tx, FIND_TOKEN,
         BIND(v_bytes(bulk_token_digest(call, token)), v_id(call->caller->id), v_int(clock_us())),
-        &row, &found);
+        ERR_UNKNOWN_TOKEN, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_TOKEN;
+    if (e)
+        return e;
     *ret_ids = json_column_decode_list(call->arena, &type_ids, row_text(&row, 0));
     return OK;
 }
@@ -99,8 +97,8 @@ static bool list_contains_id(const struct list *ids, size_t count, snowflake id)
     return false;
 }
 
-/* Returns whether a check of the two accounts failed, which affects only this user. A store error
- * fails the whole call. */
+/* Returns whether the error concerns only this user of the list. Store errors fail the whole
+ * call. */
 static bool is_refused_request(enum err e)
 {
     return error_info(e)->status < 500 && e != ERR_STORE_CONFLICT;
@@ -120,7 +118,7 @@ static enum err request_one_friend(struct call *call, snowflake id, bool offered
     if (e && !is_refused_request(e))
         return e;
     struct list *result = e ? &reply->failed_requests : &reply->successful_requests;
-    ids_add(call->arena, result, id);
+    id_list_add(call->arena, result, id);
     return OK;
 }
 
@@ -137,5 +135,5 @@ enum err bulk_add_relationships(struct call *call)
         if (!list_contains_id(&in->user_ids, i, ids[i]))
             e = request_one_friend(call, ids[i], list_contains_id(&offered, offered.count, ids[i]),
                                    &reply);
-    return e ? e : call_reply(call, &reply);
+    return e ? e : call_reply_object(call, &reply);
 }

@@ -1,6 +1,6 @@
-/* friend_requests.c - sends and accepts friend requests. Checks run in Discord's order, so that the
- * same error wins: target account, caller, current relationship, the target's settings, limits,
- * confirmation of requests from unknown users. */
+/* friend_requests.c - sends and accepts friend requests. The order of the checks is Discord's, so
+ * that the first error is the same: target account, caller, current relationship, the target's
+ * settings, limits, confirmation of requests from unknown users. */
 #include "platform/relationships/internal.h"
 
 /* --- the two accounts ----------------------------------------------------------------- */
@@ -29,13 +29,13 @@ static enum err check_target_accepts_requests(struct call *call,
 {
     struct user_settings settings;
     bool suggested = false;
-    enum err e = settings_find(call->tx, in->user->id, &settings);
+    enum err e = user_settings_find(call->tx, in->user->id, &settings);
 
     if (!e && in->suggested)
         e = suggestion_exists(call->tx, call->caller->id, in->user->id, &suggested);
     if (e)
         return e;
-    return accepts_friend_request(settings_friend_sources(&settings), known,
+    return accepts_friend_request(user_settings_friend_sources(&settings), known,
                                   suggested || in->server_verified)
                ? OK
                : ERR_FRIEND_REQUESTS_DISABLED;
@@ -54,7 +54,7 @@ static enum err check_own_limits(struct call *call)
     return pending >= MOST_PENDING ? ERR_MAX_FRIENDS : OK;
 }
 
-/* If the recipient has too many requests, declines the oldest spam request, or else refuses. */
+/* If the recipient has too many requests, declines the oldest spam request, or refuses. */
 static enum err free_incoming_request_slot(struct call *call, snowflake user_id)
 {
     snowflake spammer;
@@ -63,10 +63,10 @@ static enum err free_incoming_request_slot(struct call *call, snowflake user_id)
 
     if (e || pending < MOST_PENDING)
         return e;
-    e = find_oldest_spam_request(call->tx, user_id, &spammer);
+    e = find_oldest_spam_friend_request(call->tx, user_id, &spammer);
     if (e)
         return e;
-    return spammer ? relationship_apply(call, OPERATION_END, user_id, spammer)
+    return spammer ? relationship_apply_operation(call, OPERATION_END, user_id, spammer)
                    : ERR_FRIEND_REQUESTS_DISABLED;
 }
 
@@ -95,12 +95,12 @@ static enum err send_friend_request(struct call *call, const struct friend_reque
     request.note =
         opt_str_or_null(in->note.given == GIVEN ? collapse_line_breaks(call->arena, in->note.value)
                                                 : (struct str){ 0 });
-    request.is_stranger = is_stranger(&known) && !in->server_verified;
-    request.is_spam = is_spam(&record, request.is_stranger);
+    request.is_stranger = user_is_unacquainted(&known) && !in->server_verified;
+    request.is_spam = friend_request_is_spam(&record, request.is_stranger);
     if (request.is_spam)
         change->theirs.notify = false;
 
-    e = relationship_pair_apply(call, bond, change, &request);
+    e = relationship_pair_apply_change(call, bond, change, &request);
     if (!e)
         e = friend_request_record_sent(call->tx, me->id, in->user->id);
     return e ? e : suggestion_delete(call, me->id, in->user->id);
@@ -108,7 +108,7 @@ static enum err send_friend_request(struct call *call, const struct friend_reque
 
 /* --- accepting ------------------------------------------------------------------------ */
 
-/* Checks again whether a confirmation is required: the two may share a guild or a friend by now. */
+/* Checks again whether the caller must confirm: the users may now share a guild or friend. */
 static enum err check_request_is_confirmed(struct call *call,
                                            const struct friend_request_attempt *in,
                                            const struct relationship_pair *bond)
@@ -120,7 +120,7 @@ static enum err check_request_is_confirmed(struct call *call,
     enum err e = acquaintance_read(call->tx, bond->my_id, bond->their_id, &known);
     if (e)
         return e;
-    return is_stranger(&known) ? ERR_CONFIRM_STRANGER : OK;
+    return user_is_unacquainted(&known) ? ERR_CONFIRM_STRANGER : OK;
 }
 
 static enum err accept_friend_request(struct call *call, const struct friend_request_attempt *in,
@@ -159,8 +159,8 @@ enum err friend_request_send_or_accept(struct call *call, const struct friend_re
                : send_friend_request(call, in, &me, &bond, &change);
 }
 
-enum err relationship_apply(struct call *call, enum relationship_operation op, snowflake my_id,
-                            snowflake their_id)
+enum err relationship_apply_operation(struct call *call, enum relationship_operation op,
+                                      snowflake my_id, snowflake their_id)
 {
     struct relationship_pair_change change;
     struct relationship_pair bond;
@@ -170,5 +170,5 @@ enum err relationship_apply(struct call *call, enum relationship_operation op, s
         e = relationship_compute_change(op, &bond, &change);
     if (e || relationship_is_unchanged(&bond, &change))
         return e;
-    return relationship_pair_apply(call, &bond, &change, NULL);
+    return relationship_pair_apply_change(call, &bond, &change, NULL);
 }

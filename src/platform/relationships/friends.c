@@ -12,7 +12,7 @@ enum { MOST_FRIENDS = 1000 };
 static const char FIND_TYPE[] =
     "select type from relationships where user_id = $1 and target_id = $2";
 
-enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret)
+enum err relationship_type_read(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -27,13 +27,12 @@ static const char COUNT_FRIENDS[] =
 
 enum err check_friend_limit(struct tx *tx, snowflake user_id)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_FRIENDS, BIND(v_id(user_id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(tx, COUNT_FRIENDS, BIND(v_id(user_id)), &n);
 
     if (e)
         return e;
-    return row_int(&row, 0) >= MOST_FRIENDS ? ERR_MAX_FRIENDS : OK;
+    return n >= MOST_FRIENDS ? ERR_MAX_FRIENDS : OK;
 }
 
 enum err friendship_create(struct call *call, snowflake by, snowflake other, bool *ret_new)
@@ -77,7 +76,7 @@ static struct list copy_ids(struct arena *arena, const struct list *ids)
     const snowflake *id = ids->items;
 
     for (size_t i = 0; i < ids->count; i++)
-        ids_add(arena, &own, id[i]);
+        id_list_add(arena, &own, id[i]);
     return own;
 }
 

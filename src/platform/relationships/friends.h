@@ -7,21 +7,22 @@
 
 struct ready_writer;
 
-/* Reads the enum relationship_type of user_id's side. */
-enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret);
+/* Reads the enum relationship_type that user_id has to target_id. */
+enum err relationship_type_read(struct tx *tx, snowflake user_id, snowflake target_id,
+                                int64_t *ret);
 
 /* Returns ERR_MAX_FRIENDS if the account has reached the friend limit. */
 enum err check_friend_limit(struct tx *tx, snowflake user_id);
 
-/* Makes two accounts friends, with or without a request, and emits the events to both. `by` is the
- * accepter. No effect if they are friends already. ERR_MAX_FRIENDS. */
+/* Makes two accounts friends, also without a friend request, and emits the events to both. `by` is
+ * the account that accepts. No effect if they are friends already. ERR_MAX_FRIENDS. */
 enum err friendship_create(struct call *call, snowflake by, snowflake other, bool *ret_new);
 
-/* Writes the fields of READY about relationships. */
+/* Writes the relationship fields of READY. */
 enum err ready_write_relationships(struct tx *tx, snowflake user_id, struct ready_writer *shape,
                                    struct json_writer *out);
 
-/* Reads the friends that two accounts have in common (struct user), by id. */
+/* Reads the friends that two accounts have in common (struct user), sorted by id. */
 enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *ret);
 /* Reads the ids of all friends of an account. */
 enum err friend_ids_read(struct tx *tx, snowflake user_id, struct list *ret);

@@ -1,5 +1,5 @@
 /* game_relationship_routes.c - routes of friendships within one game. The game is the application
- * of the OAuth2 caller, or for user tokens the one in the path. The transitions are those of
+ * of the OAuth2 token, or for user tokens the application in the path. The transitions are those of
  * friendships, without blocks. */
 #include "platform/relationships/internal.h"
 
@@ -8,7 +8,7 @@
 #include "platform/relationships/game_relationship_rows.h"
 #include "platform/relationships/notifications.h"
 
-/* Requires an OAuth2 application as the caller, because the path names no application. */
+/* Requires an OAuth2 token, whose application is the game, because the path has no application. */
 static enum err check_caller_is_application(struct call *call)
 {
     return call->caller->kind == CALLER_BEARER ? OK : ERR_APPLICATION_REQUIRED;
@@ -29,7 +29,7 @@ static enum err list_game_relationships(struct call *call)
 
     for (size_t i = 0; !e && caller->kind == CALLER_BEARER && i < list.count; i++)
         ((struct game_relationship *)list.items)[i].user = NULL;
-    return e ? e : call_reply(call, &list);
+    return e ? e : call_reply_object(call, &list);
 }
 
 /* --- changes -------------------------------------------------------------------------- */
@@ -44,9 +44,9 @@ static enum err check_target_account(struct call *call, const struct user *user)
         return ERR_SELF_FRIEND;
     if (user->bot.value || user->system.value)
         return ERR_BOT_FRIEND;
-    enum err e = relationship_type(call->tx, call->caller->id, user->id, &mine);
+    enum err e = relationship_type_read(call->tx, call->caller->id, user->id, &mine);
     if (!e)
-        e = relationship_type(call->tx, user->id, call->caller->id, &theirs);
+        e = relationship_type_read(call->tx, user->id, call->caller->id, &theirs);
     if (e)
         return e;
     return mine == RELATIONSHIP_BLOCKED || theirs == RELATIONSHIP_BLOCKED
@@ -54,7 +54,7 @@ static enum err check_target_account(struct call *call, const struct user *user)
                : OK;
 }
 
-/* Both sides of a game relationship. */
+/* The rows of both users of a game relationship. */
 struct game_relationship_pair {
     struct game_relationship mine, theirs;
 };
@@ -68,7 +68,7 @@ static enum err read_game_relationship_pair(struct call *call, snowflake their_i
     return e ? e : game_relationship_find(call->tx, their_id, my_id, application_id, &ret->theirs);
 }
 
-/* Computes the change by the transitions of friendships. *ret_changes: there is an effect. */
+/* Computes the change by the transitions of friendships. *ret_changes: something changes. */
 static enum err compute_game_change(enum relationship_operation op,
                                     const struct game_relationship_pair *before,
                                     struct relationship_pair_change *ret, bool *ret_changes)
@@ -81,7 +81,7 @@ static enum err compute_game_change(enum relationship_operation op,
     return e;
 }
 
-/* A request needs the target's authorization of the app; accepting needs that of both. */
+/* A request needs the target's authorization of the app; accepting needs that of both users. */
 static enum err check_authorizations(struct call *call, const struct game_relationship_pair *c,
                                      bool accepting)
 {
@@ -144,7 +144,7 @@ static enum err notify_requester(struct call *call, snowflake asker)
     enum err e = user_find(call->tx, call->caller->id, &me);
 
     if (!e)
-        emit_notification(call, NOTIFICATION_GAME_FRIEND, asker, &me);
+        emit_notification_center_item(call, NOTIFICATION_GAME_FRIEND, asker, &me);
     return e;
 }
 
@@ -174,7 +174,7 @@ static enum err request_or_accept_game_friend(struct call *call, const struct us
 /* POST /users/@me/game-relationships */
 static enum err send_game_friend_request(struct call *call)
 {
-    const struct game_request_body *in = call->body;
+    const struct game_friend_request_body *in = call->body;
     struct user user;
     struct user_tag tag;
 

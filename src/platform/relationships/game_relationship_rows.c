@@ -8,7 +8,7 @@
 /* --- lists ---------------------------------------------------------------------------- */
 
 #define GAME_COLUMNS "g.user_id, g.target_id, g.application_id, g.type, g.since"
-/* Joins the other user's settings, which say whether the caller may send direct messages. */
+/* Joins the other user's settings, which decide whether the caller may send direct messages. */
 #define LIST_COLUMNS GAME_COLUMNS ", s.document, " USER_COLUMNS
 #define LIST_TABLES                                            \
     "game_relationships g join users u on u.id = g.target_id " \
@@ -42,10 +42,10 @@ static enum err dm_access_from_row(struct tx *tx, const struct rows *r,
     struct user_settings settings;
     struct str document =
         row_is_null(r, SETTINGS_AT) ? (struct str){ 0 } : row_text(r, SETTINGS_AT);
-    enum err e = settings_from_document(tx_arena(tx), document, &settings);
+    enum err e = user_settings_from_json(tx_arena(tx), document, &settings);
 
     if (!e)
-        ret->dm_access_type = settings_dm_access(&settings);
+        ret->dm_access_type = user_settings_game_dm_access(&settings);
     return e;
 }
 
@@ -123,7 +123,7 @@ enum err game_relationship_emit(struct call *call, enum event event,
     bool whole = event == EVENT_GAME_RELATIONSHIP_ADD;
     struct game_relationship shown = *g;
     struct user user;
-    enum err e = dm_access_find(call->tx, g->id, &shown.dm_access_type);
+    enum err e = game_dm_access_find(call->tx, g->id, &shown.dm_access_type);
 
     if (!e && whole)
         e = user_find(call->tx, g->id, &user);
@@ -151,7 +151,7 @@ static enum err emit_removed_relationships(struct call *call, struct rows *rows)
     return e;
 }
 
-/* The caller's rows are first. */
+/* The caller's rows come first. */
 static const char BETWEEN[] =
     "select " GAME_COLUMNS " from game_relationships g where (g.user_id = $1 and g.target_id = $2) "
     "or (g.user_id = $2 and g.target_id = $1) "

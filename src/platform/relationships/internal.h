@@ -11,28 +11,29 @@
 
 enum {
     MOST_BLOCKED = 5000,
-    MOST_IGNORED = 5000, /* ignored users without a relationship type */
+    MOST_IGNORED = 5000, /* ignored users who are neither friends nor blocked */
     MOST_PENDING = 1000, /* pending requests per direction */
     MOST_GAME_RELATIONSHIPS = 10000,
     NOTE_LENGTH = 120,
     NICKNAME_LENGTH = 32,
-    SMALL_GUILD_MEMBERS = 200, /* members; sharing a guild up to this size makes users acquainted */
+    SMALL_GUILD_MEMBERS =
+        200, /* users who share a guild with at most so many members are acquainted */
 };
 
 /* --- rules.c: pure functions ---------------------------------------------------------- */
 
 enum relationship_operation {
-    OPERATION_ASK,    /* sends a request, or accepts if the other user has sent one */
-    OPERATION_ACCEPT, /* fails if the other user has not sent a request */
+    OPERATION_ASK,    /* sends a friend request, or accepts the request of the other user */
+    OPERATION_ACCEPT, /* fails if the other user has not sent a friend request */
     OPERATION_BLOCK,
-    OPERATION_END, /* unfriend, decline, cancel, unblock */
+    OPERATION_END, /* unfriends, declines, cancels or unblocks */
     OPERATION_IGNORE,
     OPERATION_UNIGNORE,
     OPERATIONS,
 };
 
-/* Computes the new sides and their events, or the error of an illegal operation. Reads only types
- * and ignored flags of `before`. */
+/* Computes the new rows of both users and the events to emit, or the error of an illegal operation.
+ * Reads only types and ignored flags of `before`. */
 enum err relationship_compute_change(enum relationship_operation op,
                                      const struct relationship_pair *before,
                                      struct relationship_pair_change *ret);
@@ -40,49 +41,47 @@ bool relationship_types_are_legal(int64_t mine, int64_t theirs);
 bool relationship_is_unchanged(const struct relationship_pair *before,
                                const struct relationship_pair_change *c);
 
-/* Relations of two accounts other than a friendship. */
+/* Ways in which two users who are not friends may know each other. */
 struct acquaintance {
     bool mutual_friend, mutual_guild, small_guild;
-    bool suggested; /* one is a friend suggestion of the other */
+    bool suggested; /* the server suggested one user to the other as a friend */
 };
-bool is_stranger(const struct acquaintance *a);
-/* Returns whether an account with these friend_source bits accepts a request. vouched: the server
- * itself suggested the user. */
+bool user_is_unacquainted(const struct acquaintance *a);
+/* Returns whether an account with these friend_source bits accepts a friend request. vouched is
+ * true if the server suggested the user. */
 bool accepts_friend_request(int64_t sources, const struct acquaintance *a, bool vouched);
 
-/* Friend requests of an account within the last 24 hours. */
+/* Counts of friend requests that an account sent within the last 24 hours. */
 struct friend_request_statistics {
     int64_t flags; /* flags of the account */
     int64_t age_us;
     int64_t sent, accepted;
 };
-bool is_spam(const struct friend_request_statistics *r, bool has_no_common_contact);
+bool friend_request_is_spam(const struct friend_request_statistics *r, bool has_no_common_contact);
 
-/* Replaces line breaks by single spaces and trims. Returns p == NULL if nothing is left. */
+/* Replaces line breaks by single spaces and trims the text. p is NULL if nothing is left. */
 struct str collapse_line_breaks(struct arena *arena, struct str note);
 
 /* A username with an optional discriminator. */
 struct user_tag {
     struct str name;
-    int64_t discriminator; /* 0: no discriminator */
+    int64_t discriminator; /* 0 without a discriminator */
 };
-/* Parses a username and a discriminator's JSON (p == NULL: absent). False: invalid. */
+/* Parses a username and a discriminator's JSON (raw.p may be NULL). Returns false if invalid. */
 bool user_tag_parse(struct str username, struct str raw, struct user_tag *ret);
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* Finds an account by name. ERR_NO_SUCH_TAG, ERR_DISCRIMINATOR_REQUIRED. */
 enum err user_find_by_tag(struct tx *tx, const struct user_tag *tag, struct user *ret);
 enum err acquaintance_read(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret);
 
-/* Counts the relationships of an account with this type. */
 enum err count_relationships_of_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret);
 
-/* Returns the ids of users whose pending requests to the account match the filters. */
-enum err list_incoming_requests(struct tx *tx, snowflake user_id, bool spam, bool ignored,
-                                struct list *ret);
-/* Returns the sender of the oldest spam request to the account; 0: none. */
-enum err find_oldest_spam_request(struct tx *tx, snowflake user_id, snowflake *ret);
+/* Lists the senders of pending requests to the account, optionally only spam or ignored ones. */
+enum err list_incoming_friend_requests(struct tx *tx, snowflake user_id, bool spam, bool ignored,
+                                       struct list *ret);
+/* Returns the sender of the oldest spam request to the account, or 0. */
+enum err find_oldest_spam_friend_request(struct tx *tx, snowflake user_id, snowflake *ret);
 
 enum err friend_request_statistics_read(struct tx *tx, const struct user *user,
                                         struct friend_request_statistics *ret);
@@ -102,7 +101,7 @@ struct friend_request_body {
     struct opt_str note;
 };
 struct relationship_body {
-    int64_t type; /* -1: send or accept a request */
+    int64_t type; /* -1 sends or accepts a friend request */
     bool from_friend_suggestion, confirm_stranger_request;
     struct opt_str note;
 };
@@ -110,13 +109,13 @@ struct nickname_body {
     struct opt_str nickname;
 };
 
-enum request_removal_filter { REMOVE_SPAM = 1, REMOVE_IGNORED = 2 };
-struct request_removal_query {
+enum friend_request_removal_filter { REMOVE_SPAM = 1, REMOVE_IGNORED = 2 };
+struct friend_request_removal_query {
     int64_t relationship_type;
     bool only_spam;
     struct list filters; /* int64_t */
 };
-struct request_removal_body {
+struct friend_request_removal_body {
     struct list filters;
 };
 
@@ -128,7 +127,7 @@ struct bulk_friend_request_reply {
     struct list failed_requests, successful_requests; /* snowflakes */
 };
 
-struct game_request_body {
+struct game_friend_request_body {
     struct str username;
 };
 struct game_relationship_body {
@@ -146,20 +145,20 @@ struct friend_request_attempt {
     enum relationship_operation op; /* OPERATION_ASK or OPERATION_ACCEPT */
     const struct user *user;
     struct opt_str note;
-    bool suggested;       /* the client claims that the server suggested this user */
+    bool suggested;       /* the client states that the server suggested the user */
     bool server_verified; /* the server has verified the suggestion */
-    bool confirmed;       /* the caller accepts requests of unknown users */
+    bool confirmed;       /* the caller confirmed the request of an unknown user */
 };
 enum err friend_request_send_or_accept(struct call *call, const struct friend_request_attempt *in);
 
-/* Applies an operation that depends only on the two sides of the relationship. */
-enum err relationship_apply(struct call *call, enum relationship_operation op, snowflake my_id,
-                            snowflake their_id);
+/* Applies an operation that needs only the current relationship of the two users. */
+enum err relationship_apply_operation(struct call *call, enum relationship_operation op,
+                                      snowflake my_id, snowflake their_id);
 
 /* --- account_deletion.c --------------------------------------------------------------- */
 
 struct deletion_step;
-/* Deletes a batch of relationships of a deleted account. */
+/* Deletes a limited number of relationships of a deleted account. */
 enum err relationships_delete_of_account(struct call *call, snowflake user_id,
                                          struct deletion_step *step);
 

@@ -4,7 +4,7 @@
 #include "model/notification.h"
 
 static const struct {
-    const char *type, *body; /* the body follows a user name */
+    const char *type, *body; /* the notification text is a user name and this body */
 } notices[] = {
     [NOTIFICATION_FRIEND_REQUEST] = { "friend_request_pending", " wants to be your friend" },
     [NOTIFICATION_FRIEND_ACCEPTED] = { "friend_request_accepted", " is your friend now" },
@@ -13,8 +13,8 @@ static const struct {
     [NOTIFICATION_SUGGESTION] = { "friend_suggestion_created", " may be somebody you know" },
 };
 
-void emit_notification(struct call *call, enum notification_kind notice, snowflake to,
-                       const struct user *about)
+void emit_notification_center_item(struct call *call, enum notification_kind notice, snowflake to,
+                                   const struct user *about)
 {
     const char *type = notices[notice].type;
     unsigned long long id = about->id;

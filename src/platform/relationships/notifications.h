@@ -11,8 +11,8 @@ enum notification_kind {
     NOTIFICATION_SUGGESTION,
 };
 
-/* Emits NOTIFICATION_CENTER_ITEM_CREATE to one account, about another. Stores nothing. */
-void emit_notification(struct call *call, enum notification_kind notice, snowflake to,
-                       const struct user *about);
+/* Emits NOTIFICATION_CENTER_ITEM_CREATE about a user to `to`. The item is not stored. */
+void emit_notification_center_item(struct call *call, enum notification_kind notice, snowflake to,
+                                   const struct user *about);
 
 #endif

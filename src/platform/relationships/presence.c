@@ -1,4 +1,4 @@
-/* presence.c - emits a user's presence from an API call. The store contains no presence: the
+/* presence.c - emits presence updates of users from API handlers. Presence is not stored: the
  * gateway derives it from the open sessions. */
 #include "platform/relationships/presence.h"
 
@@ -18,7 +18,7 @@ static const char *status_of_user(const struct call *call, snowflake user_id,
 void emit_presence_update(struct call *call, snowflake to, const struct user *user)
 {
     struct buf kinds;
-    struct json_writer j = json_writer_to(&kinds);
+    struct json_writer j = json_writer_to_buf(&kinds);
 
     buf_init(&kinds, MAX_KINDS);
     const char *status = status_of_user(call, user->id, &j);

@@ -137,14 +137,14 @@ static enum err read_mutual_guilds(struct tx *tx, snowflake me, snowflake other,
     return rows_end(&rows);
 }
 
-/* Profiles of the caller, bots, friends, users who sent the caller a friend request, suggested
- * users and members of a mutual guild are visible. */
+/* The caller can see profiles of himself, bots, friends, users who sent him a friend request,
+ * suggested users and members of a mutual guild. */
 static enum err check_profile_is_visible(struct call *call, const struct list *guilds)
 {
     const struct user *user = call->target.user;
     bool suggested;
     int64_t type;
-    enum err e = relationship_type(call->tx, call->caller->id, user->id, &type);
+    enum err e = relationship_type_read(call->tx, call->caller->id, user->id, &type);
 
     if (!e)
         e = suggestion_exists(call->tx, call->caller->id, user->id, &suggested);
@@ -169,11 +169,11 @@ static enum err add_mutual_friends(struct call *call, struct profile *p)
     if (in->with_mutual_friends)
         p->mutual_friends = (struct opt_list){ GIVEN, friends };
     if (in->with_mutual_friends_count)
-        p->mutual_friends_count = opt_int_of((int64_t)friends.count);
+        p->mutual_friends_count = opt_int_given((int64_t)friends.count);
     return e;
 }
 
-/* The caller must be a member of the guild; the other user need not be. */
+/* The caller must be a member of the guild; the other user need not be one. */
 static enum err add_profile_member(struct call *call, struct profile *p)
 {
     const struct profile_query *in = call->query;
@@ -221,10 +221,10 @@ static enum err add_restricted_fields(struct call *call, struct profile_details 
     about->accent_color = user->accent_color;
     about->pronouns = user->pronouns;
     if (user->premium_type)
-        p->premium_type = opt_int_of(user->premium_type);
+        p->premium_type = opt_int_given(user->premium_type);
     if (in->with_mutual_guilds)
         p->mutual_guilds = (struct opt_list){ GIVEN, *guilds };
-    enum err e = theme_colors_find(call->tx, user->id, &about->theme_colors);
+    enum err e = profile_theme_colors_find(call->tx, user->id, &about->theme_colors);
     if (!e)
         e = add_mutual_friends(call, p);
     if (!e)
@@ -232,8 +232,8 @@ static enum err add_restricted_fields(struct call *call, struct profile_details 
     return e ? e : add_bot_application(call, p);
 }
 
-/* Decides how much of the profile the caller may see. *ret_whole: more than the public part.
- * ERR_MISSING_ACCESS: nothing. */
+/* Decides how much of the profile the caller may see. *ret_whole is false if only the public fields
+ * are visible. ERR_MISSING_ACCESS if nothing is visible. */
 static enum err read_profile_access(struct call *call, struct list *ret_guilds, bool *ret_whole)
 {
     snowflake id = call->target.user->id;
@@ -243,7 +243,7 @@ static enum err read_profile_access(struct call *call, struct list *ret_guilds, 
     if (!e)
         e = check_profile_is_visible(call, ret_guilds);
     if (!e)
-        e = relationship_type(call->tx, id, call->caller->id, &theirs);
+        e = relationship_type_read(call->tx, id, call->caller->id, &theirs);
     *ret_whole = theirs != RELATIONSHIP_BLOCKED;
     return e;
 }
@@ -264,7 +264,7 @@ static enum err get_profile(struct call *call)
         user.bio = STR("");
     else
         e = add_restricted_fields(call, &about, &guilds, &out);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 /* GET /users/{user.id}/relationships */
@@ -277,7 +277,7 @@ static enum err get_mutual_friends(struct call *call)
 
     if (!e && whole && !user->bot.value && user->id != call->caller->id)
         e = mutual_friends(call->tx, call->caller->id, user->id, &friends);
-    return e ? e : call_reply(call, &friends);
+    return e ? e : call_reply_object(call, &friends);
 }
 
 static const struct route routes[] = {

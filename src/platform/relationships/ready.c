@@ -17,14 +17,14 @@ enum err ready_write_relationships(struct tx *tx, snowflake user_id, struct read
     if (!e)
         e = suggestions_count(tx, user_id, &suggestions);
     if (!e)
-        e = relationships_read_json(tx, user_id, ready_refers_to_users(shape), &relationships);
+        e = relationships_read_json(tx, user_id, ready_has_user_list(shape), &relationships);
     if (e)
         return e;
-    json_name(out, "relationships");
+    json_write_name(out, "relationships");
     write_ready_relationships_json(shape, relationships, out);
-    json_name(out, "game_relationships");
+    json_write_name(out, "game_relationships");
     schema_encode(out, &type_game_relationships, &games);
-    json_name(out, "friend_suggestion_count");
-    json_int(out, suggestions);
+    json_write_name(out, "friend_suggestion_count");
+    json_write_int(out, suggestions);
     return OK;
 }

@@ -14,7 +14,8 @@ static struct result_cache_key relationships_cache_key(snowflake user_id, bool r
     return (struct result_cache_key){ what, { user_id, refers } };
 }
 
-/* Caches a copy. The result itself is in the call's arena, as it may be too large for the cache. */
+/* Caches a copy of the JSON. The original is in the call's arena, because it may be too large for
+ * the cache. */
 static void cache_relationships(struct tx *tx, const struct result_cache_key *key,
                                 const struct list *all, const struct encoded_members *people)
 {

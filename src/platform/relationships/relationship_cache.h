@@ -5,8 +5,8 @@
 #include "model/guild.h"
 #include "store/store.h"
 
-/* Reads the JSON of all relationships. A cached result is valid until this thread caches another
- * result. refers: separate entries that refer to users (READY); else one list. */
+/* Reads the JSON of a user's relationships. *ret is valid until this thread caches another result.
+ * refers: entries refer to users by id (for READY). */
 enum err relationships_read_json(struct tx *tx, snowflake user_id, bool refers,
                                  const struct encoded_members **ret);
 

@@ -1,5 +1,4 @@
-/* relationship_pairs.c - reads and writes both sides of a relationship together, and emits their
- * events. */
+/* relationship_pairs.c - reads and writes the two rows of a relationship, and emits the events. */
 #include "platform/relationships/relationship_pairs.h"
 
 #include <inttypes.h>
@@ -34,7 +33,7 @@ static void side_from_row(const struct rows *r, struct relationship_side *ret)
     };
 }
 
-/* Returns the relationship type that the other side must have; -1: any. */
+/* Returns the type that the other user's row must have, or -1 if any type is legal. */
 static int64_t counterpart_type(int64_t type)
 {
     switch (type) {
@@ -65,8 +64,8 @@ static const char SAVE_SIDE[] =
     "since = excluded.since, is_spam = excluded.is_spam, is_stranger = excluded.is_stranger, "
     "origin_application_id = excluded.origin_application_id";
 
-static enum err save_side(struct tx *tx, snowflake owner, snowflake other,
-                          const struct relationship_side *s)
+enum err relationship_side_save(struct tx *tx, snowflake owner, snowflake other,
+                                const struct relationship_side *s)
 {
     if (s->type == RELATIONSHIP_NONE && !s->ignored)
         return tx_exec(tx, DELETE_SIDE, BIND(v_id(owner), v_id(other)), NULL);
@@ -78,14 +77,14 @@ static enum err save_side(struct tx *tx, snowflake owner, snowflake other,
                    NULL);
 }
 
-/* Removes a relationship that only one of the two accounts has. */
+/* Removes a relationship that only one of the two users has in his row. */
 static enum err remove_one_sided(struct tx *tx, snowflake owner, snowflake other,
                                  struct relationship_side *s)
 {
     log_warn("relationships: removed a one-sided relationship of account %" PRIu64 " with %" PRIu64,
              owner, other);
     s->type = RELATIONSHIP_NONE;
-    return save_side(tx, owner, other, s);
+    return relationship_side_save(tx, owner, other, s);
 }
 
 enum err relationship_pair_read(struct tx *tx, snowflake my_id, snowflake their_id,
@@ -111,7 +110,7 @@ enum err relationship_pair_read(struct tx *tx, snowflake my_id, snowflake their_
 
 /* --- schema values -------------------------------------------------------------------- */
 
-/* Builds the API object. The relationship type determines which fields are present. */
+/* Builds the API object of a relationship. The type determines which fields are present. */
 static void relationship_from_side(const struct relationship_side *s, snowflake id,
                                    const struct user *user, struct relationship *ret)
 {
@@ -130,9 +129,9 @@ static void relationship_from_side(const struct relationship_side *s, snowflake 
     if (friend)
         ret->nickname = s->nickname;
     if (friend || incoming)
-        ret->is_spam_request = opt_bool_of(incoming && s->is_spam);
+        ret->is_spam_request = opt_bool_given(incoming && s->is_spam);
     if (friend || pending) {
-        ret->stranger_request = opt_bool_of(incoming && s->is_stranger);
+        ret->stranger_request = opt_bool_given(incoming && s->is_stranger);
         ret->origin_application_id = opt_id_or_null(s->origin_application_id);
     }
     if (pending && s->note.given == GIVEN)
@@ -156,16 +155,16 @@ static enum err emit_relationship_event(struct call *call, enum event event, sno
     call_emit(call, event, audience_of_user(owner),
               whole ? &relationship_schema : &relationship_change_schema, &r);
     if (notify)
-        emit_notification(call,
-                          s->type == RELATIONSHIP_FRIEND ? NOTIFICATION_FRIEND_ACCEPTED
-                                                         : NOTIFICATION_FRIEND_REQUEST,
-                          owner, &user);
+        emit_notification_center_item(call,
+                                      s->type == RELATIONSHIP_FRIEND ? NOTIFICATION_FRIEND_ACCEPTED
+                                                                     : NOTIFICATION_FRIEND_REQUEST,
+                                      owner, &user);
     return OK;
 }
 
 /* --- changing ------------------------------------------------------------------------- */
 
-/* Returns one side of the relationship after the change. */
+/* Returns the row of one user after the change. */
 static struct relationship_side side_after_change(const struct relationship_side *before,
                                                   const struct relationship_side_change *c,
                                                   const struct friend_request *request)
@@ -181,7 +180,7 @@ static struct relationship_side side_after_change(const struct relationship_side
         .ignored = c->ignored,
         .nickname = { .given = GIVEN_NULL },
         .note = { .given = GIVEN_NULL },
-        .since = opt_int_of(clock_us()),
+        .since = opt_int_given(clock_us()),
     };
     if (c->type == RELATIONSHIP_FRIEND)
         after.origin_application_id = before->origin_application_id;
@@ -194,7 +193,8 @@ static struct relationship_side side_after_change(const struct relationship_side
     return after;
 }
 
-/* Emits the event of one side. After RELATIONSHIP_REMOVE, an ignored user is added again. */
+/* Emits the event to the owner of a row. If the other user is still ignored, RELATIONSHIP_REMOVE is
+ * followed by RELATIONSHIP_ADD. */
 static enum err emit_side_change(struct call *call, snowflake owner, snowflake other,
                                  const struct relationship_side *before,
                                  const struct relationship_side *after,
@@ -223,7 +223,7 @@ static bool side_is_unchanged(const struct relationship_side *s,
     return s->type == c->type && s->ignored == c->ignored;
 }
 
-/* Calls the hook if the caller blocked or unblocked the other account. */
+/* Calls hook_block_changed if the caller blocked or unblocked the other account. */
 static enum err notify_block_change(struct call *call, const struct relationship_pair *b,
                                     const struct relationship_side *now)
 {
@@ -233,23 +233,23 @@ static enum err notify_block_change(struct call *call, const struct relationship
     return before != after ? hook_block_changed(call, &change) : OK;
 }
 
-enum err relationship_pair_apply(struct call *call, struct relationship_pair *b,
-                                 const struct relationship_pair_change *c,
-                                 const struct friend_request *request)
+enum err relationship_pair_apply_change(struct call *call, struct relationship_pair *b,
+                                        const struct relationship_pair_change *c,
+                                        const struct friend_request *request)
 {
     struct relationship_side mine = side_after_change(&b->mine, &c->mine, request);
     struct relationship_side theirs = side_after_change(&b->theirs, &c->theirs, request);
     enum err e = OK;
 
-    /* Writes the lower id first, because two users who act on each other at the same time would
-     * otherwise deadlock. */
+    /* Writes the row with the lower user id first, because two users who act on each other at the
+     * same time would otherwise deadlock. */
     for (int i = 0; !e && i < 2; i++) {
         bool own = (b->my_id < b->their_id) == (i == 0);
 
         if (own && !side_is_unchanged(&b->mine, &c->mine))
-            e = save_side(call->tx, b->my_id, b->their_id, &mine);
+            e = relationship_side_save(call->tx, b->my_id, b->their_id, &mine);
         else if (!own && !side_is_unchanged(&b->theirs, &c->theirs))
-            e = save_side(call->tx, b->their_id, b->my_id, &theirs);
+            e = relationship_side_save(call->tx, b->their_id, b->my_id, &theirs);
     }
     if (!e)
         e = emit_side_change(call, b->my_id, b->their_id, &b->mine, &mine, &c->mine);
@@ -262,7 +262,7 @@ enum err relationship_pair_apply(struct call *call, struct relationship_pair *b,
     return e;
 }
 
-/* Emits the current presence of one new friend to the other. */
+/* Emits the current presence of one new friend to the other friend. */
 static enum err emit_presence_to_friend(struct call *call, snowflake to, snowflake about)
 {
     struct user user;
@@ -281,7 +281,7 @@ enum err relationship_pair_make_friends(struct call *call, struct relationship_p
         .mine = { RELATIONSHIP_FRIEND, b->mine.ignored, SIDE_EVENT_ADD, false },
         .theirs = { RELATIONSHIP_FRIEND, b->theirs.ignored, SIDE_EVENT_ADD, true },
     };
-    enum err e = relationship_pair_apply(call, b, &c, NULL);
+    enum err e = relationship_pair_apply_change(call, b, &c, NULL);
 
     if (!e)
         e = suggestion_delete(call, b->my_id, b->their_id);
@@ -298,7 +298,7 @@ enum err relationship_pair_make_friends(struct call *call, struct relationship_p
 
 enum err relationship_side_save_and_emit(struct call *call, const struct relationship_pair *b)
 {
-    enum err e = save_side(call->tx, b->my_id, b->their_id, &b->mine);
+    enum err e = relationship_side_save(call->tx, b->my_id, b->their_id, &b->mine);
 
     return e ? e
              : emit_relationship_event(call, EVENT_RELATIONSHIP_UPDATE, b->my_id, b->their_id,
@@ -307,7 +307,8 @@ enum err relationship_side_save_and_emit(struct call *call, const struct relatio
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-/* Columns of a list entry; only those of a partial user, because lists can be long. */
+/* SQL columns of a relationship, and of a partial user instead of a whole user, because lists can
+ * be long. */
 #define LIST_COLUMNS                                                                        \
     "r.user_id, r.type, r.ignored, r.nickname, r.note, r.since, r.is_spam, r.is_stranger, " \
     "r.origin_application_id, " PARTIAL_USER_COLUMNS
@@ -340,7 +341,7 @@ enum err relationships_read(struct tx *tx, snowflake user_id, struct list *ret,
     if (e)
         return e;
     while (rows_next(&rows)) {
-        ids_add(tx_arena(tx), ret_all, row_id(&rows, PARTIAL_USER));
+        id_list_add(tx_arena(tx), ret_all, row_id(&rows, PARTIAL_USER));
         if (!row_bool(&rows, AFTER_USER))
             add_relationship_from_row(tx, &rows, ret);
     }
@@ -365,6 +366,6 @@ enum err friends_read_for_application(struct tx *tx, snowflake user_id, snowflak
         return e;
     while (rows_next(&rows))
         add_relationship_from_row(tx, &rows, ret)->has_played_game =
-            opt_bool_of(!row_is_null(&rows, AFTER_USER));
+            opt_bool_given(!row_is_null(&rows, AFTER_USER));
     return rows_end(&rows);
 }

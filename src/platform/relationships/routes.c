@@ -51,7 +51,7 @@ static enum err list_relationships(struct call *call)
     if (caller->kind != CALLER_BEARER)
         return reply_with_cached_relationships(call);
     enum err e = friends_read_for_application(call->tx, caller->id, caller->application_id, &list);
-    return e ? e : call_reply(call, &list);
+    return e ? e : call_reply_object(call, &list);
 }
 
 /* --- requesting, accepting, blocking -------------------------------------------------- */
@@ -67,7 +67,7 @@ static enum err send_friend_request(struct call *call)
     enum err e = user_find_by_tag(call->tx, &tag, &user);
     if (e)
         return e;
-    /* A request by name needs no confirmation, because the caller typed the name. */
+    /* A friend request by name needs no confirmation, because the caller typed the name. */
     struct friend_request_attempt asking = {
         .op = OPERATION_ASK, .user = &user, .note = in->note, .confirmed = true
     };
@@ -93,7 +93,7 @@ static enum err block_user(struct call *call)
     if (!e && blocked >= MOST_BLOCKED)
         e = ERR_MAX_BLOCKED;
     if (!e)
-        e = relationship_pair_apply(call, &bond, &change, NULL);
+        e = relationship_pair_apply_change(call, &bond, &change, NULL);
     if (!e)
         e = game_relationships_delete_between(call, me, other);
     if (!e)
@@ -146,7 +146,7 @@ static enum err ignore_user(struct call *call)
     if (!e && ignored >= MOST_IGNORED)
         e = ERR_MAX_BLOCKED;
     if (!e)
-        e = relationship_pair_apply(call, &bond, &change, NULL);
+        e = relationship_pair_apply_change(call, &bond, &change, NULL);
     return e ? e : suggestion_delete(call, me, other);
 }
 
@@ -155,7 +155,8 @@ static enum err unignore_user(struct call *call)
 {
     snowflake me = call->caller->id, other = call->target.user->id;
 
-    return me == other ? ERR_SELF : relationship_apply(call, OPERATION_UNIGNORE, me, other);
+    return me == other ? ERR_SELF
+                       : relationship_apply_operation(call, OPERATION_UNIGNORE, me, other);
 }
 
 /* PATCH /users/@me/relationships/{user.id}: sets the nickname of a friend. */
@@ -179,7 +180,8 @@ static enum err modify_relationship(struct call *call)
 /* DELETE /users/@me/relationships/{user.id}: unfriends, declines, cancels or unblocks. */
 static enum err remove_relationship(struct call *call)
 {
-    return relationship_apply(call, OPERATION_END, call->caller->id, call->target.user->id);
+    return relationship_apply_operation(call, OPERATION_END, call->caller->id,
+                                        call->target.user->id);
 }
 
 /* --- routes --------------------------------------------------------------------------- */
@@ -295,7 +297,7 @@ const struct domain relationships_domain = {
     .doc = "Friends, requests, blocked and ignored users.",
     .routes = routes,
     .world = &relationships_world,
-    .hooks = &(const struct hooks){ .account_changed = friends_emit_presence_update },
+    .hooks = &(const struct hook_listeners){ .account_changed = friends_emit_presence_update },
     .deletions =
         (const struct deletion_rule[]){
             { WITH_ACCOUNT, "relationships", .run = relationships_delete_of_account,

@@ -1,4 +1,4 @@
-/* rows.c - SQL queries for the checks of a relationship change. */
+/* rows.c - SQL queries that relationship changes need for their checks. */
 #include "platform/relationships/internal.h"
 
 #include "base/clock.h"
@@ -110,8 +110,8 @@ static const char LIST_INCOMING[] =
     "select target_id from relationships where user_id = $1 and type = 3 and "
     "is_spam >= $2 and ignored >= $3 order by target_id";
 
-enum err list_incoming_requests(struct tx *tx, snowflake user_id, bool spam, bool ignored,
-                                struct list *ret)
+enum err list_incoming_friend_requests(struct tx *tx, snowflake user_id, bool spam, bool ignored,
+                                       struct list *ret)
 {
     return tx_read_ids(tx, LIST_INCOMING, BIND(v_id(user_id), v_int(spam), v_int(ignored)), ret);
 }
@@ -120,7 +120,7 @@ static const char OLDEST_SPAM[] =
     "select target_id from relationships where user_id = $1 and type = 3 and is_spam = 1 "
     "order by since, target_id limit 1";
 
-enum err find_oldest_spam_request(struct tx *tx, snowflake user_id, snowflake *ret)
+enum err find_oldest_spam_friend_request(struct tx *tx, snowflake user_id, snowflake *ret)
 {
     struct rows row;
     bool found;
@@ -155,7 +155,7 @@ enum err friend_request_statistics_read(struct tx *tx, const struct user *user,
         return e;
     *ret = (struct friend_request_statistics){
         .flags = user->flags,
-        .age_us = now - snowflake_ms(user->id) * 1000,
+        .age_us = now - snowflake_to_ms(user->id) * 1000,
         .sent = row_int(&row, 0),
         .accepted = row_int(&row, 1),
     };
@@ -185,9 +185,7 @@ static const char COUNT_GAME[] =
 enum err has_authorized_application(struct tx *tx, snowflake user_id, snowflake application_id,
                                     bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, GRANT, BIND(v_id(user_id), v_id(application_id)), &row, ret);
+    return tx_exists(tx, GRANT, BIND(v_id(user_id), v_id(application_id)), ret);
 }
 
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,

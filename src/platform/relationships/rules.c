@@ -1,13 +1,13 @@
 /* rules.c - transition table of relationships. For each legal pair of types and each operation, the
- * table contains the resulting pair and the event for each side. The ignored flag is independent of
+ * table contains the resulting pair and the event for each user. The ignored flag is independent of
  * the type and has a table of its own. */
 #include "platform/relationships/internal.h"
 
 /* --- pairs of types ------------------------------------------------------------------- */
 
-/* Pair of relationship types, as the acting user sees it. */
+/* The two relationship types of a pair of users, from the view of the acting user. */
 enum relationship_pair_state {
-    STATE_UNCHANGED, /* as a result: the pair does not change */
+    STATE_UNCHANGED, /* only as a result: the types do not change */
     STATE_NONE,
     STATE_FRIENDS,
     STATE_REQUEST_SENT,     /* the acting user sent a request */
@@ -74,7 +74,7 @@ static const struct relationship_transition transitions[][RELATIONSHIP_PAIR_STAT
         [STATE_BLOCKED_BY]    = REFUSED(NO_INCOMING_REQUEST),
         [STATE_BLOCKING_BOTH] = REFUSED(NO_INCOMING_REQUEST),
     },
-    /* The blocked user receives only the end of the relationship, never that it is blocked. */
+    /* The blocked user is notified only that the relationship has ended, not of the block. */
     [OPERATION_BLOCK] = {
         [STATE_NONE]     = { STATE_BLOCKING, SIDE_EVENT_ADD, SIDE_EVENT_NONE, OK },
         [STATE_FRIENDS]       = { STATE_BLOCKING, SIDE_EVENT_ADD, SIDE_EVENT_REMOVE, OK },
@@ -95,7 +95,7 @@ static const struct relationship_transition transitions[][RELATIONSHIP_PAIR_STAT
     },
 };
 
-/* Event of the ignoring user, indexed by [has a relationship type][was ignored]. */
+/* Event to the ignoring user, indexed by [has a relationship type][was ignored]. */
 static const enum relationship_event ignoring[2][2] = {
     { SIDE_EVENT_ADD, SIDE_EVENT_NONE },
     { SIDE_EVENT_UPDATE, SIDE_EVENT_NONE },
@@ -155,7 +155,7 @@ bool relationship_is_unchanged(const struct relationship_pair *before,
 
 /* --- requests: permission and spam -------------------------------------------------------- */
 
-bool is_stranger(const struct acquaintance *a)
+bool user_is_unacquainted(const struct acquaintance *a)
 {
     return !a->mutual_friend && !a->small_guild && !a->suggested;
 }
@@ -169,8 +169,9 @@ bool accepts_friend_request(int64_t sources, const struct acquaintance *a, bool 
     return sources & FRIEND_FROM_MUTUAL_GUILDS && a->mutual_guild;
 }
 
-/* Spam: 20 requests per day with less than 10 % accepted, or a new account that is unknown. */
-bool is_spam(const struct friend_request_statistics *r, bool has_no_common_contact)
+/* Spam: the sender has the spammer flag, or sent 20 requests in a day of which less than 10 % were
+ * accepted, or is less than a day old and has no common contacts. */
+bool friend_request_is_spam(const struct friend_request_statistics *r, bool has_no_common_contact)
 {
     const int64_t day_us = INT64_C(24) * 3600 * 1000000;
 
@@ -203,7 +204,7 @@ struct str collapse_line_breaks(struct arena *arena, struct str note)
     return s.n ? s : (struct str){ 0 };
 }
 
-/* Parses a discriminator, "0042" or 42; false: neither form. */
+/* Parses a discriminator: the string "0042" or the number 42. Returns false otherwise. */
 static bool parse_discriminator(struct str raw, int64_t *ret)
 {
     struct str digits = raw;
@@ -224,7 +225,7 @@ bool user_tag_parse(struct str username, struct str raw, struct user_tag *ret)
         return parse_discriminator(raw, &ret->discriminator);
     for (size_t i = username.n; i-- > 1;)
         if (username.p[i] == '#') {
-            struct str digits = str_skip(username, i + 1);
+            struct str digits = str_skip_bytes(username, i + 1);
 
             if (digits.n && parse_discriminator(digits, &ret->discriminator))
                 ret->name = str_slice(username.p, i);

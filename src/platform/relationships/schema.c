@@ -150,28 +150,29 @@ static const struct type type_incoming = {
 };
 
 static const struct field removal_query_fields[] = {
-    { FIELD(struct request_removal_query, relationship_type), .type = &type_incoming,
+    { FIELD(struct friend_request_removal_query, relationship_type), .type = &type_incoming,
       .flags = OPTIONAL, .fallback = RELATIONSHIP_INCOMING },
-    { FIELD(struct request_removal_query, only_spam), .type = &type_bool,
+    { FIELD(struct friend_request_removal_query, only_spam), .type = &type_bool,
       .flags = OPTIONAL | DEPRECATED, .doc = "The filter SPAM" },
-    { FIELD(struct request_removal_query, filters), .type = &type_filters, .flags = OPTIONAL,
+    { FIELD(struct friend_request_removal_query, filters), .type = &type_filters, .flags = OPTIONAL,
       .doc = "For clients that send no body with DELETE" },
     { 0 },
 };
 const struct schema removal_query_schema = {
     .name = "RelationshipRemovalQuery",
-    .size = sizeof(struct request_removal_query),
+    .size = sizeof(struct friend_request_removal_query),
     .fields = removal_query_fields,
     .doc = "What to remove.",
 };
 
 static const struct field removal_fields[] = {
-    { FIELD(struct request_removal_body, filters), .type = &type_filters, .flags = OPTIONAL },
+    { FIELD(struct friend_request_removal_body, filters), .type = &type_filters,
+      .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema removal_schema = {
     .name = "RelationshipRemoval",
-    .size = sizeof(struct request_removal_body),
+    .size = sizeof(struct friend_request_removal_body),
     .fields = removal_fields,
     .doc = "What to remove.",
 };
@@ -213,12 +214,12 @@ const struct type bulk_reply = { .kind = KIND_OBJECT, .schema = &bulk_reply_sche
 /* --- game relationships --------------------------------------------------------------- */
 
 static const struct field game_request_fields[] = {
-    { FIELD(struct game_request_body, username), .type = &type_name },
+    { FIELD(struct game_friend_request_body, username), .type = &type_name },
     { 0 },
 };
 static const struct schema game_request_schema = {
     .name = "GameFriendRequest",
-    .size = sizeof(struct game_request_body),
+    .size = sizeof(struct game_friend_request_body),
     .fields = game_request_fields,
     .doc = "Whom to ask.",
 };

@@ -8,7 +8,7 @@ static enum err list_friend_suggestions(struct call *call)
     struct list list;
     enum err e = suggestions_read(call->tx, call->caller->id, &list);
 
-    return e ? e : call_reply(call, &list);
+    return e ? e : call_reply_object(call, &list);
 }
 
 /* DELETE /friend-suggestions/{user.id} */
@@ -44,7 +44,7 @@ const struct domain friend_suggestions_domain = {
     .doc = "Users whom the caller may know.",
     .routes = routes,
     .jobs = suggestion_jobs,
-    .hooks = &(const struct hooks){ .settings_changed = suggestions_on_settings_change },
+    .hooks = &(const struct hook_listeners){ .settings_changed = suggestions_on_settings_change },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_OF(WITH_ACCOUNT, "friend_suggestions", "user_id", "suggested_id") },

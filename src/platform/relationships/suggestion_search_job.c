@@ -15,7 +15,7 @@ enum {
     LEAST_MUTUAL = 3, /* minimum number of mutual friends */
     MOST_FOUND = 20,
     MAX_FRIENDS_READ =
-        100, /* maximum of friends, and of friends per friend, to bound the run time */
+        100, /* maximum of friends, and of friends per friend, to limit the run time */
 };
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
@@ -59,7 +59,7 @@ static int compare_offers(const void *a, const void *b)
     return one->user_id < two->user_id ? -1 : one->user_id > two->user_id;
 }
 
-/* Returns offers for users with enough mutual friends, best first. */
+/* Returns suggestions of users with enough mutual friends, best first. */
 static struct list offers_from_counts(struct arena *arena, const struct map *seen)
 {
     struct list offers = { 0 };
@@ -72,7 +72,7 @@ static struct list offers_from_counts(struct arena *arena, const struct map *see
         *(struct suggested_user *)list_append(arena, &offers, sizeof(struct suggested_user)) =
             (struct suggested_user){
                 .user_id = t->id,
-                .mutual_friends = opt_int_of(t->count),
+                .mutual_friends = opt_int_given(t->count),
                 .score = t->count < SCORE_MUTUAL ? t->count : SCORE_MUTUAL,
             };
     }
@@ -81,7 +81,7 @@ static struct list offers_from_counts(struct arena *arena, const struct map *see
     return offers;
 }
 
-/* Retains at most MOST_FOUND users who may be suggested; the check costs a query per user. */
+/* Retains the first MOST_FOUND users who may be suggested; each check is a query. */
 static enum err retain_best_offers(struct tx *tx, snowflake owner, struct list *offers)
 {
     struct suggested_user *all = offers->items;
@@ -113,19 +113,19 @@ static enum err suggest_mutual_friends(struct call *call, snowflake owner,
     map_clear(&seen);
     if (!e)
         e = retain_best_offers(call->tx, owner, &offers);
-    return e ? e : suggestions_replace(call, owner, STR(SOURCE_MUTUAL), &offers);
+    return e ? e : suggestions_replace_of_source(call, owner, STR(SOURCE_MUTUAL), &offers);
 }
 
 /* --- friends on connected platforms --------------------------------------------------- */
 
-/* Both accounts must have enabled friend sync. */
+/* Both users must have enabled friend sync. */
 static const char READ_PLATFORM_FRIENDS[] =
     "select c.user_id, c.name from connections mine "
     "join connection_friends f on f.user_id = mine.user_id and f.type = mine.type and "
     "f.id = mine.id join connections c on c.type = f.type and c.id = f.friend_id "
     "where mine.user_id = $1 and mine.type = $2 and mine.friend_sync = 1 and mine.revoked = 0 and "
     "c.friend_sync = 1 and c.revoked = 0 order by c.user_id limit 1000";
-/* Includes disconnected platforms of which suggestions remain. */
+/* Includes platforms that were disconnected but still have suggestions. */
 static const char PLATFORMS[] = "select type from connections where user_id = $1 union "
                                 "select source from friend_suggestions where user_id = $1 and "
                                 "source not in ('contacts', 'reverse', 'mutual')";
@@ -146,7 +146,7 @@ static enum err suggest_platform_friends(struct call *call, snowflake owner, str
                                       .score = SCORE_CONNECTION };
     }
     e = rows_end(&rows);
-    return e ? e : suggestions_replace(call, owner, type, &offers);
+    return e ? e : suggestions_replace_of_source(call, owner, type, &offers);
 }
 
 static enum err read_platforms(struct tx *tx, snowflake owner, struct list *ret)
@@ -172,7 +172,7 @@ static enum err suggest_friends_of_platforms(struct call *call, snowflake owner,
     return e;
 }
 
-enum err suggest_connection_friends(struct call *call, snowflake owner)
+enum err suggestions_search_now(struct call *call, snowflake owner)
 {
     struct list platforms;
     enum err e = read_platforms(call->tx, owner, &platforms);
@@ -182,7 +182,7 @@ enum err suggest_connection_friends(struct call *call, snowflake owner)
 
 /* --- the daily job -------------------------------------------------------------------- */
 
-/* Searches suggestions. Schedules no further run for an account without friends and connections. */
+/* Searches for suggestions. No further run is scheduled without friends and connections. */
 static enum err run_suggestion_search_job(struct call *call, const struct job *job)
 {
     struct list friends, platforms;
@@ -206,7 +206,7 @@ static const struct job_kind suggestion_search_job = {
 };
 const struct job_kind *const suggestion_jobs[] = { &suggestion_search_job, NULL };
 
-/* Each account has a fixed time of day for the job, derived from its id. */
+/* The job of an account runs at a fixed time of day that is derived from the account's id. */
 enum err suggestions_schedule_search(struct call *call, snowflake owner)
 {
     int64_t now = clock_us(), phase = (int64_t)(hash_u64(owner) % (uint64_t)DAY_US);

@@ -23,26 +23,18 @@ static const char COUNT[] =
 
 enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, EXISTS, BIND(v_id(owner), v_id(suggested)), &row, ret);
+    return tx_exists(tx, EXISTS, BIND(v_id(owner), v_id(suggested)), ret);
 }
 
 enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT, BIND(v_id(owner)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT, BIND(v_id(owner)), ret);
 }
 
 #define REASON_COLUMNS "s.source, s.name, s.contact_name, s.mutual_friends, s.score"
 enum { USER_AT = 5 };
 
-/* A suggestion with its reasons so far. */
+/* A suggested user with the reasons that were read so far. */
 struct collected_suggestion {
     struct friend_suggestion shown;
     snowflake id;
@@ -63,15 +55,16 @@ static void add_suggestion_reason(struct tx *tx, const struct rows *r, const str
                                    sizeof(struct str)) = row_text(r, 2);
     }
     if (!row_is_null(r, 3))
-        g->shown.mutual_friends_count = opt_int_of(row_int(r, 3));
+        g->shown.mutual_friends_count = opt_int_given(row_int(r, 3));
     if (reverse)
-        g->shown.from_suggested_user_contacts = opt_bool_of(true);
+        g->shown.from_suggested_user_contacts = opt_bool_given(true);
     if (str_is(source, SOURCE_MUTUAL))
         return;
-    struct suggestion_reason *reason = list_append(tx_arena(tx), &g->shown.reasons, sizeof *reason);
+    struct friend_suggestion_reason *reason =
+        list_append(tx_arena(tx), &g->shown.reasons, sizeof *reason);
     struct str platform = reverse ? STR(SOURCE_CONTACTS) : source;
     struct str known = user->global_name.given == GIVEN ? user->global_name.value : user->username;
-    *reason = (struct suggestion_reason){
+    *reason = (struct friend_suggestion_reason){
         .type = SUGGESTION_EXTERNAL_FRIEND,
         .platform = platform,
         .platform_type = platform,
@@ -79,7 +72,7 @@ static void add_suggestion_reason(struct tx *tx, const struct rows *r, const str
     };
 }
 
-/* Collects the reasons per suggested account; the rows are ordered by account. */
+/* Collects the reasons of each suggested user; the rows are ordered by suggested user. */
 static enum err collect_suggestions(struct tx *tx, struct rows *rows, struct list *ret)
 {
     *ret = (struct list){ 0 };
@@ -180,8 +173,8 @@ enum err suggestion_delete_source(struct call *call, snowflake owner, snowflake 
 static const char OWNERS[] = "select user_id from friend_suggestions where suggested_id = $1 and "
                              "source = $2 order by user_id";
 
-enum err suggestion_read_owners(struct tx *tx, snowflake suggested, struct str source,
-                                struct list *ret)
+enum err suggestion_read_recipients(struct tx *tx, snowflake suggested, struct str source,
+                                    struct list *ret)
 {
     return tx_read_ids(tx, OWNERS, BIND(v_id(suggested), v_text(source)), ret);
 }
@@ -190,7 +183,7 @@ enum err suggestion_delete_source_everywhere(struct call *call, snowflake sugges
                                              struct str source)
 {
     struct list owners;
-    enum err e = suggestion_read_owners(call->tx, suggested, source, &owners);
+    enum err e = suggestion_read_recipients(call->tx, suggested, source, &owners);
 
     for (size_t i = 0; !e && i < owners.count; i++)
         e = suggestion_delete_source(call, ((const snowflake *)owners.items)[i], suggested, source);
@@ -222,26 +215,25 @@ static const char ADMISSIBLE[] =
     "not exists (select 1 from dismissed_suggestions d where d.user_id = $1 and "
     "d.suggested_id = $2 and d.until > $3)";
 
-/* Accounts that accept no friend requests are never suggested. */
+/* Users who accept no friend requests are never suggested. */
 enum err suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret)
 {
     struct user_settings settings;
-    struct rows row;
-    enum err e = tx_one(tx, ADMISSIBLE, BIND(v_id(owner), v_id(id), v_int(clock_us())), &row, ret);
+    enum err e = tx_exists(tx, ADMISSIBLE, BIND(v_id(owner), v_id(id), v_int(clock_us())), ret);
 
     if (e || !*ret)
         return e;
-    e = settings_find(tx, id, &settings);
-    *ret = !e && settings_friend_sources(&settings);
+    e = user_settings_find(tx, id, &settings);
+    *ret = !e && user_settings_friend_sources(&settings);
     return e;
 }
 
-/* An account that was suggested before a change, is suggested after it, or both. */
+/* A user who is suggested before or after a change of the suggestions. */
 struct suggestion_candidate {
     snowflake id;
-    int64_t score; /* best score of the reasons; 0: no reason left */
+    int64_t score; /* best score of all sources; 0 if no source suggests the user */
     bool was_live;
-    const struct suggested_user *offer; /* NULL: only other sources suggest the account */
+    const struct suggested_user *offer; /* NULL if only other sources suggest the user */
 };
 
 static const char LIVE[] =
@@ -305,14 +297,14 @@ static int compare_candidates(const void *a, const void *b)
     return one->id < two->id ? -1 : one->id > two->id;
 }
 
-/* Emits a new suggestion; without a notification in HTTP calls, whose reply has the result. */
+/* Emits a new suggestion. HTTP calls emit no notification, because the reply has the suggestion. */
 static void emit_suggestion_create(struct call *call, snowflake owner,
                                    const struct friend_suggestion *s)
 {
     call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, audience_of_user(owner),
               &friend_suggestion_schema, s);
     if (!call->exchange)
-        emit_notification(call, NOTIFICATION_SUGGESTION, owner, s->suggested_user);
+        emit_notification_center_item(call, NOTIFICATION_SUGGESTION, owner, s->suggested_user);
 }
 
 static const char ADD[] =
@@ -357,8 +349,8 @@ static enum err delete_candidate(struct call *call, snowflake owner,
 static const char DELETE_SOURCE[] =
     "delete from friend_suggestions where user_id = $1 and source = $2";
 
-enum err suggestions_replace(struct call *call, snowflake owner, struct str source,
-                             const struct list *offers)
+enum err suggestions_replace_of_source(struct call *call, snowflake owner, struct str source,
+                                       const struct list *offers)
 {
     struct list all = { 0 };
     enum err e = read_current_suggestions(call->tx, owner, source, &all);
@@ -380,8 +372,8 @@ enum err suggestions_replace(struct call *call, snowflake owner, struct str sour
     return e;
 }
 
-/* Deletes suggestions by phone number of an account that disables discovery by phone number. */
-enum err suggestions_on_settings_change(struct call *call, const struct settings_change *c)
+/* Deletes suggestions by phone number of a user who disabled discovery by phone number. */
+enum err suggestions_on_settings_change(struct call *call, const struct user_settings_change *c)
 {
     int64_t lost =
         c->before->friend_discovery_flags.value & ~c->after->friend_discovery_flags.value;

@@ -1,6 +1,6 @@
-/* suggestions.h - friend suggestions. A suggestion exists while it has a reason. Each source
- * (address book, mutual friends, a connected platform) adds and removes its own reasons. Clients
- * see one merged suggestion per user. */
+/* suggestions.h - friend suggestions. Each source (address book, mutual friends, a connected
+ * platform) adds and removes its own suggestions. A user whom several sources suggest is one
+ * suggestion for clients, which is deleted with its last source. */
 #ifndef PLATFORM_RELATIONSHIPS_SUGGESTIONS_H
 #define PLATFORM_RELATIONSHIPS_SUGGESTIONS_H
 
@@ -8,7 +8,7 @@
 #include "model/relationship.h"
 #include "platform/accounts/accounts.h"
 
-/* Names of sources; the other sources are the types of connections. */
+/* Names of suggestion sources; the other sources are the types of connections. */
 #define SOURCE_CONTACTS "contacts"
 #define SOURCE_REVERSE  "reverse" /* the suggested user has the owner in an address book */
 #define SOURCE_MUTUAL   "mutual"
@@ -23,36 +23,36 @@ enum suggestion_score {
 /* A user that a source suggests. */
 struct suggested_user {
     snowflake user_id;
-    struct str name;               /* name on the connected platform; p == NULL: none */
+    struct str name;               /* name on the connected platform; p is NULL without one */
     struct opt_str contact_name;   /* name in the owner's address book */
     struct opt_int mutual_friends; /* absent if unknown */
     int64_t score;
 };
 
-/* Replaces all offers (struct suggested_user) of a source. Skips bots, users with any
- * relationship to the owner, users who accept no requests, and dismissed users. Retains the best
- * 100 over all sources. Emits the difference to the owner. */
-enum err suggestions_replace(struct call *call, snowflake owner, struct str source,
-                             const struct list *offers);
+/* Replaces all suggestions of a source by `offers` (struct suggested_user). Skips bots, users with
+ * any relationship to the owner, users who accept no requests, and dismissed users. Keeps the 100
+ * best of all sources. Emits the difference to the owner. */
+enum err suggestions_replace_of_source(struct call *call, snowflake owner, struct str source,
+                                       const struct list *offers);
 
 /* Reads whether this user may be suggested to the owner. */
 enum err suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret);
 
-/* Deletes a suggestion with all reasons; emits FRIEND_SUGGESTION_DELETE if it existed. */
+/* Deletes a suggestion of all sources; emits FRIEND_SUGGESTION_DELETE if the suggestion existed. */
 enum err suggestion_delete(struct call *call, snowflake owner, snowflake suggested);
-/* Deletes a suggestion and prevents it for 180 days. */
+/* Deletes a suggestion and does not suggest the user again for 180 days. */
 enum err suggestion_dismiss(struct call *call, snowflake owner, snowflake suggested);
-/* Deletes one reason; with the last reason, deletes the suggestion and emits the event. */
+/* Deletes the suggestion of one source; emits the event if no other source has it. */
 enum err suggestion_delete_source(struct call *call, snowflake owner, snowflake suggested,
                                   struct str source);
 /* Reads the ids of the users to whom this source suggests the account. */
-enum err suggestion_read_owners(struct tx *tx, snowflake suggested, struct str source,
-                                struct list *ret);
-/* Deletes this source's reason to suggest the account, for all owners. */
+enum err suggestion_read_recipients(struct tx *tx, snowflake suggested, struct str source,
+                                    struct list *ret);
+/* Deletes the source's suggestions of this account to all other users. */
 enum err suggestion_delete_source_everywhere(struct call *call, snowflake suggested,
                                              struct str source);
 /* Deletes address book suggestions of an account that disabled discovery by phone number. */
-enum err suggestions_on_settings_change(struct call *call, const struct settings_change *c);
+enum err suggestions_on_settings_change(struct call *call, const struct user_settings_change *c);
 
 enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret);
 /* Reads the suggestions of an account (struct friend_suggestion), best first. */
@@ -61,11 +61,11 @@ enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret);
 
 /* --- suggestion_search_job.c: suggestions computed by the server ---------------------- */
 
-/* Schedules the daily search for mutual friends and for friends on connected platforms; the first
+/* Schedules the daily search for mutual friends and for friends on connected platforms. The first
  * run is within 24 hours. */
 enum err suggestions_schedule_search(struct call *call, snowflake owner);
-/* Searches immediately, after the friend list or friend sync of a connected account changed. */
-enum err suggest_connection_friends(struct call *call, snowflake owner);
+/* Runs the search at once, after the friend list or friend sync of a connected account changed. */
+enum err suggestions_search_now(struct call *call, snowflake owner);
 extern const struct job_kind *const suggestion_jobs[];
 
 #define SUGGESTION_EVENTS EVENT_FRIEND_SUGGESTION_CREATE, EVENT_FRIEND_SUGGESTION_DELETE

@@ -1,6 +1,7 @@
 /* world.c - import and export of relationships in world files. */
 #include "base/clock.h"
 #include "model/user.h"
+#include "platform/relationships/relationship_pairs.h"
 #include "platform/relationships/relationships.h"
 #include "platform/worlds/import_export.h"
 
@@ -34,74 +35,54 @@ WORLD_OBJECT(relationship, relationship_fields, NULL);
 
 /* --- import --------------------------------------------------------------------------- */
 
-enum { FRIEND = 1, BLOCKED = 2, INCOMING = 3, OUTGOING = 4 };
-
-static const char SAVE_RELATIONSHIP[] =
-    "insert into relationships (user_id, target_id, type, nickname, since) "
-    "values ($1, $2, $3, $4, $5) on conflict (user_id, target_id) do update set "
-    "type = excluded.type, nickname = coalesce(excluded.nickname, relationships.nickname), "
-    "since = case when relationships.type = excluded.type and cast($6 as bigint) = 0 "
-    "then relationships.since else excluded.since end";
-static const char FIND_RELATIONSHIP[] =
-    "select 1 from relationships where user_id = $1 and target_id = $2 and type = $3";
-
-static enum err save_relationship_side(struct world_importer *im,
-                                       const struct world_relationship *r, snowflake user,
-                                       snowflake target, int64_t type, struct opt_str nickname)
+static void set_side(struct relationship_side *s, const struct world_relationship *r, int64_t type,
+                     struct opt_str nickname)
 {
-    bool dated = r->since.given == GIVEN;
-
-    return tx_exec(im->tx, SAVE_RELATIONSHIP,
-                   BIND(v_id(user), v_id(target), v_int(type), optional_text_value(nickname),
-                        v_int(dated ? r->since.value : clock_us()), v_int(dated)),
-                   NULL);
+    if (s->type != type || r->since.given == GIVEN)
+        s->since = opt_int_given(r->since.given == GIVEN ? r->since.value : clock_us());
+    if (nickname.given == GIVEN)
+        s->nickname = nickname;
+    s->type = type;
 }
 
-/* Clears the type of the blocked user's side, but not its own block and not its ignored flag. */
-static const char CLEAR_TYPE[] = "update relationships set type = 0, nickname = null where "
-                                 "user_id = $1 and target_id = $2 and type <> 2";
-static const char DELETE_EMPTY[] = "delete from relationships where user_id = $1 and "
-                                   "target_id = $2 and type = 0 and ignored = 0";
-
-static enum err clear_blocked_side(struct world_importer *im, snowflake user, snowflake target)
-{
-    enum err e = tx_exec(im->tx, CLEAR_TYPE, BIND(v_id(target), v_id(user)), NULL);
-
-    return e ? e : tx_exec(im->tx, DELETE_EMPTY, BIND(v_id(target), v_id(user)), NULL);
-}
-
-static enum err save_relationship_pair(struct world_importer *im,
+/* A blocked user has no relationship with the other side, except a block of its own. */
+static enum err save_relationship_pair(struct world_file_importer *im,
                                        const struct world_relationship *r, snowflake user,
                                        snowflake target)
 {
     bool friends = str_is(r->type, "friend"), blocked = str_is(r->type, "blocked");
-    int64_t mine = friends ? FRIEND : blocked ? BLOCKED : OUTGOING;
-    struct rows row;
-    bool known;
-    enum err e = tx_one(im->tx, FIND_RELATIONSHIP, BIND(v_id(user), v_id(target), v_int(mine)),
-                        &row, &known);
+    int64_t mine = friends   ? RELATIONSHIP_FRIEND
+                   : blocked ? RELATIONSHIP_BLOCKED
+                             : RELATIONSHIP_OUTGOING;
+    struct relationship_pair pair;
+    enum err e = relationship_pair_read(im->tx, user, target, &pair);
 
     if (e)
         return e;
-    count(im, COUNT_RELATIONSHIPS, !known);
-    e = save_relationship_side(im, r, user, target, mine, r->nickname);
-    if (e || blocked)
-        return e ? e : clear_blocked_side(im, user, target);
-    return save_relationship_side(im, r, target, user, friends ? FRIEND : INCOMING,
-                                  r->target_nickname);
+    count(im, COUNT_RELATIONSHIPS, pair.mine.type != mine);
+    set_side(&pair.mine, r, mine, r->nickname);
+    if (!blocked)
+        set_side(&pair.theirs, r, friends ? RELATIONSHIP_FRIEND : RELATIONSHIP_INCOMING,
+                 r->target_nickname);
+    else if (pair.theirs.type != RELATIONSHIP_BLOCKED)
+        pair.theirs = (struct relationship_side){ .ignored = pair.theirs.ignored,
+                                                  .note = pair.theirs.note,
+                                                  .since = pair.theirs.since };
+    e = relationship_side_save(im->tx, user, target, &pair.mine);
+    return e ? e : relationship_side_save(im->tx, target, user, &pair.theirs);
 }
 
-static enum err import_relationship(struct world_importer *im, const void *entry,
+static enum err import_relationship(struct world_file_importer *im, const void *entry,
                                     const struct json_path *at, snowflake unused)
 {
     const struct world_relationship *r = entry;
     struct json_path user_at = json_path_key(at, STR("user")),
                      target_at = json_path_key(at, STR("target"));
     snowflake user = 0, target = 0;
-    enum err e = world_resolve_reference(im, &user_naming, unused, r->user, &user_at, &user);
+    enum err e = world_file_resolve_reference(im, &user_naming, unused, r->user, &user_at, &user);
 
     if (!e)
-        e = world_resolve_reference(im, &user_naming, unused, r->target, &target_at, &target);
+        e = world_file_resolve_reference(im, &user_naming, unused, r->target, &target_at, &target);
     if (e || !user || !target)
         return e;
     if (user == target) {
@@ -114,7 +95,7 @@ static enum err import_relationship(struct world_importer *im, const void *entry
 
 /* --- export --------------------------------------------------------------------------- */
 
-/* A friendship or a request is two rows in the store, but one entry in the file. */
+/* A friendship or request has two rows in the store, but one entry in a world file. */
 static const char ALL_RELATIONSHIPS[] =
     "select a.username, b.username, r.type, r.nickname, o.nickname, r.since from relationships r "
     "join users a on a.id = r.user_id join users b on b.id = r.target_id "
@@ -123,7 +104,7 @@ static const char ALL_RELATIONSHIPS[] =
     "where r.type in (2, 4) or (r.type = 1 and r.user_id < r.target_id) "
     "order by r.user_id, r.target_id";
 
-static bool relationship_entry_from_row(struct world_exporter *ex, const struct rows *r,
+static bool relationship_entry_from_row(struct world_file_exporter *ex, const struct rows *r,
                                         void *entry)
 {
     struct world_relationship *x = entry;
@@ -135,16 +116,16 @@ static bool relationship_entry_from_row(struct world_exporter *ex, const struct 
         .type = type == 1   ? STR("friend")
                 : type == 2 ? STR("blocked")
                             : STR("request"),
-        .nickname = world_export_text(r, 3, NULL),
-        .since = world_export_int(r, 5, -1),
+        .nickname = export_nondefault_text(r, 3, NULL),
+        .since = export_nondefault_int(r, 5, -1),
     };
     if (type == 1)
-        x->target_nickname = world_export_text(r, 4, NULL);
+        x->target_nickname = export_nondefault_text(r, 4, NULL);
     (void)ex;
     return true;
 }
 
-const struct world_parts relationships_world = { (const struct world_part[]){
+const struct world_file_fields relationships_world = { (const struct world_file_field[]){
     { NULL, "relationships", &world_relationship_list, .order = 60, .import = import_relationship,
       .select = { &ALL_RELATIONSHIPS }, .read = relationship_entry_from_row },
     { 0 },

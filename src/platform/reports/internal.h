@@ -5,7 +5,7 @@
 #include "api/hooks.h"
 #include "platform/reports/reports.h"
 
-/* Reads the id of the reporter's report of that message; 0: none. */
+/* Reads the id of the reporter's report of the message, or 0. */
 enum err report_find_of_reporter(struct tx *tx, snowflake reporter, snowflake message,
                                  snowflake *ret);
 enum err report_insert(struct tx *tx, const struct report *r);

@@ -1,4 +1,4 @@
-/* routes.c - routes that report a message, and the report menu of clients. */
+/* routes.c - routes that report a message, and the client's menu of report reasons. */
 #include "platform/reports/internal.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 static const struct rate_limit limit_report = { .name = "report", .count = 20, .window_s = 3600 };
 
-/* A reason is also a node of the report menu; clients send the number of the node. */
+/* A reason is also a node of the report menu, which clients identify by its number. */
 struct report_reason {
     int64_t reason;
     struct str key, label, description;
@@ -158,7 +158,7 @@ static enum err create_message_report(struct call *call, struct report *r)
         e = report_insert(call->tx, r);
         call->after = log_new_report;
     }
-    return e ? e : call_reply(call, &(struct report_created){ known, known });
+    return e ? e : call_reply_object(call, &(struct report_created){ known, known });
 }
 
 /* POST /report */
@@ -202,7 +202,7 @@ static enum err submit_report_menu(struct call *call)
 /* GET /report */
 static enum err get_report_reasons(struct call *call)
 {
-    return call_reply(call, &(struct list){ (void *)reasons, COUNT_OF(reasons) });
+    return call_reply_object(call, &(struct list){ (void *)reasons, COUNT_OF(reasons) });
 }
 
 /* --- the menu ------------------------------------------------------------------------- */
@@ -215,12 +215,12 @@ struct report_menu_node {
 
 static void write_child_nodes_json(struct json_writer *j, bool root)
 {
-    json_key(j, STR("children"));
+    json_write_key(j, STR("children"));
     json_begin_array(j);
     for (size_t i = 0; root && i < COUNT_OF(reasons); i++) {
         json_begin_array(j);
-        json_text(j, reasons[i].label);
-        json_int(j, reasons[i].reason);
+        json_write_text(j, reasons[i].label);
+        json_write_int(j, reasons[i].reason);
         json_end_array(j);
     }
     json_end_array(j);
@@ -228,21 +228,21 @@ static void write_child_nodes_json(struct json_writer *j, bool root)
 
 static void write_element_json(struct json_writer *j, const char *type)
 {
-    json_key(j, STR("elements"));
+    json_write_key(j, STR("elements"));
     json_begin_array(j);
     if (type) {
         json_begin_object(j);
-        json_key(j, STR("name"));
-        json_text(j, str_of(type));
-        json_key(j, STR("type"));
-        json_text(j, str_of(type));
-        json_key(j, STR("data"));
-        json_null(j);
+        json_write_key(j, STR("name"));
+        json_write_text(j, str_of(type));
+        json_write_key(j, STR("type"));
+        json_write_text(j, str_of(type));
+        json_write_key(j, STR("data"));
+        json_write_null(j);
         for (int i = 0; i < 3; i++) {
-            json_key(j, i == 0   ? STR("should_submit_data")
-                        : i == 1 ? STR("skip_if_unlocalized")
-                                 : STR("is_localized"));
-            json_bool(j, false);
+            json_write_key(j, i == 0   ? STR("should_submit_data")
+                              : i == 1 ? STR("skip_if_unlocalized")
+                                       : STR("is_localized"));
+            json_write_bool(j, false);
         }
         json_end_object(j);
     }
@@ -251,16 +251,16 @@ static void write_element_json(struct json_writer *j, const char *type)
 
 static void write_button_json(struct json_writer *j, const char *type)
 {
-    json_key(j, STR("button"));
+    json_write_key(j, STR("button"));
     if (!type) {
-        json_null(j);
+        json_write_null(j);
         return;
     }
     json_begin_object(j);
-    json_key(j, STR("type"));
-    json_text(j, str_of(type));
-    json_key(j, STR("target"));
-    json_null(j);
+    json_write_key(j, STR("type"));
+    json_write_text(j, str_of(type));
+    json_write_key(j, STR("target"));
+    json_write_null(j);
     json_end_object(j);
 }
 
@@ -269,29 +269,29 @@ static void write_menu_node_json(struct json_writer *j, const struct report_menu
     char name[24];
 
     snprintf(name, sizeof name, "%lld", (long long)n->id);
-    json_key(j, str_of(name));
+    json_write_key(j, str_of(name));
     json_begin_object(j);
-    json_key(j, STR("id"));
-    json_int(j, n->id);
-    json_key(j, STR("key"));
-    json_text(j, n->key);
-    json_key(j, STR("header"));
-    json_text(j, n->header);
+    json_write_key(j, STR("id"));
+    json_write_int(j, n->id);
+    json_write_key(j, STR("key"));
+    json_write_text(j, n->key);
+    json_write_key(j, STR("header"));
+    json_write_text(j, n->header);
     for (int i = 0; i < 2; i++) {
-        json_key(j, i ? STR("info") : STR("subheader"));
-        json_null(j);
+        json_write_key(j, i ? STR("info") : STR("subheader"));
+        json_write_null(j);
     }
-    json_key(j, STR("report_type"));
+    json_write_key(j, STR("report_type"));
     if (n->report_type)
-        json_text(j, str_of(n->report_type));
+        json_write_text(j, str_of(n->report_type));
     else
-        json_null(j);
+        json_write_null(j);
     write_child_nodes_json(j, n->id == NODE_ROOT);
     write_element_json(j, n->element);
     write_button_json(j, n->button);
     for (int i = 0; i < 2; i++) {
-        json_key(j, i ? STR("is_auto_submit") : STR("is_multi_select_required"));
-        json_bool(j, false);
+        json_write_key(j, i ? STR("is_auto_submit") : STR("is_multi_select_required"));
+        json_write_bool(j, false);
     }
     json_end_object(j);
 }
@@ -307,24 +307,24 @@ static void write_menu_json(struct json_writer *j, const char *name)
     };
 
     json_begin_object(j);
-    json_key(j, STR("name"));
-    json_text(j, str_of(name));
-    json_key(j, STR("variant"));
-    json_text(j, STR("1"));
-    json_key(j, STR("version"));
-    json_text(j, STR("1.0"));
-    json_key(j, STR("postback_url"));
-    json_text(j, strcmp(name, "message") == 0 ? STR("/reporting/message")
-                                              : STR("/reporting/first_dm"));
-    json_key(j, STR("language"));
-    json_text(j, STR("en"));
-    json_key(j, STR("root_node_id"));
-    json_int(j, NODE_ROOT);
-    json_key(j, STR("success_node_id"));
-    json_int(j, NODE_SUCCESS);
-    json_key(j, STR("fail_node_id"));
-    json_int(j, NODE_FAIL);
-    json_key(j, STR("nodes"));
+    json_write_key(j, STR("name"));
+    json_write_text(j, str_of(name));
+    json_write_key(j, STR("variant"));
+    json_write_text(j, STR("1"));
+    json_write_key(j, STR("version"));
+    json_write_text(j, STR("1.0"));
+    json_write_key(j, STR("postback_url"));
+    json_write_text(j, strcmp(name, "message") == 0 ? STR("/reporting/message")
+                                                    : STR("/reporting/first_dm"));
+    json_write_key(j, STR("language"));
+    json_write_text(j, STR("en"));
+    json_write_key(j, STR("root_node_id"));
+    json_write_int(j, NODE_ROOT);
+    json_write_key(j, STR("success_node_id"));
+    json_write_int(j, NODE_SUCCESS);
+    json_write_key(j, STR("fail_node_id"));
+    json_write_int(j, NODE_FAIL);
+    json_write_key(j, STR("nodes"));
     json_begin_object(j);
     for (size_t i = 0; i < COUNT_OF(ends); i++)
         write_menu_node_json(j, &ends[i]);

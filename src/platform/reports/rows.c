@@ -41,11 +41,10 @@ static const char FIND_REPORT[] = "select " REPORT_COLUMNS " from reports where 
 enum err report_find(struct tx *tx, snowflake id, struct report *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_REPORT, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_REPORT, BIND(v_id(id)), ERR_NOT_FOUND, &row);
 
-    if (e || !found)
-        return e ? e : ERR_NOT_FOUND;
+    if (e)
+        return e;
     report_from_row(&row, ret);
     return OK;
 }

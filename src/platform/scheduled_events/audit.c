@@ -7,36 +7,37 @@
 
 struct event_audit_state {
     struct call *call;
-    const struct scheduled_event *before, *now; /* NULL: new, or deleted */
+    const struct scheduled_event *before, *now; /* NULL for a new or deleted event */
     struct list changes;                        /* struct audit_change */
 };
 
 static void add_changed_field(struct event_audit_state *n, const char *key, const struct type *type,
                               size_t offset)
 {
-    audit_add_values(n->call, &n->changes, key, type,
-                     n->before ? (const char *)n->before + offset : NULL,
-                     n->now ? (const char *)n->now + offset : NULL);
+    audit_add_value(n->call, &n->changes, key, type,
+                    n->before ? (const char *)n->before + offset : NULL,
+                    n->now ? (const char *)n->now + offset : NULL);
 }
 
 #define ADD_FIELD(n, member_, type_) \
     add_changed_field((n), #member_, &(type_), offsetof(struct scheduled_event, member_))
-/* Value of an optional field, or NULL. */
+/* The value of an optional field, or NULL if it is absent. */
 #define GIVEN_VALUE(event_, member_) \
     ((event_) && (event_)->member_.given == GIVEN ? &(event_)->member_.value : NULL)
-#define ADD_OPTIONAL_FIELD(n, key_, member_, type_)              \
-    audit_add_values((n)->call, &(n)->changes, (key_), &(type_), \
-                     GIVEN_VALUE((n)->before, member_), GIVEN_VALUE((n)->now, member_))
+#define ADD_OPTIONAL_FIELD(n, key_, member_, type_)                                                \
+    audit_add_value((n)->call, &(n)->changes, (key_), &(type_), GIVEN_VALUE((n)->before, member_), \
+                    GIVEN_VALUE((n)->now, member_))
 
 static const struct str *event_location(const struct scheduled_event *e)
 {
-    const struct event_metadata *m = e ? e->entity_metadata : NULL;
+    const struct scheduled_event_metadata *m = e ? e->entity_metadata : NULL;
 
     return m && m->location.given == GIVEN ? &m->location.value : NULL;
 }
 
-enum err audit_record_event(struct call *call, enum audit_action action,
-                            const struct scheduled_event *before, const struct scheduled_event *now)
+enum err audit_record_scheduled_event(struct call *call, enum audit_action action,
+                                      const struct scheduled_event *before,
+                                      const struct scheduled_event *now)
 {
     const struct scheduled_event *any = now ? now : before;
     struct event_audit_state n = { call, before, now, { 0 } };
@@ -50,8 +51,8 @@ enum err audit_record_event(struct call *call, enum audit_action action,
     ADD_FIELD(&n, scheduled_start_time, type_time);
     ADD_OPTIONAL_FIELD(&n, "scheduled_end_time", scheduled_end_time, type_time);
     ADD_OPTIONAL_FIELD(&n, "image_hash", image, type_text);
-    audit_add_values(call, &n.changes, "location", &type_text, event_location(before),
-                     event_location(now));
+    audit_add_value(call, &n.changes, "location", &type_text, event_location(before),
+                    event_location(now));
     return audit_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 
@@ -84,6 +85,6 @@ enum err audit_add_scheduled_events(struct call *call, struct audit_log_objects 
 
     for (size_t i = 0; i < others.count; i++)
         if (!id_list_contains(&ids, other[i]))
-            ids_add(call->arena, &ids, other[i]);
+            id_list_add(call->arena, &ids, other[i]);
     return audit_add_events(call, log, &ids);
 }

@@ -4,7 +4,7 @@
 
 /* --- applying request bodies ---------------------------------------------------------- */
 
-/* Image of an event, stored before the transaction. */
+/* The image of an event, which is stored before the transaction. */
 struct event_upload {
     snowflake id;
     struct opt_str image;
@@ -77,8 +77,8 @@ static enum err reply_with_event(struct call *call, struct scheduled_event *e, b
     enum err err = scheduled_event_read_creator(call->tx, e);
 
     if (count)
-        e->user_count = opt_int_of(e->users);
-    return err ? err : call_reply(call, e);
+        e->user_count = opt_int_given(e->users);
+    return err ? err : call_reply_object(call, e);
 }
 
 static enum err check_event(struct call *call, const struct scheduled_event *e)
@@ -114,10 +114,10 @@ enum err list_scheduled_events(struct call *call)
         if (!e)
             e = scheduled_event_read_creator(call->tx, &event[i]);
         if (q->with_user_count)
-            event[i].user_count = opt_int_of(event[i].users);
+            event[i].user_count = opt_int_given(event[i].users);
         *(struct scheduled_event *)list_append(call->arena, &shown, sizeof *event) = event[i];
     }
-    return e ? e : call_reply(call, &shown);
+    return e ? e : call_reply_object(call, &shown);
 }
 
 /* GET /guilds/{guild.id}/scheduled-events/{event.id} */
@@ -157,9 +157,9 @@ enum err create_scheduled_event(struct call *call)
     if (!e)
         e = scheduled_event_insert(call->tx, &event);
     if (!e)
-        e = audit_record_event(call, AUDIT_EVENT_CREATE, NULL, &event);
+        e = audit_record_scheduled_event(call, AUDIT_EVENT_CREATE, NULL, &event);
     if (!e)
-        e = event_schedule_job(call, &event);
+        e = event_schedule_status_job(call, &event);
     if (e)
         return e;
     emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_CREATE, &event);
@@ -173,7 +173,7 @@ static bool status_change_is_allowed(int64_t from, int64_t to)
            (from == EVENT_ACTIVE && to == EVENT_COMPLETED);
 }
 
-/* Deletes the exceptions of an event, which refer to dates of the old recurrence rule. */
+/* Deletes the exceptions of an event, because they refer to dates of the old recurrence rule. */
 static void delete_event_exceptions(struct call *call, struct scheduled_event *e)
 {
     struct event_exceptions_deleted gone = { e->guild_id, e->id };
@@ -198,18 +198,18 @@ static enum err save_event_change(struct call *call, const struct scheduled_even
         noted.status = in->status.value;
 
     if (upload->image.given != ABSENT)
-        e = picture_replace(call, "guild-events", now->id, &before->image, &upload->image);
+        e = picture_delete_old(call, "guild-events", now->id, &before->image, &upload->image);
     if (in->recurrence_rule.given != ABSENT)
         delete_event_exceptions(call, now);
     if (!e)
-        e = audit_record_event(call, AUDIT_EVENT_UPDATE, before, &noted);
+        e = audit_record_scheduled_event(call, AUDIT_EVENT_UPDATE, before, &noted);
     if (!e && moves)
         return event_set_status(call, now, in->status.value);
     if (!e)
         e = scheduled_event_update(call->tx, now);
     if (!e)
         emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_UPDATE, now);
-    return e ? e : event_schedule_job(call, now);
+    return e ? e : event_schedule_status_job(call, now);
 }
 
 /* PATCH /guilds/{guild.id}/scheduled-events/{event.id} */
@@ -254,7 +254,7 @@ enum err delete_scheduled_event(struct call *call)
     if (!e)
         e = scheduled_event_delete(call, &event);
     if (!e)
-        e = audit_record_event(call, AUDIT_EVENT_DELETE, &event, NULL);
+        e = audit_record_scheduled_event(call, AUDIT_EVENT_DELETE, &event, NULL);
     if (!e)
         emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_DELETE, &event);
     return e;

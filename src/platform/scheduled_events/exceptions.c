@@ -13,15 +13,16 @@ static enum err audit_record_exception(struct call *call, const struct scheduled
 }
 
 static void emit_event_exception(struct call *call, enum event what,
-                                 const struct scheduled_event *e, const struct event_exception *x)
+                                 const struct scheduled_event *e,
+                                 const struct scheduled_event_exception *x)
 {
-    struct event_exception emitted = *x;
+    struct scheduled_event_exception emitted = *x;
 
     emitted.guild_id = opt_id_or_null(e->guild_id);
     call_emit(call, what, event_audience(e), &event_exception_schema, &emitted);
 }
 
-/* Reads the event of the path, which the caller may change and which must not have ended. */
+/* Reads the event of the path. The caller must be able to change it; it must not have ended. */
 static enum err read_changeable_event(struct call *call, struct scheduled_event *ret)
 {
     enum err e = read_event_of_path(call, ret);
@@ -31,9 +32,10 @@ static enum err read_changeable_event(struct call *call, struct scheduled_event 
     return e || event_is_open(ret) ? e : ERR_EVENT_FINISHED;
 }
 
-static struct event_exception *find_event_exception(const struct scheduled_event *e, snowflake id)
+static struct scheduled_event_exception *find_event_exception(const struct scheduled_event *e,
+                                                              snowflake id)
 {
-    struct event_exception *x = e->guild_scheduled_event_exceptions.items;
+    struct scheduled_event_exception *x = e->guild_scheduled_event_exceptions.items;
 
     for (size_t i = 0; i < e->guild_scheduled_event_exceptions.count; i++)
         if (x[i].event_exception_id == id)
@@ -41,16 +43,18 @@ static struct event_exception *find_event_exception(const struct scheduled_event
     return NULL;
 }
 
-static void apply_exception_patch(struct event_exception *x, const struct exception_patch *in)
+static void apply_exception_patch(struct scheduled_event_exception *x,
+                                  const struct event_exception_patch *in)
 {
     x->scheduled_start_time = in->scheduled_start_time;
     x->scheduled_end_time = in->scheduled_end_time;
     x->is_canceled = in->is_canceled.given == GIVEN && in->is_canceled.value;
 }
 
-/* Saves the exception and its audit entry, and emits EXCEPTION_CREATE, also for a modification. */
+/* Saves the exception, writes the audit log entry and emits EXCEPTION_CREATE, also for a change. */
 static enum err save_event_exception(struct call *call, struct scheduled_event *event,
-                                     const struct event_exception *x, enum audit_action action)
+                                     const struct scheduled_event_exception *x,
+                                     enum audit_action action)
 {
     enum err e = scheduled_event_update(call->tx, event);
 
@@ -59,13 +63,13 @@ static enum err save_event_exception(struct call *call, struct scheduled_event *
     if (e)
         return e;
     emit_event_exception(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE, event, x);
-    return call_reply(call, x);
+    return call_reply_object(call, x);
 }
 
 /* POST …/{event.id}/exceptions */
 enum err create_event_exception(struct call *call)
 {
-    const struct exception_patch *in = call->body;
+    const struct event_exception_patch *in = call->body;
     snowflake id = snowflake_from_ms(in->original_scheduled_start_time / 1000);
     struct scheduled_event event;
     enum err e = read_changeable_event(call, &event);
@@ -82,13 +86,13 @@ enum err create_event_exception(struct call *call)
     if (in->is_canceled.given != GIVEN && in->scheduled_start_time.given != GIVEN &&
         in->scheduled_end_time.given != GIVEN)
         return ERR_EVENT_EXCEPTION_EMPTY;
-    struct event_exception *x = find_event_exception(&event, id);
+    struct scheduled_event_exception *x = find_event_exception(&event, id);
     if (!x && event.guild_scheduled_event_exceptions.count >= MOST_EXCEPTIONS)
         return call_add_field_error(call, "original_scheduled_start_time", FORM_CHOICES,
                                     "An event can have at most 100 exceptions. Delete a past one.");
     if (!x)
         x = list_append(call->arena, &event.guild_scheduled_event_exceptions, sizeof *x);
-    *x = (struct event_exception){ .event_id = event.id, .event_exception_id = id };
+    *x = (struct scheduled_event_exception){ .event_id = event.id, .event_exception_id = id };
     apply_exception_patch(x, in);
     return save_event_exception(call, &event, x, AUDIT_EVENT_EXCEPTION_CREATE);
 }
@@ -98,7 +102,7 @@ enum err modify_event_exception(struct call *call)
 {
     struct scheduled_event event;
     enum err e = read_changeable_event(call, &event);
-    struct event_exception *x =
+    struct scheduled_event_exception *x =
         e ? NULL : find_event_exception(&event, call_path_id(call, "exception.id"));
 
     if (e || !x)
@@ -113,11 +117,11 @@ enum err delete_event_exception(struct call *call)
     struct scheduled_event event;
     snowflake id = call_path_id(call, "exception.id");
     enum err e = read_changeable_event(call, &event);
-    struct event_exception *x = e ? NULL : find_event_exception(&event, id);
+    struct scheduled_event_exception *x = e ? NULL : find_event_exception(&event, id);
 
     if (e || !x)
         return e ? e : ERR_UNKNOWN_SCHEDULED_EVENT;
-    struct event_exception gone = *x, *all = event.guild_scheduled_event_exceptions.items;
+    struct scheduled_event_exception gone = *x, *all = event.guild_scheduled_event_exceptions.items;
     *x = all[--event.guild_scheduled_event_exceptions.count];
     e = scheduled_event_update(call->tx, &event);
     if (!e)

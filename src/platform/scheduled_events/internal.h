@@ -22,7 +22,7 @@ struct event_patch {
 struct event_query {
     bool with_user_count;
 };
-struct exception_patch {
+struct event_exception_patch {
     int64_t original_scheduled_start_time;
     struct opt_int scheduled_start_time, scheduled_end_time;
     struct opt_bool is_canceled;
@@ -38,7 +38,7 @@ struct event_counts_query {
 struct event_response_body {
     struct opt_int response;
 };
-/* A subscriber of an event, as listed. */
+/* An item in the list of an event's subscribers. */
 struct event_subscriber {
     snowflake guild_scheduled_event_id, user_id;
     int64_t response;
@@ -66,10 +66,10 @@ extern const struct schema event_query_schema, event_users_query_schema, event_c
 
 /* --- rules.c: date arithmetic, without the store -------------------------------------- */
 
-/* Returns the time of the first occurrence after a time. */
-int64_t recurrence_next(const struct event_recurrence *r, int64_t after);
-/* Returns whether the id is that of an occurrence between one day before the next start and a year
- * later. This range limits the number of responses per user. */
+/* Returns the time of the first occurrence after the time `after` (microseconds). */
+int64_t recurrence_next_occurrence(const struct scheduled_event_recurrence *r, int64_t after);
+/* Returns whether exception_id belongs to an occurrence between one day before the next start and a
+ * year later. This range limits the number of responses per user. */
 bool event_has_occurrence(const struct scheduled_event *e, snowflake exception_id);
 /* Validates the combination of times, channel and location, and records form errors. */
 void event_validate(struct form *form, const struct scheduled_event *e);
@@ -84,7 +84,7 @@ enum err scheduled_events_read_of_channel(struct tx *tx, snowflake channel_id, s
 enum err scheduled_event_find_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret);
 enum err scheduled_event_read_creator(struct tx *tx, struct scheduled_event *e);
 enum err count_open_events(struct tx *tx, snowflake guild_id, int64_t *ret);
-/* Saves a user's response. *ret_changed: the row is new or the response has changed. */
+/* Saves a user's response. *ret_changed is true if the row is new or the response has changed. */
 enum err event_subscriber_save(struct tx *tx, snowflake event_id, snowflake exception_id,
                                snowflake user_id, int64_t response, bool *ret_changed);
 enum err event_subscriber_delete(struct tx *tx, snowflake event_id, snowflake exception_id,
@@ -96,10 +96,10 @@ enum err event_subscribers_count(struct tx *tx, snowflake event_id, snowflake ex
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-/* Writes an audit entry with the changes. before NULL: new event; now NULL: deleted event. */
-enum err audit_record_event(struct call *call, enum audit_action action,
-                            const struct scheduled_event *before,
-                            const struct scheduled_event *now);
+/* Writes an audit log entry. before is NULL for a new event, now for a deleted one. */
+enum err audit_record_scheduled_event(struct call *call, enum audit_action action,
+                                      const struct scheduled_event *before,
+                                      const struct scheduled_event *now);
 
 /* Adds the scheduled events that the audit log entries refer to. */
 enum err audit_add_scheduled_events(struct call *call, struct audit_log_objects *log);
@@ -109,10 +109,10 @@ enum err audit_add_scheduled_events(struct call *call, struct audit_log_objects 
 /* Returns the audience of gateway events about the scheduled event. */
 struct audience event_audience(const struct scheduled_event *e);
 void emit_scheduled_event(struct call *call, enum event what, const struct scheduled_event *e);
-/* Schedules the event's job; call after each change of its times or status. */
-enum err event_schedule_job(struct call *call, const struct scheduled_event *e);
-/* Changes the event to an allowed status and opens or closes its stage. Writes the event, emits the
- * gateway event and schedules the job. A completed recurring event is scheduled again. */
+/* Schedules the event's start or end job; call after a change of its times or status. */
+enum err event_schedule_status_job(struct call *call, const struct scheduled_event *e);
+/* Changes the event's status and opens or closes its stage. Writes the event, emits the gateway
+ * event and schedules the job. A completed recurring event is scheduled again. */
 enum err event_set_status(struct call *call, struct scheduled_event *e, int64_t status);
 extern const struct job_kind scheduled_event_job;
 enum err events_cancel_of_channel(struct call *call, const struct channel *c);
@@ -123,10 +123,10 @@ enum err events_cancel_of_channel(struct call *call, const struct channel *c);
  * ERR_MISSING_PERMISSIONS. */
 enum err check_view_event_permission(struct call *call, const struct scheduled_event *e);
 enum err check_change_event_permission(struct call *call, const struct scheduled_event *e);
-/* Requires one of the permissions any_of, and all that the event's type needs. */
+/* Requires one of the permissions any_of, and all permissions that the event's type needs. */
 enum err require_event_permission(struct call *call, const struct scheduled_event *e,
                                   uint64_t any_of);
-/* Checks that the channel belongs to the guild and fits the event's type. */
+/* Checks that the event's channel belongs to the guild and fits the event's type. */
 enum err event_check_channel(struct call *call, const struct scheduled_event *e);
 
 /* --- events.c, users.c, exceptions.c: handlers ---------------------------------------- */

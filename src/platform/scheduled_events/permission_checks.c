@@ -3,7 +3,7 @@
 #include "platform/members/members.h"
 #include "platform/scheduled_events/internal.h"
 
-/* Reads the caller's permissions in the event's channel; without a channel, in the guild. */
+/* Reads the caller's permissions in the event's channel, or in the guild if there is no channel. */
 static enum err read_event_permissions(struct call *call, const struct scheduled_event *e,
                                        uint64_t *ret)
 {
@@ -42,7 +42,7 @@ static uint64_t permissions_of_event_type(const struct scheduled_event *e)
     }
 }
 
-/* Only MANAGE_CHANNELS can be withheld because the caller has no second factor. */
+/* A missing second factor (MFA) can withhold only MANAGE_CHANNELS. */
 static enum err lacks_manage_channels_error(struct call *call, const struct scheduled_event *e)
 {
     struct channel c;
@@ -50,8 +50,8 @@ static enum err lacks_manage_channels_error(struct call *call, const struct sche
 
     if (err)
         return err == ERR_UNKNOWN_CHANNEL ? ERR_MISSING_PERMISSIONS : err;
-    return member_refusal_in_channel(call->tx, call->target.member_access, &c,
-                                     PERMISSION(MANAGE_CHANNELS));
+    return permission_error_in_channel(call->tx, call->target.member_access, &c,
+                                       PERMISSION(MANAGE_CHANNELS));
 }
 
 enum err require_event_permission(struct call *call, const struct scheduled_event *e,
@@ -66,7 +66,8 @@ enum err require_event_permission(struct call *call, const struct scheduled_even
         return OK;
     return perms & any_of && (needs & ~perms) == PERMISSION(MANAGE_CHANNELS)
                ? lacks_manage_channels_error(call, e)
-               : ERR_MISSING_PERMISSIONS;
+           : perms & any_of ? call_missing_permissions_error(call, needs & ~perms)
+                            : call_missing_any_permission_error(call, any_of);
 }
 
 enum err check_change_event_permission(struct call *call, const struct scheduled_event *e)

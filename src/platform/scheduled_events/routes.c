@@ -2,7 +2,7 @@
 #include "api/deletion.h"
 #include "platform/scheduled_events/internal.h"
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "event.id", .field = "guild_scheduled_event_id", .doc = "An event of the guild." },
     { .name = "exception.id",
       .field = "guild_scheduled_event_exception_id",
@@ -201,8 +201,8 @@ const struct domain scheduled_events_domain = {
     .world = &scheduled_events_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &scheduled_event_job, NULL },
-    .hooks = &(const struct hooks){ .channel_deleting = events_cancel_of_channel,
-                                    .audit_log_fill = audit_add_scheduled_events },
+    .hooks = &(const struct hook_listeners){ .channel_deleting = events_cancel_of_channel,
+                                             .audit_log_fill = audit_add_scheduled_events },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "scheduled_event_users", "event_id, exception_id, user_id",

@@ -104,9 +104,9 @@ enum err guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret)
 
     for (size_t i = 0; !e && i < all.count; i++) {
         if (event[i].channel_id.given == GIVEN &&
-            !channels_contain(&ret->channels, event[i].channel_id.value))
+            !channel_list_contains_id(&ret->channels, event[i].channel_id.value))
             continue;
-        event[i].user_count = opt_int_of(event[i].users);
+        event[i].user_count = opt_int_given(event[i].users);
         *(struct scheduled_event *)list_append(tx_arena(tx), &ret->guild_scheduled_events,
                                                sizeof *event) = event[i];
     }
@@ -115,15 +115,9 @@ enum err guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret)
 
 enum err count_open_events(struct tx *tx, snowflake guild_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, "select count(*) from scheduled_events where guild_id = $1 and status <= 2",
-               BIND(v_id(guild_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx,
+                       "select count(*) from scheduled_events where guild_id = $1 and status <= 2",
+                       BIND(v_id(guild_id)), ret);
 }
 
 enum err scheduled_event_read_creator(struct tx *tx, struct scheduled_event *e)
@@ -177,7 +171,7 @@ static const char DELETE_SUBSCRIBERS[] =
     "delete from scheduled_event_users where (event_id, exception_id, user_id) in (select event_id, "
     "exception_id, user_id from scheduled_event_users where event_id = $1 limit 200)";
 
-/* Deletes a batch of subscribers; the event's job deletes the rest. */
+/* Deletes a limited number of subscribers; the event's job deletes the rest. */
 enum err event_delete_subscribers(struct call *call, snowflake id)
 {
     int64_t gone = 0;
@@ -289,14 +283,8 @@ enum err event_subscribers_read(struct tx *tx, snowflake event_id, snowflake exc
 enum err event_subscribers_count(struct tx *tx, snowflake event_id, snowflake exception_id,
                                  int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx,
-                        "select count(*) from scheduled_event_users where event_id = $1 and "
-                        "exception_id = $2 and response = 1",
-                        BIND(v_id(event_id), v_id(exception_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx,
+                       "select count(*) from scheduled_event_users where event_id = $1 and "
+                       "exception_id = $2 and response = 1",
+                       BIND(v_id(event_id), v_id(exception_id)), ret);
 }

@@ -19,7 +19,7 @@ struct civil_date {
     int64_t year, month, day;
 };
 
-/* Converts days since 1970 to a date; standard algorithm with years that begin in March. */
+/* Converts days since 1970 to a date, with the standard algorithm whose years begin in March. */
 static struct civil_date date_of_day(int64_t days)
 {
     int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, of_era = z - era * 146097;
@@ -31,7 +31,7 @@ static struct civil_date date_of_day(int64_t days)
                                 of_year - (153 * m + 2) / 5 + 1 };
 }
 
-/* Returns the weekday; 0 is Monday, and 1970-01-01 was a Thursday. */
+/* Returns the weekday: 0 is Monday. Day 0 (1970-01-01) was a Thursday. */
 static int64_t weekday_of_day(int64_t days)
 {
     return ((days + 3) % 7 + 7) % 7;
@@ -56,7 +56,7 @@ static unsigned weekday_bits(const struct opt_list *days)
     return bits;
 }
 
-/* Allowed: Monday to Friday, Tuesday to Saturday, Sunday to Thursday, three two-day weekends. */
+/* Discord allows Monday to Friday, Tuesday to Saturday, Sunday to Thursday, and three weekends. */
 static bool is_allowed_daily_weekdays(unsigned bits)
 {
     static const unsigned sets[] = { 0x1f, 0x3e, 0x4f, 0x30, 0x60, 0x41 };
@@ -68,7 +68,7 @@ static bool is_allowed_daily_weekdays(unsigned bits)
 }
 
 static void check_recurrence_days(struct form *form, const struct json_path *at,
-                                  const struct event_recurrence *r)
+                                  const struct scheduled_event_recurrence *r)
 {
     size_t days = r->by_weekday.value.count, nth = r->by_n_weekday.value.count;
     size_t months = r->by_month.value.count, dates = r->by_month_day.value.count;
@@ -101,7 +101,7 @@ static void check_recurrence_days(struct form *form, const struct json_path *at,
 }
 
 void recurrence_validate(struct form *form, const struct json_path *at,
-                         const struct event_recurrence *r)
+                         const struct scheduled_event_recurrence *r)
 {
     if (r->end.given == GIVEN)
         refuse_recurrence_field(form, at, "end", "It cannot be set.");
@@ -115,10 +115,10 @@ void recurrence_validate(struct form *form, const struct json_path *at,
     check_recurrence_days(form, at, r);
 }
 
-/* Returns whether an occurrence falls on this day; `first` is the day of the first occurrence. */
-static bool recurs_on_day(const struct event_recurrence *r, int64_t days, int64_t first)
+/* Returns whether the event occurs on this day; `first` is the day of the first occurrence. */
+static bool recurs_on_day(const struct scheduled_event_recurrence *r, int64_t days, int64_t first)
 {
-    const struct event_n_weekday *nth = r->by_n_weekday.value.items;
+    const struct scheduled_event_n_weekday *nth = r->by_n_weekday.value.items;
     struct civil_date d = date_of_day(days);
 
     switch (r->frequency) {
@@ -138,7 +138,7 @@ static bool recurs_on_day(const struct event_recurrence *r, int64_t days, int64_
     }
 }
 
-int64_t recurrence_next(const struct event_recurrence *r, int64_t after)
+int64_t recurrence_next_occurrence(const struct scheduled_event_recurrence *r, int64_t after)
 {
     int64_t first = r->start / DAY_US, time = r->start % DAY_US;
     int64_t from = after > r->start ? after / DAY_US : first;
@@ -152,8 +152,8 @@ int64_t recurrence_next(const struct event_recurrence *r, int64_t after)
 
 bool event_has_occurrence(const struct scheduled_event *e, snowflake exception_id)
 {
-    const struct event_recurrence *r = e->recurrence_rule;
-    int64_t ms = snowflake_ms(exception_id), day = ms / (DAY_US / 1000);
+    const struct scheduled_event_recurrence *r = e->recurrence_rule;
+    int64_t ms = snowflake_to_ms(exception_id), day = ms / (DAY_US / 1000);
     int64_t from = e->scheduled_start_time / DAY_US - 1;
 
     return r && exception_id == snowflake_from_ms(ms) && ms >= r->start / 1000 &&

@@ -58,27 +58,29 @@ const struct schema event_query_schema = {
 
 /* --- exceptions ----------------------------------------------------------------------- */
 
-#define CHANGE_FIELDS                                                                              \
-    { FIELD(struct exception_patch, scheduled_start_time), .type = &type_time, .flags = MAYBE },   \
-        { FIELD(struct exception_patch, scheduled_end_time), .type = &type_time, .flags = MAYBE }, \
-    {                                                                                              \
-        FIELD(struct exception_patch, is_canceled), .type = &type_bool, .flags = MAYBE             \
+#define CHANGE_FIELDS                                                                        \
+    { FIELD(struct event_exception_patch, scheduled_start_time), .type = &type_time,         \
+      .flags = MAYBE },                                                                      \
+        { FIELD(struct event_exception_patch, scheduled_end_time), .type = &type_time,       \
+          .flags = MAYBE },                                                                  \
+    {                                                                                        \
+        FIELD(struct event_exception_patch, is_canceled), .type = &type_bool, .flags = MAYBE \
     }
 static const struct field exception_draft_fields[] = {
-    { FIELD(struct exception_patch, original_scheduled_start_time), .type = &type_time },
+    { FIELD(struct event_exception_patch, original_scheduled_start_time), .type = &type_time },
     CHANGE_FIELDS,
     { 0 },
 };
 static const struct field exception_patch_fields[] = { CHANGE_FIELDS, { 0 } };
 static const struct schema exception_draft_schema = {
     .name = "ScheduledEventExceptionDraft",
-    .size = sizeof(struct exception_patch),
+    .size = sizeof(struct event_exception_patch),
     .fields = exception_draft_fields,
     .doc = "Changes of one occurrence of an event.",
 };
 static const struct schema exception_patch_schema = {
     .name = "ScheduledEventExceptionPatch",
-    .size = sizeof(struct exception_patch),
+    .size = sizeof(struct event_exception_patch),
     .fields = exception_patch_fields,
     .doc = "Changes of an existing exception; absent fields get the values of the event.",
 };

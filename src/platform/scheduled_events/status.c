@@ -1,4 +1,4 @@
-/* status.c - status changes of an event: scheduled, active, completed or cancelled, recurrence. */
+/* status.c - status changes of an event: scheduled, active, completed or cancelled; recurrence. */
 #include "platform/scheduled_events/internal.h"
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #define MINUTE_US (INT64_C(60) * 1000000)
 #define MAX_START_DELAY_US \
     (6 * 60 * MINUTE_US)                 /* maximum delay of the start; then the event ends */
-#define EMPTY_CHANNEL_US (3 * MINUTE_US) /* an event ends if its channel is empty so long */
+#define EMPTY_CHANNEL_US (3 * MINUTE_US) /* an event ends after its channel was empty this long */
 #define RETENTION_US     (30 * 24 * 60 * MINUTE_US)
 
 struct audience event_audience(const struct scheduled_event *e)
@@ -43,7 +43,7 @@ static int64_t event_due_time(const struct scheduled_event *e)
     }
 }
 
-enum err event_schedule_job(struct call *call, const struct scheduled_event *e)
+enum err event_schedule_status_job(struct call *call, const struct scheduled_event *e)
 {
     return job_schedule(call, &scheduled_event_job, e->id, event_due_time(e), STR(""));
 }
@@ -59,10 +59,10 @@ static enum err update_and_emit_event(struct call *call, const struct scheduled_
 
 /* --- recurrence ----------------------------------------------------------------------- */
 
-static const struct event_exception *find_exception_of_start(const struct scheduled_event *e,
-                                                             int64_t start)
+static const struct scheduled_event_exception *find_exception_of_start(
+    const struct scheduled_event *e, int64_t start)
 {
-    const struct event_exception *x = e->guild_scheduled_event_exceptions.items;
+    const struct scheduled_event_exception *x = e->guild_scheduled_event_exceptions.items;
 
     for (size_t i = 0; i < e->guild_scheduled_event_exceptions.count; i++)
         if (x[i].event_exception_id == snowflake_from_ms(start / 1000))
@@ -70,7 +70,7 @@ static const struct event_exception *find_exception_of_start(const struct schedu
     return NULL;
 }
 
-/* Moves to the next occurrence that is not cancelled; an exception may change its times. */
+/* Sets the times of the next occurrence that is not cancelled, as changed by an exception. */
 static void advance_to_next_occurrence(struct scheduled_event *e)
 {
     int64_t lasts = e->scheduled_end_time.given == GIVEN
@@ -78,10 +78,10 @@ static void advance_to_next_occurrence(struct scheduled_event *e)
                         : 0;
     int64_t now = clock_us();
     int64_t start = e->scheduled_start_time > now ? e->scheduled_start_time : now;
-    const struct event_exception *x;
+    const struct scheduled_event_exception *x;
 
     do {
-        start = recurrence_next(e->recurrence_rule, start);
+        start = recurrence_next_occurrence(e->recurrence_rule, start);
         x = find_exception_of_start(e, start);
     } while (x && x->is_canceled);
     e->scheduled_start_time = start;
@@ -135,17 +135,16 @@ enum err event_set_status(struct call *call, struct scheduled_event *e, int64_t 
 {
     enum err err = status == EVENT_ACTIVE ? start_event(call, e) : end_event(call, e, status);
 
-    return err ? err : event_schedule_job(call, e);
+    return err ? err : event_schedule_status_job(call, e);
 }
 
 /* --- the job -------------------------------------------------------------------------- */
 
 static enum err read_voice_channel_is_empty(struct call *call, snowflake channel_id, bool *ret)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(call->tx, "select 1 from voice_states where channel_id = $1 limit 1",
-                        BIND(v_id(channel_id)), &row, &found);
+    enum err e = tx_exists(call->tx, "select 1 from voice_states where channel_id = $1 limit 1",
+                           BIND(v_id(channel_id)), &found);
 
     *ret = !found;
     return e;
@@ -162,7 +161,7 @@ static enum err end_event_if_channel_empty(struct call *call, struct scheduled_e
         return event_set_status(call, e, EVENT_COMPLETED);
     e->empty_since = !empty ? 0 : e->empty_since ? e->empty_since : clock_us();
     err = scheduled_event_update(call->tx, e);
-    return err ? err : event_schedule_job(call, e);
+    return err ? err : event_schedule_status_job(call, e);
 }
 
 static enum err run_scheduled_event_job(struct call *call, const struct job *job)
@@ -175,13 +174,13 @@ static enum err run_scheduled_event_job(struct call *call, const struct job *job
     if (err)
         return err;
     if (clock_us() < event_due_time(&e) && e.status != EVENT_ACTIVE)
-        return event_schedule_job(call, &e);
+        return event_schedule_status_job(call, &e);
     if (!event_is_open(&e))
         return scheduled_event_delete(call, &e);
     if (e.status == EVENT_ACTIVE && e.entity_type != EVENT_EXTERNAL)
         return end_event_if_channel_empty(call, &e);
     if (e.status == EVENT_ACTIVE && clock_us() < e.scheduled_end_time.value)
-        return event_schedule_job(call, &e);
+        return event_schedule_status_job(call, &e);
     if (e.status == EVENT_SCHEDULED && e.entity_type == EVENT_EXTERNAL)
         return event_set_status(call, &e, EVENT_ACTIVE);
     return event_set_status(

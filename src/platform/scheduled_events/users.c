@@ -39,7 +39,7 @@ static void write_subscribers_json(struct json_writer *j, const struct list *peo
     const struct event_subscriber *p = people->items;
 
     json_begin_object(j);
-    json_name(j, "users");
+    json_write_name(j, "users");
     json_begin_array(j);
     for (size_t i = 0; i < people->count; i++) {
         if (!p[i].user)
@@ -47,7 +47,7 @@ static void write_subscribers_json(struct json_writer *j, const struct list *peo
         json_begin_object(j);
         schema_encode_fields(j, type_partial_user.schema, p[i].user, include_all_fields, NULL);
         if (p[i].member) {
-            json_name(j, "guild_member");
+            json_write_name(j, "guild_member");
             schema_encode_object(j, &member_schema, p[i].member);
         }
         json_end_object(j);
@@ -111,7 +111,7 @@ enum err count_scheduled_event_users(struct call *call)
         c->key = str_printf(call->arena, "%llu", (unsigned long long)ids[i]);
         e = event_subscribers_count(call->tx, event.id, ids[i], &c->value);
     }
-    return e ? e : call_reply(call, &counts);
+    return e ? e : call_reply_object(call, &counts);
 }
 
 /* --- subscribing ---------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ static enum err reply_with_subscription(struct call *call, const struct schedule
 
     if (exception_id)
         me.guild_scheduled_event_exception_id = opt_id_or_null(exception_id);
-    return call_reply(call, &me);
+    return call_reply_object(call, &me);
 }
 
 /* PUT …/{event.id}/users/@me */

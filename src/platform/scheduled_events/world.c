@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "model/channel.h"
 #include "model/fields/ids.h"
-#include "platform/scheduled_events/scheduled_events.h"
+#include "platform/scheduled_events/internal.h"
 #include "api/jobs/jobs.h"
 #include "platform/worlds/import_export.h"
 
@@ -20,7 +20,7 @@ struct world_event {
     struct opt_str by, description, channel, location, status;
     int64_t scheduled_start_time;
     struct opt_int scheduled_end_time;
-    struct opt_object recurrence_rule; /* struct event_recurrence */
+    struct opt_object recurrence_rule; /* struct scheduled_event_recurrence */
     struct opt_list exceptions;        /* struct world_event_exception */
     struct opt_list users;             /* struct str */
 };
@@ -43,7 +43,7 @@ static const struct field event_exception_fields[] = {
     { 0 },
 };
 
-/* Checks that the original start time has a snowflake, which is the id of the occurrence. */
+/* Checks that the original start time can be a snowflake, which is the id of the occurrence. */
 static void check_event_exception(struct form *form, const struct json_path *here,
                                   const void *object)
 {
@@ -93,35 +93,29 @@ WORLD_OBJECT(event, event_fields, check_event_entry);
 
 /* --- import --------------------------------------------------------------------------- */
 
-const struct world_naming event_naming = WORLD_NAMING("event", "scheduled_events", "guild_id");
+const struct world_name_lookup event_naming =
+    WORLD_NAME_LOOKUP("event", "scheduled_events", "guild_id");
 static const char TYPE_OF_CHANNEL[] = "select type from channels where id = $1";
-static const char ADD_EVENT_USER[] =
-    "insert into scheduled_event_users (event_id, exception_id, user_id, response) "
-    "values ($1, 0, $2, 1) on conflict do nothing";
-static const char COUNT_EVENT_USERS[] =
-    "update scheduled_events set users = (select count(*) from scheduled_event_users u where "
-    "u.event_id = $1 and u.exception_id = 0) where id = $1";
 
 /* Sets the entity type by the type of the channel, or by the location. */
-static enum err set_event_location(struct world_importer *im, const struct world_event *in,
+static enum err set_event_location(struct world_file_importer *im, const struct world_event *in,
                                    snowflake channel, const struct json_path *at,
                                    struct scheduled_event *ret)
 {
-    struct event_metadata *metadata = arena_alloc(im->arena, sizeof *metadata);
-    struct rows row;
-    bool found;
+    struct scheduled_event_metadata *metadata = arena_alloc(im->arena, sizeof *metadata);
+    int64_t n = 0;
 
     metadata->location = in->location;
     ret->entity_type = EVENT_EXTERNAL;
     ret->entity_metadata = metadata;
     if (!channel)
         return OK;
-    enum err e = tx_one(im->tx, TYPE_OF_CHANNEL, BIND(v_id(channel)), &row, &found);
+    enum err e = tx_read_int(im->tx, TYPE_OF_CHANNEL, BIND(v_id(channel)), &n);
     ret->entity_metadata = NULL;
     ret->channel_id = opt_id_or_null(channel);
-    if (!e && row_int(&row, 0) == CHANNEL_STAGE)
+    if (!e && n == CHANNEL_STAGE)
         ret->entity_type = EVENT_IN_STAGE;
-    else if (!e && row_int(&row, 0) == CHANNEL_VOICE)
+    else if (!e && n == CHANNEL_VOICE)
         ret->entity_type = EVENT_IN_VOICE;
     else if (!e)
         form_add_error(im->form, at, "WORLD_WRONG_KIND", "an event needs a voice or stage channel");
@@ -136,16 +130,16 @@ static int64_t parse_event_status(const struct world_event *in)
     return EVENT_SCHEDULED;
 }
 
-static struct list exceptions_from_entry(struct world_importer *im, const struct world_event *in,
-                                         snowflake id)
+static struct list exceptions_from_entry(struct world_file_importer *im,
+                                         const struct world_event *in, snowflake id)
 {
     const struct world_event_exception *x = in->exceptions.value.items;
     struct list out = { 0 };
 
     for (size_t i = 0; i < in->exceptions.value.count; i++) {
-        struct event_exception *to = list_append(im->arena, &out, sizeof *to);
+        struct scheduled_event_exception *to = list_append(im->arena, &out, sizeof *to);
 
-        *to = (struct event_exception){
+        *to = (struct scheduled_event_exception){
             .event_id = id,
             .event_exception_id = snowflake_from_ms(x[i].original_start / 1000),
             .scheduled_start_time = x[i].scheduled_start_time,
@@ -160,18 +154,19 @@ static struct list exceptions_from_entry(struct world_importer *im, const struct
     return out;
 }
 
-static enum err import_event_subscribers(struct world_importer *im, const struct list *users,
+static enum err import_event_subscribers(struct world_file_importer *im, const struct list *users,
                                          snowflake id)
 {
     const snowflake *who = users->items;
     enum err e = OK;
+    bool changed;
 
     for (size_t i = 0; !e && i < users->count; i++)
-        e = tx_exec(im->tx, ADD_EVENT_USER, BIND(v_id(id), v_id(who[i])), NULL);
-    return e ? e : tx_exec(im->tx, COUNT_EVENT_USERS, BIND(v_id(id)), NULL);
+        e = event_subscriber_save(im->tx, id, 0, who[i], 1, &changed);
+    return e;
 }
 
-static enum err save_imported_event(struct world_importer *im, const struct world_event *in,
+static enum err save_imported_event(struct world_file_importer *im, const struct world_event *in,
                                     struct scheduled_event *event, const struct list *users)
 {
     bool open = event->status == EVENT_SCHEDULED || event->status == EVENT_ACTIVE;
@@ -188,13 +183,13 @@ static enum err save_imported_event(struct world_importer *im, const struct worl
     e = scheduled_event_insert(im->tx, event);
     if (!e)
         e = import_event_subscribers(im, users, event->id);
-    /* The job checks whether the event is due. */
+    /* The event's job checks whether the event must start or end. */
     return e ? e
              : insert_job_row(im->tx, "scheduled-event", event->id,
                               open ? event->scheduled_start_time : clock_us(), STR(""));
 }
 
-static enum err import_event(struct world_importer *im, const void *entry,
+static enum err import_event(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake guild)
 {
     const struct world_event *in = entry;
@@ -211,17 +206,18 @@ static enum err import_event(struct world_importer *im, const void *entry,
         .status = parse_event_status(in),
         .recurrence_rule = in->recurrence_rule.value,
     };
-    enum err e = world_resolve_entry_id(im, &event_naming, guild, in->id, in->name, at, &event.id);
+    enum err e =
+        world_file_resolve_entry_id(im, &event_naming, guild, in->id, in->name, at, &event.id);
 
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
     if (!e)
-        e = world_resolve_optional_reference(im, &channel_naming, guild, &in->channel, at,
-                                             "channel", &channel);
+        e = world_file_resolve_optional_reference(im, &channel_naming, guild, &in->channel, at,
+                                                  "channel", &channel);
     if (!e && im->form->problems == before)
         e = set_event_location(im, in, channel, &channel_at, &event);
     if (!e)
-        e = world_resolve_references(im, &user_naming, 0, &in->users, at, "users", &users);
+        e = world_file_resolve_references(im, &user_naming, 0, &in->users, at, "users", &users);
     if (e || im->form->problems != before)
         return e;
     if (by)
@@ -239,15 +235,15 @@ static const char NAMES_OF_USERS[] = "select username from users where id = $1";
 
 static struct opt_list exceptions_to_entries(struct tx *tx, const struct list *exceptions)
 {
-    const struct event_exception *x = exceptions->items;
+    const struct scheduled_event_exception *x = exceptions->items;
     struct opt_list out = { 0 };
 
     for (size_t i = 0; i < exceptions->count; i++)
-        *(struct world_event_exception *)world_export_list_item(
+        *(struct world_event_exception *)export_add_list_item(
             tx, &out, sizeof(struct world_event_exception)) = (struct world_event_exception){
-            .original_start = snowflake_ms(x[i].event_exception_id) * 1000,
-            .scheduled_start_time = world_export_opt_int(x[i].scheduled_start_time),
-            .scheduled_end_time = world_export_opt_int(x[i].scheduled_end_time),
+            .original_start = snowflake_to_ms(x[i].event_exception_id) * 1000,
+            .scheduled_start_time = export_optional_int(x[i].scheduled_start_time),
+            .scheduled_end_time = export_optional_int(x[i].scheduled_end_time),
             .is_canceled = { x[i].is_canceled ? GIVEN : ABSENT, x[i].is_canceled },
         };
     return out;
@@ -265,15 +261,15 @@ static enum err read_username(struct tx *tx, struct opt_id id, struct opt_str *r
     return e;
 }
 
-static enum err event_to_entry(struct world_exporter *ex, const struct scheduled_event *e,
+static enum err event_to_entry(struct world_file_exporter *ex, const struct scheduled_event *e,
                                struct world_event *ret)
 {
     *ret = (struct world_event){
         .id = opt_id_or_null(e->id),
         .name = e->name,
-        .description = world_export_opt_text(e->description),
+        .description = export_optional_text(e->description),
         .scheduled_start_time = e->scheduled_start_time,
-        .scheduled_end_time = world_export_opt_int(e->scheduled_end_time),
+        .scheduled_end_time = export_optional_int(e->scheduled_end_time),
         .recurrence_rule = { e->recurrence_rule ? GIVEN : ABSENT, e->recurrence_rule },
         .exceptions = exceptions_to_entries(ex->tx, &e->guild_scheduled_event_exceptions),
     };
@@ -287,7 +283,7 @@ static enum err event_to_entry(struct world_exporter *ex, const struct scheduled
     return read_username(ex->tx, e->creator_id, &ret->by);
 }
 
-static enum err export_event_subscribers(struct world_exporter *ex, struct opt_list *events)
+static enum err export_event_subscribers(struct world_file_exporter *ex, struct opt_list *events)
 {
     struct world_event *w = events->value.items, *end = w + events->value.count;
     struct rows r;
@@ -299,14 +295,14 @@ static enum err export_event_subscribers(struct world_exporter *ex, struct opt_l
         while (w < end && w->id.value < row_id(&r, 0))
             w++;
         if (w < end && w->id.value == row_id(&r, 0))
-            *(struct str *)world_export_list_item(ex->tx, &w->users, sizeof(struct str)) =
+            *(struct str *)export_add_list_item(ex->tx, &w->users, sizeof(struct str)) =
                 row_text(&r, 1);
     }
     return rows_end(&r);
 }
 
 /* Skips events whose channel was deleted. */
-static enum err export_events(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_events(struct world_file_exporter *ex, struct opt_list *ret)
 {
     struct list all;
     enum err e = scheduled_events_read(ex->tx, ex->guild, false, &all);
@@ -317,12 +313,12 @@ static enum err export_events(struct world_exporter *ex, struct opt_list *ret)
 
         e = event_to_entry(ex, &event[i], &out);
         if (!e && (out.channel.given == GIVEN || out.location.given == GIVEN))
-            *(struct world_event *)world_export_list_item(ex->tx, ret, sizeof out) = out;
+            *(struct world_event *)export_add_list_item(ex->tx, ret, sizeof out) = out;
     }
     return e || !ret->value.count ? e : export_event_subscribers(ex, ret);
 }
 
-const struct world_parts scheduled_events_world = { (const struct world_part[]){
+const struct world_file_fields scheduled_events_world = { (const struct world_file_field[]){
     { "guild", "scheduled_events", &world_event_list, .order = 150, .import = import_event,
       .export = export_events },
     { 0 },

@@ -51,7 +51,7 @@ static void add_id_terms(struct arena *a, struct search_document *d, char kind, 
 
 static void add_word_terms(struct arena *a, struct search_document *d, char kind, struct str text)
 {
-    struct list words = split_into_words(a, text_normalize(a, text), false);
+    struct list words = split_into_search_words(a, normalize_search_text(a, text), false);
     const struct str *w = words.items;
 
     for (size_t i = 0; i < words.count; i++)
@@ -62,7 +62,9 @@ static void add_word_terms(struct arena *a, struct search_document *d, char kind
 
 static size_t url_scheme_length(struct str text)
 {
-    return str_starts(text, STR("https://")) ? 8 : str_starts(text, STR("http://")) ? 7 : 0;
+    return str_starts_with(text, STR("https://"))  ? 8
+           : str_starts_with(text, STR("http://")) ? 7
+                                                   : 0;
 }
 
 static bool is_end_of_host(char c)
@@ -74,9 +76,9 @@ static void add_link_terms(struct arena *a, struct search_document *d, struct st
 {
     bool found = false;
 
-    for (; text.n; text = str_skip(text, 1)) {
+    for (; text.n; text = str_skip_bytes(text, 1)) {
         size_t scheme = text.p[0] == 'h' ? url_scheme_length(text) : 0, n = 0;
-        struct str host = str_skip(text, scheme);
+        struct str host = str_skip_bytes(text, scheme);
 
         while (scheme && n < host.n && !is_end_of_host(host.p[n]))
             n++;
@@ -150,16 +152,16 @@ static void add_file_terms(struct arena *a, struct search_document *d, struct st
     struct str extension = { 0 };
 
     add_document_term(a, d, STR("_hasfile"));
-    if (str_starts(type, STR("image/")))
+    if (str_starts_with(type, STR("image/")))
         add_document_term(a, d, STR("_hasimage"));
-    if (str_starts(type, STR("video/")))
+    if (str_starts_with(type, STR("video/")))
         add_document_term(a, d, STR("_hasvideo"));
-    if (str_starts(type, STR("audio/")))
+    if (str_starts_with(type, STR("audio/")))
         add_document_term(a, d, STR("_hassound"));
     add_word_terms(a, d, 'n', name);
     for (size_t i = 0; i < name.n; i++)
         if (name.p[i] == '.')
-            extension = str_skip(name, i + 1);
+            extension = str_skip_bytes(name, i + 1);
     if (extension.n)
         add_document_term(a, d, search_term_of_name(a, 'x', extension));
 }

@@ -23,36 +23,36 @@ static const char OLDEST_FTS5[] = FIND_FTS5 "asc limit $4";
 static const char NEWEST_TSVECTOR[] = FIND_TSVECTOR "desc limit $4";
 static const char OLDEST_TSVECTOR[] = FIND_TSVECTOR "asc limit $4";
 
-enum err message_index_find(struct call *call, const struct search_terms *t,
-                            const struct search_range *r, struct list *ret)
+enum err message_index_search(struct call *call, const struct search_terms *t,
+                              const struct search_id_range *r, struct list *ret)
 {
     bool sqlite = message_index_is_sqlite(call);
     struct sql sql = sqlite ? (r->oldest ? SQL(OLDEST_FTS5) : SQL(NEWEST_FTS5))
                             : (r->oldest ? SQL(OLDEST_TSVECTOR) : SQL(NEWEST_TSVECTOR));
 
     return tx_read_ids(call->tx, sql,
-                       BIND(v_text(search_terms_format(call->arena, t, sqlite)), v_id(r->above),
-                            v_id(r->below), v_int(r->limit)),
+                       BIND(v_text(search_terms_to_index_query(call->arena, t, sqlite)),
+                            v_id(r->above), v_id(r->below), v_int(r->limit)),
                        ret);
 }
 
 /* --- prefix search -------------------------------------------------------------------- */
 
-/* Returns whether at least SEARCH_MAX_RESULTS messages match all term groups. */
+/* Returns whether at least SEARCH_MAX_RESULTS messages match all filters. */
 static enum err index_has_max_results(struct call *call, struct list groups,
-                                      const struct search_range *r, bool *ret)
+                                      const struct search_id_range *r, bool *ret)
 {
     const struct search_terms t = { .groups = groups };
     struct list found;
-    enum err e = message_index_find(call, &t, r, &found);
+    enum err e = message_index_search(call, &t, r, &found);
 
     *ret = !e && found.count == SEARCH_MAX_RESULTS;
     return e;
 }
 
-static struct term_group *find_prefix_group(struct search_terms *t)
+static struct search_term_filter *find_prefix_group(struct search_terms *t)
 {
-    struct term_group *g = t->groups.items;
+    struct search_term_filter *g = t->groups.items;
 
     for (size_t i = 0; i < t->groups.count; i++)
         if (g[i].prefix)
@@ -61,17 +61,17 @@ static struct term_group *find_prefix_group(struct search_terms *t)
 }
 
 enum err message_index_limit_prefix(struct call *call, struct search_terms *t,
-                                    const struct search_range *r)
+                                    const struct search_id_range *r)
 {
-    struct term_group *word = find_prefix_group(t);
-    struct term_phrase *p = t->phrases.items;
+    struct search_term_filter *word = find_prefix_group(t);
+    struct search_phrase *p = t->phrases.items;
     bool full;
 
-    /* PostgreSQL reads from the newest message and stops early if the words are common. */
+    /* PostgreSQL reads from the newest message on and stops early if the words are common. */
     if (!word || !message_index_is_sqlite(call))
         return OK;
     word->prefix = false;
-    /* The word alone is tested first, which avoids the complete query for a rare word. */
+    /* The word alone is tested first, because a rare word then needs no complete query. */
     enum err e = index_has_max_results(call, (struct list){ word, 1, 0 }, r, &full);
     if (!e && full)
         e = index_has_max_results(call, t->groups, r, &full);

@@ -8,18 +8,18 @@
 
 enum {
     AT_ONCE = 64,
-    STEP_NS = 4 * 1000 * 1000, /* CPU time limit of the writer, without the read */
+    STEP_NS = 4 * 1000 * 1000, /* CPU time limit of the write, without the read */
 };
 
-/* Delay to the next run in microseconds: PAUSE while messages are left, EVERY otherwise. Indexing
- * in batches takes a third of the time per message. */
+/* Delay to the next run in microseconds: PAUSE while unindexed messages are left, else EVERY.
+ * Indexing many messages at once takes a third of the time per message. */
 static const int64_t PAUSE = 10 * 1000, EVERY = 500 * 1000;
 
-/* Messages do not schedule a run until this time, because this process has already scheduled one.
- * The job schedules itself again while it finds messages. */
+/* Until this time (microseconds) new messages do not schedule the job, because this process has
+ * scheduled it. The job schedules itself again while it finds messages. */
 static _Atomic int64_t claimed_until;
 
-void search_reset_schedule(void)
+void search_reset_indexing_schedule(void)
 {
     claimed_until = 0;
 }
@@ -28,7 +28,8 @@ static bool claim_indexing_period(void)
 {
     int64_t now = clock_us(), until = claimed_until;
 
-    /* A time far in the future, left after the clock was set back, does not block indexing. */
+    /* If the clock was set back, claimed_until may be far in the future. It then does not block
+     * indexing. */
     return (until <= now || until > now + EVERY) &&
            atomic_compare_exchange_strong(&claimed_until, &until, now + EVERY / 2);
 }
@@ -38,7 +39,7 @@ static enum err schedule_indexing_job(struct call *call)
     return job_schedule(call, &message_indexing, 0, clock_us(), STR(""));
 }
 
-void schedule_indexing(struct call *call)
+void schedule_message_indexing(struct call *call)
 {
     if (claim_indexing_period())
         internal_call_start(call->api, call->loop,
@@ -48,11 +49,11 @@ void schedule_indexing(struct call *call)
 }
 
 /* Schedules the job after the message's transaction, because both would write the same job row. If
- * the server stops before, the next message or search schedules it. */
+ * the server stops before that, the next message or search schedules the job. */
 enum err indexing_on_message_create(struct call *call, const struct message_creation *made)
 {
     if (!made->message->ephemeral_for)
-        call->after = schedule_indexing;
+        call->after = schedule_message_indexing;
     return OK;
 }
 
@@ -77,7 +78,8 @@ static enum err run_indexing_job(struct call *call, const struct job *job)
     }
     if (e)
         return e;
-    /* The job runs once more, because messages during the claimed period did not schedule a run. */
+    /* The job runs once more, because messages that were created since claimed_until was set did
+     * not schedule a run. */
     int64_t planned = claimed_until;
     if (!documents.count)
         return planned > clock_us() ? job_schedule(call, &message_indexing, 0, planned, STR(""))

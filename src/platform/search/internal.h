@@ -8,25 +8,25 @@
 
 enum {
     SEARCH_MAX_RESULTS = 10000, /* maximum number of counted results, over all pages */
-    SEARCH_MAX_UNINDEXED =
-        2000 /* maximum number of unindexed messages that a search scans itself */
+    SEARCH_MAX_UNINDEXED = 2000 /* maximum number of unindexed messages that one search scans */
 };
 
 /* --- document.c: search terms of a message -------------------------------------------- */
 
 struct search_document {
     snowflake id;
-    struct list marks; /* struct str */
+    struct list marks;
 };
 
-/* Returns the term for an object id, such as "_g81384788765712384". */
+/* Returns the index term for an object id, such as "_g81384788765712384". */
 struct str search_term_of_id(struct arena *a, char kind, snowflake id);
-/* Returns the term for a name of any length and characters: a digest of the lower-cased name. */
+/* Returns the index term for a name of any length and characters: a digest of the lower-cased
+ * name. */
 struct str search_term_of_name(struct arena *a, char kind, struct str name);
-/* Returns the term for a word, such as one of a file name. */
+/* Returns the index term for a word, such as a word of a file name. */
 struct str search_term_of_word(struct arena *a, char kind, struct str word);
 
-/* Reads up to `limit` unindexed messages, newest or oldest first. ret: struct search_document. */
+/* Reads up to `limit` unindexed messages (struct search_document), newest or oldest first. */
 enum err read_unindexed_documents(struct tx *tx, bool newest, int64_t limit, struct list *ret);
 
 /* --- query.c: query parameters -------------------------------------------------------- */
@@ -44,57 +44,59 @@ extern const struct schema guild_search_schema, channel_search_schema;
 
 /* --- terms.c: index queries ----------------------------------------------------------- */
 
-/* A filter that requires one of these terms, or none of them. */
-struct term_group {
+/* A filter: a message must have one of the terms `any`, or, if .none is set, none of them. */
+struct search_term_filter {
     struct list any; /* struct str */
-    bool prefix;     /* the only term is a prefix */
+    bool prefix;     /* `any` has one term, which matches as a prefix */
     bool none;
-    struct list unless; /* struct str: exceptions to .none */
+    struct list unless; /* struct str; messages with one of these terms pass a .none filter */
 };
-/* Words in this order, with at most `slop` other words between neighbours. */
-struct term_phrase {
+/* Words that must occur in this order, with at most `slop` other words between neighbours. */
+struct search_phrase {
     struct list words; /* struct str */
     int64_t slop;
     bool prefix; /* the last word is a prefix */
 };
 struct search_terms {
-    struct list groups;      /* struct term_group: all must match */
-    struct list phrases;     /* struct term_phrase: all must match */
-    struct list any_phrases; /* struct term_phrase: one must match */
+    struct list groups;      /* struct search_term_filter: all must match */
+    struct list phrases;     /* struct search_phrase: all must match */
+    struct list any_phrases; /* struct search_phrase: one must match */
 };
 
-struct term_group *search_terms_add_group(struct arena *a, struct search_terms *t);
-void term_group_add_term(struct arena *a, struct term_group *g, struct str mark);
-/* Adds the filters of the query, except the channels. */
+struct search_term_filter *search_terms_add_filter(struct arena *a, struct search_terms *t);
+void search_term_filter_add_term(struct arena *a, struct search_term_filter *g, struct str mark);
+/* Adds the filters of the query, except its channel filter. */
 void search_terms_add_query(struct arena *a, const struct search_query *q, struct search_terms *t);
-/* Formats the terms as a query for FTS5 or tsquery. */
-struct str search_terms_format(struct arena *a, const struct search_terms *t, bool sqlite);
-bool search_terms_match(const struct search_terms *t, struct search_document *d);
-/* Checks order and distance of words in a content. *ret_score: share of matching words. */
+/* Formats the terms as a full-text query for SQLite's FTS5 or PostgreSQL's tsquery. */
+struct str search_terms_to_index_query(struct arena *a, const struct search_terms *t, bool sqlite);
+bool search_terms_match_message(const struct search_terms *t, struct search_document *d);
+/* Checks order and distance of the words in a message's content. *ret_score is the share of words
+ * that match. */
 bool search_terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
                                 double *ret_score);
 
 /* --- searchable_channels.c: channels that the caller may search ----------------------- */
 
-/* ERR_MISSING_PERMISSIONS: the caller can read no channel of the guild. */
+/* Adds filters for the guild and the channels that the caller can read. ERR_MISSING_PERMISSIONS if
+ * there are none. */
 enum err search_terms_add_guild_channels(struct call *call, const struct search_query *q,
                                          struct search_terms *t);
 
 /* --- index.c: full-text index --------------------------------------------------------- */
 
-struct search_range {
-    snowflake above, below; /* both exclusive */
+struct search_id_range {
+    snowflake above, below; /* message ids, both exclusive */
     bool oldest;            /* oldest first */
     int64_t limit;
 };
-enum err message_index_find(struct call *call, const struct search_terms *t,
-                            const struct search_range *r, struct list *ret);
-/* Disables the prefix match of a word on SQLite if SEARCH_MAX_RESULTS messages match the complete
- * query with the exact word: they fill a result, and FTS5 would read the rows of all words with the
- * prefix. Only for terms without content checks. */
+enum err message_index_search(struct call *call, const struct search_terms *t,
+                              const struct search_id_range *r, struct list *ret);
+/* Disables the prefix match of a word on SQLite if SEARCH_MAX_RESULTS messages match the whole
+ * query with the exact word: these fill a result, and FTS5 would read the rows of all words with
+ * the prefix. Only for terms without content checks. */
 enum err message_index_limit_prefix(struct call *call, struct search_terms *t,
-                                    const struct search_range *r);
-/* Reads a row (id, content) for each of these messages. */
+                                    const struct search_id_range *r);
+/* Reads the columns id and content of each of these messages. */
 enum err message_index_read_contents(struct call *call, const snowflake *ids, size_t count,
                                      struct rows *ret);
 enum err message_index_save(struct call *call, const struct search_document *d);
@@ -102,8 +104,8 @@ enum err message_index_save(struct call *call, const struct search_document *d);
 /* --- indexing.c ----------------------------------------------------------------------- */
 
 extern const struct job_kind message_indexing;
-/* Schedules indexing of new messages; used as a call's .after. */
-void schedule_indexing(struct call *call);
+/* Schedules indexing of new messages; runs after the commit as the call's .after. */
+void schedule_message_indexing(struct call *call);
 enum err indexing_on_message_create(struct call *call, const struct message_creation *made);
 
 #endif

@@ -17,19 +17,19 @@ struct search_hit {
     double score;
 };
 
-/* Unindexed messages: those that match, and all, because their index entries are stale. */
+/* Unindexed messages: matching ones, and all, because their index entries are outdated. */
 struct unindexed_hits {
     struct list found, all; /* snowflakes, newest first */
     bool too_many;
 };
 
-static bool id_is_in_range(const struct search_range *r, snowflake id)
+static bool id_is_in_range(const struct search_id_range *r, snowflake id)
 {
     return id > r->above && id < r->below;
 }
 
 static enum err find_unindexed_hits(struct call *call, const struct search_terms *t,
-                                    const struct search_range *r, struct unindexed_hits *ret)
+                                    const struct search_id_range *r, struct unindexed_hits *ret)
 {
     struct list documents;
     enum err e = read_unindexed_documents(call->tx, true, SEARCH_MAX_UNINDEXED + 1, &documents);
@@ -38,9 +38,9 @@ static enum err find_unindexed_hits(struct call *call, const struct search_terms
     for (size_t i = 0; !e && !ret->too_many && i < documents.count; i++) {
         struct search_document *d = &((struct search_document *)documents.items)[i];
 
-        ids_add(call->arena, &ret->all, d->id);
-        if (id_is_in_range(r, d->id) && search_terms_match(t, d))
-            ids_add(call->arena, &ret->found, d->id);
+        id_list_add(call->arena, &ret->all, d->id);
+        if (id_is_in_range(r, d->id) && search_terms_match_message(t, d))
+            id_list_add(call->arena, &ret->found, d->id);
     }
     return e;
 }
@@ -104,13 +104,13 @@ enum { CONTENTS_AT_ONCE = 250 };
 
 static bool needs_message_contents(const struct search_terms *t, const struct search_query *q)
 {
-    const struct term_phrase *p = t->phrases.items;
+    const struct search_phrase *p = t->phrases.items;
 
     return t->any_phrases.count || (t->phrases.count && p->words.count > 1) ||
            str_is(q->sort_by.value, "relevance");
 }
 
-/* Appends the hits of a batch whose content matches to `kept`. */
+/* Appends the hits whose message content matches to the list `matching`. */
 static enum err filter_hits_by_content(struct call *call, const struct search_terms *t,
                                        struct search_hit *hits, size_t count, struct list *matching)
 {
@@ -157,12 +157,13 @@ static enum err filter_all_hits_by_content(struct call *call, const struct searc
 static enum err find_search_hits(struct call *call, const struct search_query *q,
                                  struct search_terms *t, struct list *ret, bool *ret_ready)
 {
-    struct search_range range = { .above = q->min_id.value,
-                                  .below = q->max_id.given == GIVEN && q->max_id.value < INT64_MAX
-                                               ? q->max_id.value
-                                               : INT64_MAX,
-                                  .oldest = str_is(q->sort_order.value, "asc"),
-                                  .limit = SEARCH_MAX_RESULTS };
+    struct search_id_range range = { .above = q->min_id.value,
+                                     .below =
+                                         q->max_id.given == GIVEN && q->max_id.value < INT64_MAX
+                                             ? q->max_id.value
+                                             : INT64_MAX,
+                                     .oldest = str_is(q->sort_order.value, "asc"),
+                                     .limit = SEARCH_MAX_RESULTS };
     bool relevant = str_is(q->sort_by.value, "relevance");
     struct unindexed_hits noted;
     struct list indexed;
@@ -174,11 +175,11 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
     e = find_unindexed_hits(call, t, &range, &noted);
     *ret_ready = !noted.too_many;
     if (noted.all.count || noted.too_many)
-        call->after = schedule_indexing;
+        call->after = schedule_message_indexing;
     if (e || noted.too_many)
         return e;
     *ret = (struct list){ 0 };
-    e = message_index_find(call, t, &range, &indexed);
+    e = message_index_search(call, t, &range, &indexed);
     if (e)
         return e;
     add_hits(call, ret, &indexed, &noted.all);
@@ -196,7 +197,7 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
 /* --- responses ------------------------------------------------------------------------ */
 
 struct search_reply {
-    struct list messages; /* struct list of struct message */
+    struct list messages; /* each item is a struct list of struct message */
     bool doing_deep_historical_index;
     int64_t total_results;
     struct opt_list threads, members;
@@ -249,13 +250,12 @@ static enum err reply_index_not_ready(struct call *call)
 {
     struct index_not_ready_reply out = { STR("Index not yet available. Try again later"), 110000, 0,
                                          5 };
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, COUNT_INDEXED, NO_BIND, &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(call->tx, COUNT_INDEXED, NO_BIND, &n);
 
     if (e)
         return e;
-    out.documents_indexed = row_int(&row, 0);
+    out.documents_indexed = n;
     call_set_status(call, 202);
     return call_reply_as_type(call, &type_unready, &out);
 }
@@ -308,7 +308,7 @@ static enum err reply_with_hits(struct call *call, const struct search_query *q,
 
     for (int64_t i = q->offset; !e && i < (int64_t)hits->count && i < q->offset + q->limit; i++)
         e = add_message_to_reply(call, &out, h[i].id);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static enum err search_and_reply(struct call *call, struct search_terms *t)
@@ -334,7 +334,15 @@ static enum err check_search_permission(struct call *call)
     if (call->caller->kind != CALLER_BOT)
         return OK;
     enum err e = application_find(call->tx, call->caller->application_id, &app);
-    return e ? e : app.flags & APPLICATION_MESSAGE_CONTENT ? OK : ERR_MISSING_ACCESS;
+    if (e)
+        return e;
+    if (app.flags & APPLICATION_MESSAGE_CONTENT)
+        return OK;
+    call_set_cause(
+        call,
+        "the application has not enabled the privileged intent MESSAGE_CONTENT; enable it in the "
+        "settings of the application");
+    return ERR_MISSING_ACCESS;
 }
 
 /* GET /guilds/{guild.id}/messages/search */
@@ -351,8 +359,8 @@ static enum err search_channel_messages(struct call *call)
 {
     struct search_terms t = { 0 };
 
-    term_group_add_term(call->arena, search_terms_add_group(call->arena, &t),
-                        search_term_of_id(call->arena, 'c', call->target.channel->id));
+    search_term_filter_add_term(call->arena, search_terms_add_filter(call->arena, &t),
+                                search_term_of_id(call->arena, 'c', call->target.channel->id));
     return search_and_reply(call, &t);
 }
 
@@ -396,5 +404,5 @@ const struct domain search_domain = {
     .doc = "Search for messages by words and other properties.",
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &message_indexing, NULL },
-    .hooks = &(const struct hooks){ .message_created = indexing_on_message_create },
+    .hooks = &(const struct hook_listeners){ .message_created = indexing_on_message_create },
 };

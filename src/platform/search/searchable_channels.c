@@ -4,7 +4,8 @@
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
-/* Readable channels, other channels, and channels in which the caller sees all private threads. */
+/* Lists of channels that the caller can read, that he cannot read, and in which he can see all
+ * private threads. */
 struct searchable_channels {
     struct list open, unreadable, thread_managed; /* snowflakes */
     bool reads;                                   /* the caller can read at least one channel */
@@ -26,9 +27,9 @@ static void classify_channels(struct call *call, const struct search_query *q,
         if (c[i].type == CHANNEL_CATEGORY)
             continue;
         p->reads = p->reads || reads;
-        ids_add(call->arena, reads && !hidden ? &p->open : &p->unreadable, c[i].id);
+        id_list_add(call->arena, reads && !hidden ? &p->open : &p->unreadable, c[i].id);
         if (perms & PERMISSION(MANAGE_THREADS))
-            ids_add(call->arena, &p->thread_managed, c[i].id);
+            id_list_add(call->arena, &p->thread_managed, c[i].id);
     }
 }
 
@@ -46,8 +47,8 @@ static const char PRIVATE_THREADS[] =
     "select t.thread_id from thread_members t join channels c on c.id = t.thread_id "
     "where t.user_id = $1 and t.guild_id = $2 and c.type = 12 order by t.thread_id desc limit 500";
 
-/* The index still contains messages of channels that are being deleted, and the guild of those
- * channels is unknown. Beyond 500 channels, message_find_public skips their messages. */
+/* The index still has messages of channels that are being deleted, and the guild of those channels
+ * is unknown. With more than 500 such channels, message_find_public skips their messages. */
 static const char BEING_DELETED[] =
     "select key from jobs where kind = 'channel-leftovers' order by key limit 500";
 
@@ -58,7 +59,7 @@ static enum err exclude_deleted_channels(struct call *call, struct search_terms 
 
     if (e || !ids.count)
         return e;
-    struct term_group *g = search_terms_add_group(call->arena, t);
+    struct search_term_filter *g = search_terms_add_filter(call->arena, t);
     g->none = true;
     add_channel_id_terms(call->arena, &g->any, &ids, "cp");
     return OK;
@@ -68,7 +69,7 @@ static enum err exclude_foreign_private_threads(struct call *call,
                                                 const struct searchable_channels *p,
                                                 struct search_terms *t)
 {
-    struct term_group *g = search_terms_add_group(call->arena, t);
+    struct search_term_filter *g = search_terms_add_filter(call->arena, t);
     struct list joined;
     enum err e = tx_read_ids(call->tx, PRIVATE_THREADS,
                              BIND(v_id(call->caller->id), v_id(call->target.guild->id)), &joined);
@@ -76,7 +77,7 @@ static enum err exclude_foreign_private_threads(struct call *call,
     if (e)
         return e;
     g->none = true;
-    term_group_add_term(call->arena, g, STR("_private"));
+    search_term_filter_add_term(call->arena, g, STR("_private"));
     add_channel_id_terms(call->arena, &g->unless, &joined, "c");
     add_channel_id_terms(call->arena, &g->unless, &p->thread_managed, "p");
     return OK;
@@ -94,21 +95,22 @@ enum err search_terms_add_guild_channels(struct call *call, const struct search_
         return e;
     classify_channels(call, q, &channels, &p);
     if (!p.reads)
-        return ERR_MISSING_PERMISSIONS;
-    term_group_add_term(call->arena, search_terms_add_group(call->arena, t),
-                        search_term_of_id(call->arena, 'g', guild_id));
-    /* Both lists express the same filter, so the shorter one is used. */
+        return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
+    search_term_filter_add_term(call->arena, search_terms_add_filter(call->arena, t),
+                                search_term_of_id(call->arena, 'g', guild_id));
+    /* The filter either excludes the unreadable channels or requires one of the readable channels:
+     * the shorter list is used. */
     bool by_shut = p.unreadable.count <= p.open.count;
     if (!by_shut || p.unreadable.count) {
-        struct term_group *g = search_terms_add_group(call->arena, t);
+        struct search_term_filter *g = search_terms_add_filter(call->arena, t);
 
         g->none = by_shut;
         add_channel_id_terms(call->arena, &g->any, by_shut ? &p.unreadable : &p.open, "cp");
         if (!g->any.count)
-            term_group_add_term(call->arena, g, STR("_nowhere"));
+            search_term_filter_add_term(call->arena, g, STR("_nowhere"));
     }
     if (q->channel_id.count)
-        add_channel_id_terms(call->arena, &search_terms_add_group(call->arena, t)->any,
+        add_channel_id_terms(call->arena, &search_terms_add_filter(call->arena, t)->any,
                              &q->channel_id, "c");
     e = exclude_deleted_channels(call, t);
     return e ? e : exclude_foreign_private_threads(call, &p, t);

@@ -1,4 +1,4 @@
-/* terms.c - converts a search to an index query, and evaluates it on one message. */
+/* terms.c - converts a search to an index query, and evaluates the query on one message. */
 #include "platform/search/internal.h"
 
 #include <stdlib.h>
@@ -6,15 +6,15 @@
 #include "base/utf8.h"
 #include "model/text/search_words.h"
 
-/* minimum length of a prefix, because shorter ones match too many words */
+/* minimum number of characters of a prefix, because shorter prefixes match too many words */
 enum { SHORTEST_PREFIX = 4 };
 
-struct term_group *search_terms_add_group(struct arena *a, struct search_terms *t)
+struct search_term_filter *search_terms_add_filter(struct arena *a, struct search_terms *t)
 {
-    return list_append(a, &t->groups, sizeof(struct term_group));
+    return list_append(a, &t->groups, sizeof(struct search_term_filter));
 }
 
-void term_group_add_term(struct arena *a, struct term_group *g, struct str mark)
+void search_term_filter_add_term(struct arena *a, struct search_term_filter *g, struct str mark)
 {
     *(struct str *)list_append(a, &g->any, sizeof mark) = mark;
 }
@@ -24,20 +24,21 @@ void term_group_add_term(struct arena *a, struct term_group *g, struct str mark)
 static void add_id_filter(struct arena *a, struct search_terms *t, char kind,
                           const struct list *ids)
 {
-    struct term_group *g = ids->count ? search_terms_add_group(a, t) : NULL;
+    struct search_term_filter *g = ids->count ? search_terms_add_filter(a, t) : NULL;
 
     for (size_t i = 0; i < ids->count; i++)
-        term_group_add_term(a, g, search_term_of_id(a, kind, ((const snowflake *)ids->items)[i]));
+        search_term_filter_add_term(a, g,
+                                    search_term_of_id(a, kind, ((const snowflake *)ids->items)[i]));
 }
 
 static void add_name_filter(struct arena *a, struct search_terms *t, char kind,
                             const struct list *names)
 {
-    struct term_group *g = names->count ? search_terms_add_group(a, t) : NULL;
+    struct search_term_filter *g = names->count ? search_terms_add_filter(a, t) : NULL;
 
     for (size_t i = 0; i < names->count; i++)
-        term_group_add_term(a, g,
-                            search_term_of_name(a, kind, ((const struct str *)names->items)[i]));
+        search_term_filter_add_term(
+            a, g, search_term_of_name(a, kind, ((const struct str *)names->items)[i]));
 }
 
 static void add_flag_filter(struct arena *a, struct search_terms *t, const char *mark,
@@ -45,31 +46,32 @@ static void add_flag_filter(struct arena *a, struct search_terms *t, const char 
 {
     if (wanted->given != GIVEN)
         return;
-    struct term_group *g = search_terms_add_group(a, t);
+    struct search_term_filter *g = search_terms_add_filter(a, t);
     g->none = !wanted->value;
-    term_group_add_term(a, g, str_of(mark));
+    search_term_filter_add_term(a, g, str_of(mark));
 }
 
-/* Excludes kinds with a minus; of the others one must match. before: prefix of the terms. */
+/* Adds a filter for values of which one must match, and a filter that excludes values with a minus.
+ * `before` is the prefix of the terms. */
 static void add_kind_filter(struct arena *a, struct search_terms *t, const struct list *kinds,
                             const char *before)
 {
     const struct str *k = kinds->items;
-    struct term_group some = { 0 }, none = { .none = true };
+    struct search_term_filter some = { 0 }, none = { .none = true };
 
     for (size_t i = 0; i < kinds->count; i++) {
         bool minus = k[i].p[0] == '-';
 
-        term_group_add_term(a, minus ? &none : &some,
-                            STR_CONCAT(a, str_of(before), str_skip(k[i], minus)));
+        search_term_filter_add_term(a, minus ? &none : &some,
+                                    STR_CONCAT(a, str_of(before), str_skip_bytes(k[i], minus)));
     }
     if (some.any.count)
-        *search_terms_add_group(a, t) = some;
+        *search_terms_add_filter(a, t) = some;
     if (none.any.count)
-        *search_terms_add_group(a, t) = none;
+        *search_terms_add_filter(a, t) = none;
 }
 
-/* Users have no term: they are authors without the terms of bots and webhooks. */
+/* Messages of users have no term: they are messages without the terms for bots and webhooks. */
 static void add_author_type_filter(struct arena *a, struct search_terms *t,
                                    const struct list *kinds)
 {
@@ -81,17 +83,17 @@ static void add_author_type_filter(struct arena *a, struct search_terms *t,
         bool minus = k.p[0] == '-';
 
         for (int n = 0; n < 3; n++)
-            if (str_is(str_skip(k, minus), names[n]))
+            if (str_is(str_skip_bytes(k, minus), names[n]))
                 *(minus ? &none[n] : &some[n]) = true;
         any = any || !minus;
     }
     for (int n = 0; n < 3; n++)
         none[n] = none[n] || (any && !some[n]);
     if (none[0]) {
-        struct term_group *g = search_terms_add_group(a, t);
+        struct search_term_filter *g = search_terms_add_filter(a, t);
 
-        term_group_add_term(a, g, STR("_bot"));
-        term_group_add_term(a, g, STR("_webhook"));
+        search_term_filter_add_term(a, g, STR("_bot"));
+        search_term_filter_add_term(a, g, STR("_webhook"));
     }
     for (int n = 1; n < 3; n++)
         if (none[n])
@@ -100,34 +102,35 @@ static void add_author_type_filter(struct arena *a, struct search_terms *t,
 
 /* --- words ---------------------------------------------------------------------------- */
 
-static struct term_phrase parse_phrase(struct arena *a, struct str text, int64_t slop)
+static struct search_phrase parse_phrase(struct arena *a, struct str text, int64_t slop)
 {
-    struct term_phrase p = { .words = split_into_words(a, text_normalize(a, text), true),
-                             .slop = slop };
+    struct search_phrase p = { .words =
+                                   split_into_search_words(a, normalize_search_text(a, text), true),
+                               .slop = slop };
     const struct str *w = p.words.items;
 
     p.prefix = p.words.count && utf8_length(w[p.words.count - 1]) >= SHORTEST_PREFIX;
     return p;
 }
 
-static void add_word_groups(struct arena *a, struct search_terms *t, const struct term_phrase *p)
+static void add_word_groups(struct arena *a, struct search_terms *t, const struct search_phrase *p)
 {
     for (size_t i = 0; i < p->words.count; i++) {
-        struct term_group *g = search_terms_add_group(a, t);
+        struct search_term_filter *g = search_terms_add_filter(a, t);
 
         g->prefix = p->prefix && i + 1 == p->words.count;
-        term_group_add_term(a, g, ((const struct str *)p->words.items)[i]);
+        search_term_filter_add_term(a, g, ((const struct str *)p->words.items)[i]);
     }
 }
 
-static void add_phrase(struct arena *a, struct list *to, const struct term_phrase *p)
+static void add_phrase(struct arena *a, struct list *to, const struct search_phrase *p)
 {
     if (p->words.count)
-        *(struct term_phrase *)list_append(a, to, sizeof *p) = *p;
+        *(struct search_phrase *)list_append(a, to, sizeof *p) = *p;
 }
 
-/* Parses "2|some words": slop, then words. Without a bar: words only. */
-static struct term_phrase parse_phrase_with_slop(struct arena *a, struct str part, int64_t slop)
+/* Parses "2|some words": the slop, then words. Without a bar the text has only words. */
+static struct search_phrase parse_phrase_with_slop(struct arena *a, struct str part, int64_t slop)
 {
     struct str rest = part, number = str_cut(&rest, '|');
     int64_t own;
@@ -137,48 +140,49 @@ static struct term_phrase parse_phrase_with_slop(struct arena *a, struct str par
     return parse_phrase(a, part, slop);
 }
 
-/* Makes the query match nothing, for a filter without any word. */
+/* Adds a filter that matches no message, for a query without any word. */
 static void add_never_matching_group(struct arena *a, struct search_terms *t)
 {
-    term_group_add_term(a, search_terms_add_group(a, t), STR("_nothing"));
+    search_term_filter_add_term(a, search_terms_add_filter(a, t), STR("_nothing"));
 }
 
-/* The index query requires the first word of one phrase; search_terms_match_content checks the
- * phrases. Phrases without words match nothing and are skipped. */
+/* The index query requires the first word of any phrase; search_terms_match_content checks the
+ * whole phrases. Phrases without words match nothing and are skipped. */
 static void add_contents_filter(struct arena *a, struct search_terms *t,
                                 const struct search_query *q)
 {
-    struct term_group g = { 0 };
+    struct search_term_filter g = { 0 };
 
     for (size_t i = 0; i < q->contents.count; i++) {
-        struct term_phrase p =
+        struct search_phrase p =
             parse_phrase_with_slop(a, ((const struct str *)q->contents.items)[i], q->slop);
 
         p.prefix = false;
         add_phrase(a, &t->any_phrases, &p);
         if (p.words.count)
-            term_group_add_term(a, &g, ((const struct str *)p.words.items)[0]);
+            search_term_filter_add_term(a, &g, ((const struct str *)p.words.items)[0]);
     }
     if (g.any.count)
-        *search_terms_add_group(a, t) = g;
+        *search_terms_add_filter(a, t) = g;
     else if (q->contents.count)
         add_never_matching_group(a, t);
 }
 
-/* For a single file name all words must match; for several names one word is enough. */
+/* If the query has one file name, all its words must match; if it has several names, one word must
+ * match. */
 static void add_filename_filter(struct arena *a, struct search_terms *t, const struct list *names)
 {
-    struct term_group *g = NULL;
+    struct search_term_filter *g = NULL;
 
     for (size_t i = 0; i < names->count; i++) {
-        struct list words =
-            split_into_words(a, text_normalize(a, ((const struct str *)names->items)[i]), true);
+        struct list words = split_into_search_words(
+            a, normalize_search_text(a, ((const struct str *)names->items)[i]), true);
 
         for (size_t n = 0; n < words.count; n++) {
             if (!g || names->count == 1)
-                g = search_terms_add_group(a, t);
-            term_group_add_term(a, g,
-                                search_term_of_word(a, 'n', ((const struct str *)words.items)[n]));
+                g = search_terms_add_filter(a, t);
+            search_term_filter_add_term(
+                a, g, search_term_of_word(a, 'n', ((const struct str *)words.items)[n]));
         }
     }
     if (names->count && !g)
@@ -187,7 +191,7 @@ static void add_filename_filter(struct arena *a, struct search_terms *t, const s
 
 void search_terms_add_query(struct arena *a, const struct search_query *q, struct search_terms *t)
 {
-    struct term_phrase content = parse_phrase(a, q->content.value, q->slop);
+    struct search_phrase content = parse_phrase(a, q->content.value, q->slop);
 
     add_word_groups(a, t, &content);
     if (str_trim(q->content.value).n && !content.words.count)
@@ -212,7 +216,8 @@ void search_terms_add_query(struct arena *a, const struct search_query *q, struc
 
 /* --- query text ----------------------------------------------------------------------- */
 
-/* Writes ("a" OR "b") or ('a' | 'b'). Terms contain only letters, digits and underscores. */
+/* Writes ("a" OR "b") for SQLite or ('a' | 'b') for PostgreSQL. Terms contain only letters, digits
+ * and underscores. */
 static void write_alternatives(struct buf *out, const struct list *marks, bool prefix, bool sqlite)
 {
     const struct str *m = marks->items;
@@ -231,7 +236,7 @@ static void write_alternatives(struct buf *out, const struct list *marks, bool p
     buf_add_char(out, ')');
 }
 
-static void write_exclusion(struct buf *out, const struct term_group *g, bool sqlite)
+static void write_exclusion(struct buf *out, const struct search_term_filter *g, bool sqlite)
 {
     buf_add_str(out, sqlite ? STR(" NOT (") : STR(" & !("));
     write_alternatives(out, &g->any, false, sqlite);
@@ -242,9 +247,9 @@ static void write_exclusion(struct buf *out, const struct term_group *g, bool sq
     buf_add_char(out, ')');
 }
 
-struct str search_terms_format(struct arena *a, const struct search_terms *t, bool sqlite)
+struct str search_terms_to_index_query(struct arena *a, const struct search_terms *t, bool sqlite)
 {
-    const struct term_group *g = t->groups.items;
+    const struct search_term_filter *g = t->groups.items;
     struct buf text;
     bool first = true;
 
@@ -272,7 +277,7 @@ static int compare_terms(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Searches the sorted terms for an exact match, or for a prefix. */
+/* Searches the sorted terms of a message for a term, or for a term with this prefix. */
 static bool document_has_term(const struct search_document *d, struct str mark, bool prefix)
 {
     const struct str *m = d->marks.items;
@@ -286,7 +291,7 @@ static bool document_has_term(const struct search_document *d, struct str mark, 
         else
             high = middle;
     }
-    return low < d->marks.count && (prefix ? str_starts(m[low], mark) : str_eq(m[low], mark));
+    return low < d->marks.count && (prefix ? str_starts_with(m[low], mark) : str_eq(m[low], mark));
 }
 
 static bool document_has_any_term(const struct search_document *d, const struct list *marks,
@@ -298,16 +303,16 @@ static bool document_has_any_term(const struct search_document *d, const struct 
     return false;
 }
 
-static bool group_matches(const struct search_document *d, const struct term_group *g)
+static bool group_matches(const struct search_document *d, const struct search_term_filter *g)
 {
     bool any = document_has_any_term(d, &g->any, g->prefix);
 
     return g->none ? !any || document_has_any_term(d, &g->unless, false) : any;
 }
 
-bool search_terms_match(const struct search_terms *t, struct search_document *d)
+bool search_terms_match_message(const struct search_terms *t, struct search_document *d)
 {
-    const struct term_group *g = t->groups.items;
+    const struct search_term_filter *g = t->groups.items;
 
     if (d->marks.count)
         qsort(d->marks.items, d->marks.count, sizeof(struct str), compare_terms);
@@ -319,16 +324,17 @@ bool search_terms_match(const struct search_terms *t, struct search_document *d)
 
 /* --- word order and distance ---------------------------------------------------------- */
 
-static bool word_matches(const struct term_phrase *p, size_t n, struct str word)
+static bool word_matches(const struct search_phrase *p, size_t n, struct str word)
 {
     struct str wanted = ((const struct str *)p->words.items)[n];
 
-    return p->prefix && n + 1 == p->words.count ? str_starts(word, wanted) : str_eq(word, wanted);
+    return p->prefix && n + 1 == p->words.count ? str_starts_with(word, wanted)
+                                                : str_eq(word, wanted);
 }
 
-/* reach[i]: word n of the phrase matches word i of the text, and the words before it match. The
- * time is proportional to text length × phrase length. */
-static bool phrase_matches(struct arena *a, const struct term_phrase *p, const struct list *words)
+/* Returns whether a text has the phrase. reach[i] is true if word n of the phrase matches word i of
+ * the text and the words before n match. The time is O(text length × phrase length). */
+static bool phrase_matches(struct arena *a, const struct search_phrase *p, const struct list *words)
 {
     const struct str *w = words->items;
     bool *matched_at = arena_array(a, bool, words->count + 1), any = true;
@@ -350,7 +356,7 @@ static bool phrase_matches(struct arena *a, const struct term_phrase *p, const s
     return any && words->count;
 }
 
-static size_t count_matching_words(const struct term_phrase *p, const struct list *words)
+static size_t count_matching_words(const struct search_phrase *p, const struct list *words)
 {
     size_t found = 0;
 
@@ -366,8 +372,8 @@ static size_t count_matching_words(const struct term_phrase *p, const struct lis
 bool search_terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
                                 double *ret_score)
 {
-    struct list words = split_into_words(a, text_normalize(a, content), false);
-    const struct term_phrase *all = t->phrases.items, *any = t->any_phrases.items;
+    struct list words = split_into_search_words(a, normalize_search_text(a, content), false);
+    const struct search_phrase *all = t->phrases.items, *any = t->any_phrases.items;
     bool good = t->any_phrases.count == 0;
     size_t found = 0;
 

@@ -9,10 +9,9 @@ enum { SOUND_MAX_BYTES = 512 * 1024, SOUND_MAX_MS = 5200 };
 
 size_t default_sounds_list(const struct soundboard_sound **ret);
 
-/* --- durations.c ---------------------------------------------------------------------- */
+/* --- sound_files.c -------------------------------------------------------------------- */
 
 /* Returns the duration of an MP3 or Ogg file in milliseconds; -1: invalid file. */
-int64_t sound_duration_ms(struct str bytes);
 bool sound_is_ogg(struct str bytes);
 
 /* --- rows.c --------------------------------------------------------------------------- */

@@ -84,7 +84,7 @@ static enum err reply_with_sound(struct call *call, struct soundboard_sound *s)
 {
     enum err e = add_uploader_if_allowed(call, s);
 
-    return e ? e : call_reply(call, s);
+    return e ? e : call_reply_object(call, s);
 }
 
 static enum err read_sound_of_path(struct call *call, struct soundboard_sound *ret)
@@ -133,7 +133,7 @@ static enum err remove_emoji_from_sounds(struct call *call, const struct emoji *
     return e;
 }
 
-/* Sets the emoji of a sound: an emoji of this guild or a Unicode emoji, not both. */
+/* Sets the emoji of a sound: either an emoji of this guild or a Unicode emoji. */
 static enum err apply_sound_emoji(struct call *call, struct soundboard_sound *s,
                                   const struct sound_draft *in)
 {
@@ -178,7 +178,7 @@ static enum err list_guild_sounds(struct call *call)
 
     for (size_t i = 0; !e && i < all.items.count; i++)
         e = add_uploader_if_allowed(call, &((struct soundboard_sound *)all.items.items)[i]);
-    return e ? e : call_reply(call, &all);
+    return e ? e : call_reply_object(call, &all);
 }
 
 /* GET /guilds/{guild.id}/soundboard-sounds/{sound.id} */
@@ -196,7 +196,7 @@ static enum err list_default_sounds(struct call *call)
     const struct soundboard_sound *first;
     size_t count = default_sounds_list(&first);
 
-    return call_reply(call, &(struct list){ (void *)first, count });
+    return call_reply_object(call, &(struct list){ (void *)first, count });
 }
 
 /* --- creating ------------------------------------------------------------------------- */
@@ -222,12 +222,11 @@ static enum err check_sound_limit(struct call *call)
     static const int64_t by_tier[] = { 8, 24, 36, 48 };
     const struct guild *g = call->target.guild;
     int64_t most = guild_has_feature(g, "MORE_SOUNDBOARD") ? 96 : by_tier[g->premium_tier & 3];
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, "select count(*) from sounds where guild_id = $1",
-                        BIND(v_id(g->id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(call->tx, "select count(*) from sounds where guild_id = $1",
+                             BIND(v_id(g->id)), &n);
 
-    return e || row_int(&row, 0) < most ? e : ERR_MAX_SOUNDS;
+    return e || n < most ? e : ERR_MAX_SOUNDS;
 }
 
 static enum err prepare_create_sound(struct call *call)
@@ -333,7 +332,7 @@ static enum err delete_guild_sound(struct call *call)
 
 /* --- route table ---------------------------------------------------------------------- */
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "sound.id", .field = "sound_id", .doc = "A sound of the guild." },
     { 0 },
 };
@@ -420,7 +419,7 @@ const struct domain sounds_domain = {
     .routes = routes,
     .world = &sounds_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .emoji_deleted = remove_emoji_from_sounds },
+    .hooks = &(const struct hook_listeners){ .emoji_deleted = remove_emoji_from_sounds },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_GUILD, "sounds", "sounds", "file", "guild_id = $1") }, { 0 } },
@@ -430,7 +429,7 @@ const struct domain sounds_domain = {
 
 enum { TONE_HZ = 8000, TONE_SAMPLES = 1600 };
 
-/* Replies with a tone of 200 ms as WAV, which needs no encoder; the pitch rises with the id. */
+/* Replies with a tone of 200 ms as WAV, which needs no encoder; a higher id has a higher pitch. */
 static enum err reply_with_tone(struct call *call, snowflake id)
 {
     struct buf out;

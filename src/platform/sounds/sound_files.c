@@ -14,10 +14,10 @@ static uint64_t read_little_endian(const unsigned char *p, int bytes)
 
 bool sound_is_ogg(struct str bytes)
 {
-    return str_starts(bytes, STR("OggS"));
+    return str_starts_with(bytes, STR("OggS"));
 }
 
-/* Returns samples per second. Vorbis stores them in its first packet; Opus always has 48,000. */
+/* Returns the samples per second. Vorbis has them in its first packet; Opus always has 48,000. */
 static uint64_t ogg_sample_rate(struct str s)
 {
     const unsigned char *p = (const unsigned char *)s.p;
@@ -53,11 +53,11 @@ static const int rates[2][16] = {
 };
 static const int samples[3] = { 44100, 48000, 32000 };
 
-/* Parses a layer III frame header; returns size and duration of the frame. False: no frame. */
+/* Parses an MP3 frame header: size in bytes and duration of the frame. False if it is invalid. */
 static bool parse_mp3_frame_header(const unsigned char *p, size_t *ret_bytes, int64_t *ret_us)
 {
     int version = p[1] >> 3 & 3, layer = p[1] >> 1 & 3, rate = p[2] >> 4, hz = p[2] >> 2 & 3;
-    bool old = version == 3; /* 3: MPEG 1; 2: MPEG 2; 0: MPEG 2.5 */
+    bool old = version == 3; /* 3 is MPEG 1, 2 is MPEG 2, 0 is MPEG 2.5 */
 
     if (p[0] != 0xff || (p[1] & 0xe0) != 0xe0 || version == 1 || layer != 1 || hz == 3 ||
         !rates[!old][rate])
@@ -92,7 +92,7 @@ static int64_t mp3_duration_ms(struct str s)
     return total ? total / 1000 : -1;
 }
 
-int64_t sound_duration_ms(struct str bytes)
+static int64_t sound_duration_ms(struct str bytes)
 {
     return sound_is_ogg(bytes) ? ogg_duration_ms(bytes) : mp3_duration_ms(bytes);
 }
@@ -105,8 +105,8 @@ static bool strip_data_uri_prefix(struct str *text)
                                          "data:audio/ogg;base64,", NULL };
 
     for (int i = 0; heads[i]; i++)
-        if (str_starts(*text, str_of(heads[i]))) {
-            *text = str_skip(*text, strlen(heads[i]));
+        if (str_starts_with(*text, str_of(heads[i]))) {
+            *text = str_skip_bytes(*text, strlen(heads[i]));
             return true;
         }
     return false;

@@ -1,23 +1,24 @@
-/* sounds.h - the soundboard: default sounds, and sounds of guilds. Owns rows, files and durations
- * (durations.c). voice/ plays sounds. May use threads/ and below. Start with routes.c. */
+/* sounds.h - the soundboard: default sounds, and sounds of guilds. Owns the sounds' rows and files
+ * and computes durations (sound_files.c). voice/ plays sounds. May include threads/ and lower
+ * layers. Start with routes.c. */
 #ifndef PLATFORM_SOUNDS_SOUNDS_H
 #define PLATFORM_SOUNDS_SOUNDS_H
 
 #include "model/sound.h"
 #include "platform/accounts/accounts.h"
 
-/* Returns a default sound; ids start with 1. NULL: no such sound. */
+/* Returns a default sound, or NULL if there is no such sound. Ids start with 1. */
 const struct soundboard_sound *default_sound_find(snowflake id);
-/* ERR_UNKNOWN_SOUND: there is no such sound. */
+/* Reads a sound. ERR_UNKNOWN_SOUND if it does not exist. */
 enum err sound_find(struct tx *tx, snowflake id, struct soundboard_sound *ret);
 /* Reads the sounds of a guild, oldest first, without .user. */
 enum err guild_sounds_read(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Decodes a data URI. ERR_INVALID_FORM_BODY: invalid URI; ERR_FILE_TOO_LARGE; ERR_SOUND_UNREADABLE;
- * ERR_SOUND_TOO_LONG. */
+/* Decodes a data URI. ERR_INVALID_FORM_BODY if it is invalid; ERR_FILE_TOO_LARGE;
+ * ERR_SOUND_UNREADABLE; ERR_SOUND_TOO_LONG. */
 enum err sound_decode_data_uri(struct arena *arena, struct str uri, struct str *ret);
 
 extern const struct domain sounds_domain;
-extern const struct domain sound_files_domain; /* routes at the root: /soundboard-sounds */
-extern const struct world_parts sounds_world;
+extern const struct domain sound_files_domain; /* routes /soundboard-sounds, outside of /api */
+extern const struct world_file_fields sounds_world;
 
 #endif

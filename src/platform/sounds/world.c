@@ -9,7 +9,7 @@ struct world_sound {
     struct str name;
     struct opt_real volume;
     struct opt_str emoji, unicode_emoji, by;
-    struct opt_str sound; /* data URI of the file */
+    struct opt_str sound; /* sound file as a data URI */
 };
 
 static const struct type type_short_name = { .kind = KIND_STRING, .min = 2, .max = 32 };
@@ -40,28 +40,29 @@ WORLD_OBJECT(sound, sound_fields, check_sound_entry);
 
 /* --- import --------------------------------------------------------------------------- */
 
-static const struct world_naming sound_naming = WORLD_NAMING("sound", "sounds", "guild_id");
+static const struct world_name_lookup sound_naming =
+    WORLD_NAME_LOOKUP("sound", "sounds", "guild_id");
 
-static enum err import_sound_file(struct world_importer *im, const struct opt_str *uri,
+static enum err import_sound_file(struct world_file_importer *im, const struct opt_str *uri,
                                   snowflake id, const struct json_path *at, struct opt_str *ret)
 {
     snowflake upload = snowflake_new();
-    struct world_imported_file note = { .id = upload,
-                                        .owner = id,
-                                        .area = "sounds",
-                                        .name = str_printf(im->arena, "%llx",
-                                                           (unsigned long long)upload) };
+    struct world_file_attachment note = { .id = upload,
+                                          .owner = id,
+                                          .area = "sounds",
+                                          .name = str_printf(im->arena, "%llx",
+                                                             (unsigned long long)upload) };
 
     if (!sound_decode_data_uri(im->arena, uri->value, &note.bytes)) {
         *ret = opt_str_or_null(note.name);
-        return world_import_file(im, &note);
+        return world_import_attachment(im, &note);
     }
     form_add_error(im->form, at, "WORLD_NO_SOUND",
                    "not an MP3 or Ogg file of at most 5.2 seconds and 512 KiB, as a data URI");
     return OK;
 }
 
-static enum err import_sound(struct world_importer *im, const void *entry,
+static enum err import_sound(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake guild)
 {
     const struct world_sound *in = entry;
@@ -69,13 +70,13 @@ static enum err import_sound(struct world_importer *im, const void *entry,
     unsigned before = im->form->problems;
     snowflake id = 0, emoji = 0, by = 0;
     struct soundboard_sound s = { 0 };
-    enum err e = world_resolve_entry_id(im, &sound_naming, guild, in->id, in->name, at, &id);
+    enum err e = world_file_resolve_entry_id(im, &sound_naming, guild, in->id, in->name, at, &id);
 
     if (!e)
-        e = world_resolve_optional_reference(im, &emoji_naming, guild, &in->emoji, at, "emoji",
-                                             &emoji);
+        e = world_file_resolve_optional_reference(im, &emoji_naming, guild, &in->emoji, at, "emoji",
+                                                  &emoji);
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !id || im->form->problems != before)
         return e;
     e = sound_find(im->tx, id, &s);
@@ -103,20 +104,20 @@ static const char SOUNDS[] =
     "left join users u on u.id = s.user_id "
     "where s.guild_id = $1 order by s.id";
 
-static bool sound_entry_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool sound_entry_from_row(struct world_file_exporter *ex, const struct rows *r, void *entry)
 {
     *(struct world_sound *)entry = (struct world_sound){
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
         .volume = { row_real(r, 2) == 1 ? ABSENT : GIVEN, row_real(r, 2) },
         .emoji = world_export_reference(ex->tx, &ex->emojis, row_id(r, 3)),
-        .unicode_emoji = world_export_text(r, 4, NULL),
-        .by = world_export_text(r, 5, NULL),
+        .unicode_emoji = export_nondefault_text(r, 4, NULL),
+        .by = export_nondefault_text(r, 5, NULL),
     };
     return true;
 }
 
-const struct world_parts sounds_world = { (const struct world_part[]){
+const struct world_file_fields sounds_world = { (const struct world_file_field[]){
     { "guild", "sounds", &world_sound_list, .order = 120, .import = import_sound,
       .select = { &SOUNDS }, .read = sound_entry_from_row },
     { 0 },

@@ -39,12 +39,12 @@ static enum err check_lottie(struct arena *arena, struct str bytes)
 
 enum err sticker_file_detect(struct arena *arena, struct str bytes, struct sticker_file *ret)
 {
-    struct picture p;
+    struct picture_info p;
 
     *ret = (struct sticker_file){ STICKER_LOTTIE, "json" };
     if (bytes.n && bytes.p[0] == '{')
         return check_lottie(arena, bytes);
-    if (!picture_detect(bytes, &p))
+    if (!picture_detect_type(bytes, &p))
         return ERR_INVALID_ASSET;
     if (str_is(str_of(p.type), "image/gif"))
         *ret = (struct sticker_file){ STICKER_GIF, "gif" };

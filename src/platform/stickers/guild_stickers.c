@@ -24,12 +24,6 @@ enum err fill_guild_stickers(struct call *call, struct guild *g)
     return guild_stickers_read(call->tx, g->id, &g->stickers);
 }
 
-enum err stickers_prefetch_in_guild(struct call *call, snowflake guild_id)
-{
-    guild_stickers_prefetch(call->tx, guild_id);
-    return OK;
-}
-
 enum err fill_sticker_uploaders(struct call *call, struct list *stickers)
 {
     return call->target.permissions & PERMISSIONS_SEE_UPLOADERS
@@ -41,12 +35,12 @@ enum err reply_with_sticker(struct call *call, struct sticker *sticker)
 {
     enum err e = fill_sticker_uploaders(call, &(struct list){ sticker, 1 });
 
-    return e ? e : call_reply(call, sticker);
+    return e ? e : call_reply_object(call, sticker);
 }
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-/* Records a change of the optional description. */
+/* Adds a change of the optional description to the audit log changes. */
 static void audit_add_description(struct call *call, struct list *changes,
                                   const struct sticker *before, const struct sticker *now)
 {
@@ -54,21 +48,21 @@ static void audit_add_description(struct call *call, struct list *changes,
          is = now && now->description.given == GIVEN;
 
     if (was || is)
-        audit_add_values(call, changes, "description", &type_text,
-                         was ? &before->description.value : NULL,
-                         is ? &now->description.value : NULL);
+        audit_add_value(call, changes, "description", &type_text,
+                        was ? &before->description.value : NULL,
+                        is ? &now->description.value : NULL);
 }
 
-/* before is NULL for a new sticker, now is NULL for a deleted one. */
+/* Writes an audit log entry. before is NULL for a new sticker, now is NULL for a deleted one. */
 static enum err audit_record_sticker(struct call *call, enum audit_action action,
                                      const struct sticker *before, const struct sticker *now)
 {
     const struct sticker *any = now ? now : before;
     struct list changes = { 0 };
 
-#define ADD(key, type, member)                                                   \
-    audit_add_values(call, &changes, key, type, before ? &before->member : NULL, \
-                     now ? &now->member : NULL)
+#define ADD(key, type, member)                                                  \
+    audit_add_value(call, &changes, key, type, before ? &before->member : NULL, \
+                    now ? &now->member : NULL)
     ADD("name", &type_text, name);
     audit_add_description(call, &changes, before, now);
     ADD("tags", &type_text, tags);
@@ -90,7 +84,7 @@ struct sticker_draft {
 struct sticker_patch {
     struct opt_str name, tags, description;
 };
-/* Data that prepare and compute pass to the handler. */
+/* The uploaded file, which the stages prepare and compute pass to the handler. */
 struct sticker_upload {
     snowflake id;
     struct sticker_file file;
@@ -142,17 +136,16 @@ static enum err check_sticker_limit(struct call *call)
 {
     const struct guild *g = call->target.guild;
     const struct sticker_upload *upload = call_passed_data(call, "sticker_upload");
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, "select count(*) from stickers where guild_id = $1",
-                        BIND(v_id(g->id)), &row, &found);
+    int64_t n = 0;
+    enum err e = tx_read_int(call->tx, "select count(*) from stickers where guild_id = $1",
+                             BIND(v_id(g->id)), &n);
 
     if (e)
         return e;
     if (upload->file.format == STICKER_LOTTIE && !guild_has_feature_text(g, "\"VERIFIED\"") &&
         !guild_has_feature_text(g, "\"PARTNERED\""))
         return ERR_STICKER_LOTTIE;
-    return row_int(&row, 0) < max_stickers_of_guild(g) ? OK : ERR_MAX_STICKERS;
+    return n < max_stickers_of_guild(g) ? OK : ERR_MAX_STICKERS;
 }
 
 static struct str uploaded_sticker_bytes(const struct call *call)

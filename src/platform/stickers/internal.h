@@ -16,7 +16,7 @@ enum err read_sticker_uploaders(struct tx *tx, struct list *stickers);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Reads the sticker {sticker.id}, which must belong to the guild of the path, if it has one. */
+/* Reads the sticker {sticker.id}. If the path has a guild, the sticker must belong to the guild. */
 enum err read_sticker_of_path(struct call *call, struct sticker *ret);
 
 /* --- guild_stickers.c: handlers ------------------------------------------------------------ */
@@ -24,11 +24,10 @@ enum err read_sticker_of_path(struct call *call, struct sticker *ret);
 extern const struct type sticker_draft_body, sticker_patch_body;
 enum err prepare_create_guild_sticker(struct call *call);
 enum err create_guild_sticker(struct call *call);
-enum err check_change_sticker_permission(struct call *call); /* the route's .admit */
+enum err check_change_sticker_permission(struct call *call); /* called as the route's .admit */
 enum err modify_guild_sticker(struct call *call);
 enum err delete_guild_sticker(struct call *call);
 enum err fill_guild_stickers(struct call *call, struct guild *g);
-enum err stickers_prefetch_in_guild(struct call *call, snowflake guild_id);
 /* Sets the uploaders if the caller may create or manage stickers. */
 enum err fill_sticker_uploaders(struct call *call, struct list *stickers);
 enum err reply_with_sticker(struct call *call, struct sticker *sticker);
@@ -39,8 +38,8 @@ struct sticker_file {
     enum sticker_format format;
     const char *extension;
 };
-/* Detects the format. ERR_INVALID_ASSET: unknown format; ERR_STICKER_LARGE: too wide or too high;
- * ERR_STICKER_LONG: the animation is too long. */
+/* Detects the file format. ERR_INVALID_ASSET if it is unknown; ERR_STICKER_LARGE if the picture is
+ * too wide or high; ERR_STICKER_LONG if the animation is too long. */
 enum err sticker_file_detect(struct arena *arena, struct str bytes, struct sticker_file *ret);
 
 #endif

@@ -14,7 +14,7 @@ static enum err list_guild_stickers(struct call *call)
 
     if (!e)
         e = fill_sticker_uploaders(call, &stickers);
-    return e ? e : call_reply(call, &stickers);
+    return e ? e : call_reply_object(call, &stickers);
 }
 
 enum err read_sticker_of_path(struct call *call, struct sticker *ret)
@@ -41,7 +41,7 @@ static enum err get_sticker(struct call *call)
     struct sticker s;
     enum err e = read_sticker_of_path(call, &s);
 
-    return e ? e : call_reply(call, &s);
+    return e ? e : call_reply_object(call, &s);
 }
 
 struct sticker_packs {
@@ -62,7 +62,7 @@ static const struct type type_packs = { .kind = KIND_OBJECT, .schema = &packs_sc
 /* GET /sticker-packs */
 static enum err list_sticker_packs(struct call *call)
 {
-    return call_reply(call, &(struct sticker_packs){ 0 });
+    return call_reply_object(call, &(struct sticker_packs){ 0 });
 }
 
 /* GET /sticker-packs/{pack.id} */
@@ -74,7 +74,7 @@ static enum err get_sticker_pack(struct call *call)
 
 /* --- route table ---------------------------------------------------------------------- */
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "sticker.id", .field = "sticker_id", .doc = "A sticker." },
     { .name = "pack.id", .field = "pack_id", .doc = "A pack of stickers." },
     { 0 },
@@ -184,8 +184,7 @@ const struct domain stickers_domain = {
     .routes = routes,
     .world = &stickers_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .guild_object_prefetch = stickers_prefetch_in_guild,
-                                    .guild_object_fill = fill_guild_stickers },
+    .hooks = &(const struct hook_listeners){ .guild_object_fill = fill_guild_stickers },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_GUILD, "stickers", "stickers", "image", "guild_id = $1") },
@@ -207,8 +206,8 @@ static enum err get_sticker_file(struct call *call)
     if (e)
         return e == ERR_UNKNOWN_STICKER ? ERR_NOT_FOUND : e;
     if (s.image.given != GIVEN)
-        return picture_reply_default(call, id);
-    return picture_reply(call, "stickers", id, s.image.value);
+        return reply_with_default_picture(call, id);
+    return reply_with_picture(call, "stickers", id, s.image.value);
 }
 
 static const struct route file_routes[] = {

@@ -32,19 +32,11 @@ enum err guild_stickers_read(struct tx *tx, snowflake guild_id, struct list *ret
                         sticker_from_row, ret);
 }
 
-void guild_stickers_prefetch(struct tx *tx, snowflake guild_id)
-{
-    tx_prefetch(tx, STICKERS_OF_GUILD, BIND(v_id(guild_id)));
-}
-
 enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, STICKERS "where id = $1", BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, STICKERS "where id = $1", BIND(v_id(id)), ERR_UNKNOWN_STICKER, &row);
 
-    if (!e && !found)
-        e = ERR_UNKNOWN_STICKER;
     if (!e)
         sticker_from_row(&row, ret);
     return e;

@@ -1,5 +1,5 @@
-/* stickers.h - stickers of guilds. Owns rows, usage checks, routes and file URLs. Messages store a
- * copy of the stickers that they show. May use emojis/ and below. Start with rows.c. */
+/* stickers.h - stickers of guilds. Owns the stickers' rows and files. Messages store a copy of the
+ * stickers that they show. May include emojis/ and lower layers. Start with rows.c. */
 #ifndef PLATFORM_STICKERS_STICKERS_H
 #define PLATFORM_STICKERS_STICKERS_H
 
@@ -8,17 +8,17 @@
 
 /* Reads the stickers of a guild (struct sticker), oldest first, without .user. */
 enum err guild_stickers_read(struct tx *tx, snowflake guild_id, struct list *ret);
-void guild_stickers_prefetch(struct tx *tx, snowflake guild_id);
 /* ERR_UNKNOWN_STICKER: there is no such sticker. */
 enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret);
 
-/* Reads a sticker to send. ERR_INVALID_STICKER: unknown; ERR_STICKER_FORBIDDEN: not allowed. */
+/* Reads a sticker to send. ERR_INVALID_STICKER if unknown; ERR_STICKER_FORBIDDEN. */
 enum err sticker_find_usable(struct tx *tx, const struct emoji_user *who, snowflake id,
                              struct sticker *ret);
 
-extern const struct world_naming sticker_naming; /* how world files name stickers */
+extern const struct world_name_lookup
+    sticker_naming; /* lookup of stickers by name in world files */
 extern const struct domain stickers_domain;
-extern const struct domain sticker_files_domain; /* routes at the root: /stickers/{file} */
-extern const struct world_parts stickers_world;
+extern const struct domain sticker_files_domain; /* route /stickers/{file}, outside of /api */
+extern const struct world_file_fields stickers_world;
 
 #endif

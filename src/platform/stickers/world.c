@@ -34,13 +34,14 @@ static const struct field sticker_fields[] = {
 
 WORLD_OBJECT(sticker, sticker_fields, NULL);
 
-const struct world_naming sticker_naming = WORLD_NAMING("sticker", "stickers", "guild_id");
+const struct world_name_lookup sticker_naming =
+    WORLD_NAME_LOOKUP("sticker", "stickers", "guild_id");
 
 static const char *const format_words[] = { NULL, "png", "apng", "lottie", "gif" };
 
 /* --- import --------------------------------------------------------------------------- */
 
-/* Returns the sticker's format; PNG if the entry has none. */
+/* Returns the format of the sticker in a world file; PNG if the file has none. */
 static int64_t parse_sticker_format(const struct world_sticker *in)
 {
     for (int64_t i = STICKER_PNG; i <= STICKER_GIF; i++)
@@ -49,17 +50,17 @@ static int64_t parse_sticker_format(const struct world_sticker *in)
     return STICKER_PNG;
 }
 
-static enum err import_sticker(struct world_importer *im, const void *entry,
+static enum err import_sticker(struct world_file_importer *im, const void *entry,
                                const struct json_path *at, snowflake guild)
 {
     const struct world_sticker *in = entry;
     unsigned before = im->form->problems;
     struct sticker s = { 0 };
     snowflake id = 0, by = 0;
-    enum err e = world_resolve_entry_id(im, &sticker_naming, guild, in->id, in->name, at, &id);
+    enum err e = world_file_resolve_entry_id(im, &sticker_naming, guild, in->id, in->name, at, &id);
 
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !id || im->form->problems != before)
         return e;
     e = sticker_find(im->tx, id, &s);
@@ -76,7 +77,7 @@ static enum err import_sticker(struct world_importer *im, const void *entry,
         s.user_id = by;
     /* An import does not replace the image of an existing sticker. */
     e = in->image.given == GIVEN && s.image.given != GIVEN
-            ? world_insert_picture(im, &in->image.value, "stickers", id, &s.image)
+            ? world_file_import_picture(im, &in->image.value, "stickers", id, &s.image)
             : OK;
     return e ? e : sticker_insert(im->tx, &s);
 }
@@ -87,7 +88,8 @@ static const char STICKERS[] =
     "select s.id, s.name, s.description, s.tags, s.format, u.username from stickers s "
     "left join users u on u.id = s.user_id where s.guild_id = $1 order by s.id";
 
-static bool sticker_entry_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool sticker_entry_from_row(struct world_file_exporter *ex, const struct rows *r,
+                                   void *entry)
 {
     struct world_sticker *s = entry;
     int64_t format = row_int(r, 4);
@@ -95,9 +97,9 @@ static bool sticker_entry_from_row(struct world_exporter *ex, const struct rows 
     *s = (struct world_sticker){
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
-        .description = world_export_text(r, 2, NULL),
+        .description = export_nondefault_text(r, 2, NULL),
         .tags = row_text(r, 3),
-        .by = world_export_text(r, 5, NULL),
+        .by = export_nondefault_text(r, 5, NULL),
     };
     if (format > STICKER_PNG && format <= STICKER_GIF)
         s->format = opt_str_or_null(str_of(format_words[format]));
@@ -105,7 +107,7 @@ static bool sticker_entry_from_row(struct world_exporter *ex, const struct rows 
     return true;
 }
 
-const struct world_parts stickers_world = { (const struct world_part[]){
+const struct world_file_fields stickers_world = { (const struct world_file_field[]){
     { "guild", "stickers", &world_sticker_list, .order = 40, .import = import_sticker,
       .select = { &STICKERS }, .read = sticker_entry_from_row },
     { 0 },

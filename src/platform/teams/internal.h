@@ -8,7 +8,7 @@ enum { MOST_TEAMS = 30, TEAM_DIGEST_BYTES = 32 };
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct team_draft {
+struct team_request_body {
     struct opt_str name;
     struct opt_image icon;
     struct opt_id owner_user_id; /* only in PATCH */
@@ -22,7 +22,7 @@ struct team_member_patch {
 struct team_acceptance_body {
     struct str token;
 };
-/* Reply to the inviter; no other reply contains the token. */
+/* Reply to the user who sends an invitation; no other reply contains the token. */
 struct invited_team_member {
     struct team_member member;
     struct str invite_token;
@@ -44,17 +44,15 @@ enum err team_member_insert(struct tx *tx, const struct team_member *m, struct s
 enum err team_member_set_role(struct tx *tx, snowflake team_id, snowflake user_id, struct str role);
 enum err team_member_accept(struct tx *tx, snowflake team_id, snowflake user_id);
 enum err team_member_delete(struct tx *tx, snowflake team_id, snowflake user_id);
-/* Finds the team of an invitation by the digest of its token; 0: no invitation of this user. */
+/* Finds the team of an invitation by the digest of its token; 0 if the user has none. */
 enum err team_find_by_invitation(struct tx *tx, snowflake user_id, struct str digest,
                                  snowflake *ret_team);
 
 /* --- routes.c, members.c -------------------------------------------------------------- */
 
-/* resolve_team resolves {team.id}; the checks compare the caller's access level. */
+/* resolve_team reads {team.id}; the require_ functions check the caller's access level. */
 enum err resolve_team(struct call *call);
-enum err require_team_reader(struct call *call);
 enum err require_team_admin(struct call *call);
-enum err require_team_owner(struct call *call);
 
 enum err resolve_team_member(struct call *call);
 enum err list_team_members(struct call *call);

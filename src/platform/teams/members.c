@@ -7,7 +7,7 @@
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 
-/* Returns the keyed digest of an invitation token; the store does not contain the token. */
+/* Returns the keyed digest of an invitation token. The store has only the digest. */
 static struct str invitation_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, TEAM_DIGEST_BYTES);
@@ -28,7 +28,7 @@ enum err resolve_team_member(struct call *call)
 /* GET /teams/{team.id}/members */
 enum err list_team_members(struct call *call)
 {
-    return call_reply(call, &call->target.team->members);
+    return call_reply_object(call, &call->target.team->members);
 }
 
 static const char FIND_BY_NAME[] = "select " USER_COLUMNS " from users u where u.username = $1";
@@ -48,7 +48,7 @@ static enum err find_user_to_invite(struct call *call, struct str name, struct u
     return e || found ? e : ERR_FRIENDS_ONLY;
 }
 
-/* POST /teams/{team.id}/members: invites a friend of the caller. The inviter receives the token and
+/* POST /teams/{team.id}/members: invites a friend of the caller. The caller gets the token and
  * passes it on, because no mail is sent. Only the invited account can use the token. */
 enum err invite_team_member(struct call *call)
 {
@@ -70,10 +70,10 @@ enum err invite_team_member(struct call *call)
         .invite_token = str_base64url_encode(call->arena, secret, sizeof secret),
     };
     e = team_member_insert(call->tx, &out.member, invitation_digest(call, out.invite_token));
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
-/* PATCH /teams/{team.id}/members/{team_member.id}: changes the role. */
+/* PATCH /teams/{team.id}/members/{team_member.id}: changes the role of a member. */
 enum err modify_team_member(struct call *call)
 {
     const struct team_member_patch *in = call->body;
@@ -87,10 +87,10 @@ enum err modify_team_member(struct call *call)
         return e;
     struct team_member m = *team_find_member(team, id);
     m.role = in->role;
-    return call_reply(call, &m);
+    return call_reply_object(call, &m);
 }
 
-/* DELETE /teams/{team.id}/members/{team_member.id}: removes, leaves, or declines an invitation. */
+/* DELETE /teams/{team.id}/members/{team_member.id}: removes a member or an invitation. */
 enum err remove_team_member(struct call *call)
 {
     const struct team *team = call->target.team;
@@ -129,5 +129,5 @@ enum err accept_team_invite(struct call *call)
     e = team_member_accept(call->tx, id, me);
     if (!e)
         e = team_find(call->tx, id, &team);
-    return e ? e : call_reply(call, &team);
+    return e ? e : call_reply_object(call, &team);
 }

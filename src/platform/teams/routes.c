@@ -1,7 +1,7 @@
 /* routes.c - routes of teams: create, list, modify, transfer, delete. */
 #include "platform/teams/internal.h"
 
-/* Resolves {team.id}; the caller must be a member or invited. */
+/* Resolves {team.id}. The caller must be a member of the team or invited. */
 enum err resolve_team(struct call *call)
 {
     struct team *team = call->target.team = arena_alloc(call->arena, sizeof *team);
@@ -21,7 +21,7 @@ static enum err require_access_level(struct call *call, enum team_access_level l
     return level >= least ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-enum err require_team_reader(struct call *call)
+static enum err require_team_reader(struct call *call)
 {
     return require_access_level(call, TEAM_ACCESS_READER);
 }
@@ -31,7 +31,7 @@ enum err require_team_admin(struct call *call)
     return require_access_level(call, TEAM_ACCESS_ADMIN);
 }
 
-enum err require_team_owner(struct call *call)
+static enum err require_team_owner(struct call *call)
 {
     return require_access_level(call, TEAM_ACCESS_OWNER);
 }
@@ -42,18 +42,18 @@ static enum err list_teams(struct call *call)
     struct list teams;
     enum err e = teams_read_of_user(call->tx, call->caller->id, &teams);
 
-    return e ? e : call_reply(call, &teams);
+    return e ? e : call_reply_object(call, &teams);
 }
 
 /* GET /teams/{team.id} */
 static enum err get_team(struct call *call)
 {
-    return call_reply(call, call->target.team);
+    return call_reply_object(call, call->target.team);
 }
 
 /* --- creating and modifying ----------------------------------------------------------- */
 
-/* Data that prepare and compute pass to the handler. */
+/* The uploaded icon, which the stages prepare and compute pass to the handler. */
 struct team_icon_upload {
     snowflake id;
     struct opt_str icon;
@@ -61,7 +61,7 @@ struct team_icon_upload {
 
 static enum err store_team_icon(struct call *call)
 {
-    const struct team_draft *in = call->body;
+    const struct team_request_body *in = call->body;
     struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
 
     return picture_store(call, "team-icons", change->id, &in->icon, &change->icon);
@@ -77,7 +77,7 @@ static enum err check_team_before_upload(struct call *call)
 
 static enum err prepare_create_team(struct call *call)
 {
-    const struct team_draft *in = call->body;
+    const struct team_request_body *in = call->body;
     struct team_icon_upload *change = call_pass_data(call, "team_icon_upload", sizeof *change);
 
     change->id = snowflake_new();
@@ -88,7 +88,7 @@ static enum err prepare_create_team(struct call *call)
 
 static enum err prepare_modify_team(struct call *call)
 {
-    const struct team_draft *in = call->body;
+    const struct team_request_body *in = call->body;
     struct team_icon_upload *change = call_pass_data(call, "team_icon_upload", sizeof *change);
 
     change->id = call_path_id(call, "team.id");
@@ -102,7 +102,7 @@ static enum err prepare_modify_team(struct call *call)
 /* POST /teams */
 static enum err create_team(struct call *call)
 {
-    const struct team_draft *in = call->body;
+    const struct team_request_body *in = call->body;
     const struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
     struct team team = { .id = change->id,
                          .name = in->name.value,
@@ -116,7 +116,7 @@ static enum err create_team(struct call *call)
     e = team_insert(call->tx, &team);
     if (!e)
         e = team_find(call->tx, team.id, &team);
-    return e ? e : call_reply(call, &team);
+    return e ? e : call_reply_object(call, &team);
 }
 
 /* Makes another member the owner of the team. */
@@ -135,7 +135,7 @@ static enum err transfer_team(struct call *call, struct team *team, snowflake id
 /* PATCH /teams/{team.id} */
 static enum err modify_team(struct call *call)
 {
-    const struct team_draft *in = call->body;
+    const struct team_request_body *in = call->body;
     const struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
     struct team *team = call->target.team;
     enum err e = OK;
@@ -147,14 +147,14 @@ static enum err modify_team(struct call *call)
     if (in->name.given == GIVEN)
         team->name = in->name.value;
     if (in->icon.given != ABSENT) {
-        e = picture_replace(call, "team-icons", team->id, &team->icon, &change->icon);
+        e = picture_delete_old(call, "team-icons", team->id, &team->icon, &change->icon);
         team->icon = change->icon;
     }
     if (!e)
         e = team_update(call->tx, team);
     if (!e)
         e = team_find(call->tx, team->id, team);
-    return e ? e : call_reply(call, team);
+    return e ? e : call_reply_object(call, team);
 }
 
 /* POST /teams/{team.id}/delete: fails while the team owns applications. */
@@ -174,7 +174,7 @@ static enum err delete_team(struct call *call)
 
 /* --- route table ---------------------------------------------------------------------- */
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "team.id",
         .field = "team_id",

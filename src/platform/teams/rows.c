@@ -39,13 +39,10 @@ static const char FIND_TEAM[] = "select id, name, icon, owner_id from teams wher
 enum err team_find(struct tx *tx, snowflake id, struct team *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_TEAM, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_TEAM, BIND(v_id(id)), ERR_UNKNOWN_TEAM, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_TEAM;
     *ret = (struct team){
         .id = row_id(&row, 0),
         .name = row_text(&row, 1),
@@ -68,7 +65,7 @@ enum err teams_read_of_user(struct tx *tx, snowflake user_id, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        ids_add(tx_arena(tx), &ids, row_id(&rows, 0));
+        id_list_add(tx_arena(tx), &ids, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t i = 0; i < ids.count && !e; i++)
         e = team_find(tx, ((snowflake *)ids.items)[i],
@@ -119,9 +116,7 @@ static const char FIRST_APPLICATION[] = "select 1 from applications where team_i
 
 enum err team_has_applications(struct tx *tx, snowflake id, bool *ret)
 {
-    struct rows row;
-
-    return tx_one(tx, FIRST_APPLICATION, BIND(v_id(id)), &row, ret);
+    return tx_exists(tx, FIRST_APPLICATION, BIND(v_id(id)), ret);
 }
 
 static const char COUNT_TEAMS[] =
@@ -129,13 +124,7 @@ static const char COUNT_TEAMS[] =
 
 enum err count_teams_of_user(struct tx *tx, snowflake user_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_TEAMS, BIND(v_id(user_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_TEAMS, BIND(v_id(user_id)), ret);
 }
 
 enum err team_member_insert(struct tx *tx, const struct team_member *m, struct str digest)

@@ -2,27 +2,29 @@
 #include "platform/teams/internal.h"
 
 static const struct field team_body_fields[] = {
-    { FIELD(struct team_draft, name), .type = &type_team_name },
-    { FIELD(struct team_draft, icon), .type = &type_image_upload, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct team_request_body, name), .type = &type_team_name },
+    { FIELD(struct team_request_body, icon), .type = &type_image_upload,
+      .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema team_body_schema = {
     .name = "NewTeam",
-    .size = sizeof(struct team_draft),
+    .size = sizeof(struct team_request_body),
     .fields = team_body_fields,
     .doc = "A new team.",
 };
 
 static const struct field team_patch_fields[] = {
-    { FIELD(struct team_draft, name), .type = &type_team_name, .flags = OPTIONAL },
-    { FIELD(struct team_draft, icon), .type = &type_image_upload, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct team_draft, owner_user_id), .type = &type_id, .flags = OPTIONAL,
+    { FIELD(struct team_request_body, name), .type = &type_team_name, .flags = OPTIONAL },
+    { FIELD(struct team_request_body, icon), .type = &type_image_upload,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct team_request_body, owner_user_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "The new owner, a member; only the owner can transfer a team" },
     { 0 },
 };
 static const struct schema team_patch_schema = {
     .name = "TeamPatch",
-    .size = sizeof(struct team_draft),
+    .size = sizeof(struct team_request_body),
     .fields = team_patch_fields,
     .doc = "Fields of a team to change.",
 };

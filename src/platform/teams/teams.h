@@ -1,5 +1,6 @@
 /* teams.h - developer teams, which own applications. Owns the tables teams and team_members. May
- * use threads/ and below. Invariant: a team has one owner, who is a member. Start with routes.c. */
+ * include threads/ and lower layers. Invariant: a team has one owner, who is a member. Start with
+ * routes.c. */
 #ifndef PLATFORM_TEAMS_TEAMS_H
 #define PLATFORM_TEAMS_TEAMS_H
 
@@ -18,7 +19,7 @@ enum team_access_level {
 
 enum team_access_level team_access_level_of(const struct team *team, snowflake user_id);
 
-/* Finds a member or invited user of the team; NULL: neither. */
+/* Finds a member or invited user of the team; NULL if the user is neither. */
 const struct team_member *team_find_member(const struct team *team, snowflake user_id);
 
 /* Reads the team with its members. ERR_UNKNOWN_TEAM. */

@@ -5,7 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/templates/templates.h"
 
-/* --- source.c: serialized guilds ------------------------------------------------------ */
+/* --- serialized_guild.c: serialized guilds -------------------------------------------- */
 
 /* A template identifies roles and channels by small numbers; @everyone has the number 0. */
 struct template_overwrite {
@@ -54,18 +54,18 @@ extern const struct type type_template_source;
 enum err template_source_read(struct tx *tx, snowflake guild_id, struct template_source *ret);
 
 enum { TEMPLATE_DIGEST = 16 };
-/* JSON of a serialized guild, and its digest. */
-struct serialized_source {
+/* A guild as the JSON that templates store, and the digest of the JSON. */
+struct encoded_source_guild {
     struct str json;
     unsigned char digest[TEMPLATE_DIGEST];
 };
 void template_source_encode(struct arena *arena, const struct template_source *s,
-                            struct serialized_source *ret);
-/* Parses the JSON of template_source_encode. ERR_INTERNAL: the JSON is invalid. */
+                            struct encoded_source_guild *ret);
+/* Parses the JSON of template_source_encode. ERR_INTERNAL if the JSON is invalid. */
 enum err template_source_parse(struct arena *arena, struct str json, struct template_source **ret);
-/* Compresses the JSON; .p is NULL on failure. */
+/* Compresses the JSON of a template. p is NULL if the compression fails. */
 struct str template_source_compress(struct arena *arena, struct str json);
-/* Decompresses a source. ERR_INTERNAL: the bytes do not decompress to a text of that size. */
+/* Decompresses the JSON of a template. ERR_INTERNAL if the result does not have `size` bytes. */
 enum err template_source_decompress(struct arena *arena, struct str packed, int64_t size,
                                     struct str *ret);
 
@@ -76,28 +76,28 @@ struct guild_template {
     struct opt_str description;
     int64_t usage_count, created_at, updated_at;
     snowflake creator_id, source_guild_id;
-    const struct user *creator; /* NULL: the account is deleted */
-    struct opt_bool is_dirty;   /* null, or true */
+    const struct user *creator; /* NULL if the account was deleted */
+    struct opt_bool is_dirty;   /* null or true: the guild differs from the template */
     struct str serialized_source_guild;
-    const struct template_source *shape; /* only for the schema in the documentation; always NULL */
+    const struct template_source *shape; /* only for the schema in OpenAPI; always NULL */
 
     /* Internal fields, not part of the JSON. */
     struct str packed, digest;
     int64_t size;
 };
-extern const struct type type_guild_template, type_guild_templates;   /* for the documentation */
+extern const struct type type_guild_template, type_guild_templates;   /* for the OpenAPI document */
 extern const struct type type_stored_template, type_stored_templates; /* for replies */
 
-/* Reads a template without the fields that template_read_details adds. ERR_UNKNOWN_TEMPLATE. */
+/* Reads a template, except what template_read_details reads. ERR_UNKNOWN_TEMPLATE. */
 enum err template_find(struct tx *tx, struct str code, struct guild_template *ret);
 enum err template_find_of_guild(struct tx *tx, snowflake guild_id, struct guild_template *ret,
                                 bool *ret_found);
-/* Reads the creator and decompresses the source. */
+/* Reads the template's creator and decompresses its serialized guild. */
 enum err template_read_details(struct tx *tx, struct guild_template *t);
-/* Inserts a template with a new code. ERR_HAS_TEMPLATE. */
+/* Inserts a template with a new code. ERR_HAS_TEMPLATE if the guild has a template. */
 enum err template_insert(struct tx *tx, struct guild_template *t);
-/* Reads the fields again that may have changed, except the source. ERR_UNKNOWN_TEMPLATE. */
-enum err template_read_again(struct tx *tx, struct guild_template *t);
+/* Reads all fields but the serialized guild again. ERR_UNKNOWN_TEMPLATE. */
+enum err template_read_changed_fields(struct tx *tx, struct guild_template *t);
 enum err template_save(struct tx *tx, const struct guild_template *t);
 enum err template_save_source(struct tx *tx, const struct guild_template *t);
 enum err template_delete(struct tx *tx, struct str code);
@@ -105,7 +105,7 @@ enum err template_increment_usage(struct tx *tx, struct str code);
 
 /* --- use_template.c ------------------------------------------------------------------- */
 
-struct template_guild_draft {
+struct template_use_body {
     struct str name;
     struct opt_image icon;
 };

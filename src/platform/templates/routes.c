@@ -47,11 +47,11 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 /* --- shared by the handlers ----------------------------------------------------------- */
 
-/* A template, and the current state of the guild that it was made from. */
+/* A template, and the current state of its source guild. */
 struct template_state {
     struct guild_template template;
     struct template_source source;
-    struct serialized_source text;
+    struct encoded_source_guild text;
 };
 
 static enum err read_template_state(struct call *call, struct template_state *w)
@@ -115,7 +115,7 @@ static enum err list_guild_templates(struct call *call)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* Encodes and compresses on the thread pool, between the read and the write transaction. */
+/* Encodes and compresses the guild on the thread pool, between the two transactions. */
 static enum err compress_source(struct call *call)
 {
     struct template_state *w = call_passed_data(call, "template_state");
@@ -195,7 +195,7 @@ static enum err sync_guild_template(struct call *call)
 {
     struct template_state *w = call_passed_data(call, "template_state");
     struct guild_template *t = &w->template;
-    enum err e = template_read_again(call->tx, t);
+    enum err e = template_read_changed_fields(call->tx, t);
 
     t->updated_at = clock_us();
     t->is_dirty.given = GIVEN_NULL;
@@ -229,7 +229,7 @@ static enum err prepare_change_template(struct call *call)
 static enum err modify_guild_template(struct call *call)
 {
     struct template_state *w = call_passed_data(call, "template_state");
-    enum err e = template_read_again(call->tx, &w->template);
+    enum err e = template_read_changed_fields(call->tx, &w->template);
 
     if (e)
         return e;
@@ -242,7 +242,7 @@ static enum err modify_guild_template(struct call *call)
 static enum err delete_guild_template(struct call *call)
 {
     struct template_state *w = call_passed_data(call, "template_state");
-    enum err e = template_read_again(call->tx, &w->template);
+    enum err e = template_read_changed_fields(call->tx, &w->template);
 
     if (!e)
         e = template_delete(call->tx, w->template.code);
@@ -251,12 +251,12 @@ static enum err delete_guild_template(struct call *call)
 
 /* --- route table ---------------------------------------------------------------------- */
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "template.code", .field = "code", .is_text = true, .doc = "A template's code." },
     { 0 },
 };
 
-/* Low limits, because a template can have megabytes and is compared with its guild. */
+/* The limits are low, because a template can have megabytes and is compared with its guild. */
 static const struct rate_limit limit_templates = { .name = "templates",
                                                    .count = 10,
                                                    .window_s = 10 };

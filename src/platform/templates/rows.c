@@ -34,7 +34,7 @@ static const struct schema guild_template_schema = {
 const struct type type_guild_template = { .kind = KIND_OBJECT, .schema = &guild_template_schema };
 const struct type type_guild_templates = { .kind = KIND_ARRAY, .of = &type_guild_template };
 
-/* Fields of a reply, with the source as stored text. */
+/* Fields of a reply, with the serialized guild as stored JSON. */
 static const struct field stored_fields[] = {
     TEMPLATE_FIELDS,
     { FIELD(struct guild_template, serialized_source_guild), .type = &type_raw },
@@ -140,14 +140,14 @@ static const char READ_CHANGEABLE_FIELDS[] =
     "select name, description, usage_count, updated_at from guild_templates where code = $1 and "
     "exists (select 1 from guilds g where g.id = guild_id and g.removed = 0)";
 
-enum err template_read_again(struct tx *tx, struct guild_template *t)
+enum err template_read_changed_fields(struct tx *tx, struct guild_template *t)
 {
     struct rows r;
-    bool found;
-    enum err e = tx_one(tx, READ_CHANGEABLE_FIELDS, BIND(v_text(t->code)), &r, &found);
+    enum err e =
+        tx_one_or(tx, READ_CHANGEABLE_FIELDS, BIND(v_text(t->code)), ERR_UNKNOWN_TEMPLATE, &r);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_TEMPLATE;
+    if (e)
+        return e;
     t->name = row_text(&r, 0);
     t->description = row_optional_text(&r, 1);
     t->usage_count = row_int(&r, 2);
@@ -188,22 +188,22 @@ enum err template_increment_usage(struct tx *tx, struct str code)
 
 /* --- entries -------------------------------------------------------------------------- */
 
-enum err template_entry_read(struct tx *tx, snowflake guild_id, struct template_entry *ret,
-                             bool *ret_found)
+enum err template_summary_read(struct tx *tx, snowflake guild_id, struct template_summary *ret,
+                               bool *ret_found)
 {
     struct guild_template t;
     enum err e = template_find_of_guild(tx, guild_id, &t, ret_found);
 
     if (e || !*ret_found)
         return e;
-    *ret = (struct template_entry){ .guild_id = guild_id,
-                                    .creator_id = t.creator_id,
-                                    .code = t.code,
-                                    .name = t.name,
-                                    .description = t.description,
-                                    .usage_count = t.usage_count,
-                                    .created_at = t.created_at,
-                                    .updated_at = t.updated_at };
+    *ret = (struct template_summary){ .guild_id = guild_id,
+                                      .creator_id = t.creator_id,
+                                      .code = t.code,
+                                      .name = t.name,
+                                      .description = t.description,
+                                      .usage_count = t.usage_count,
+                                      .created_at = t.created_at,
+                                      .updated_at = t.updated_at };
     return OK;
 }
 
@@ -214,22 +214,21 @@ static const char PUT_TEMPLATE[] =
     "creator_id = $5, usage_count = $6, created_at = $7, updated_at = $8, source = $9, "
     "source_size = $10, digest = $11";
 
-static enum err read_code_is_unused(struct tx *tx, const struct template_entry *t, bool *ret)
+static enum err read_code_is_unused(struct tx *tx, const struct template_summary *t, bool *ret)
 {
-    struct rows r;
     bool found;
-    enum err e = tx_one(tx, "select 1 from guild_templates where code = $1 and guild_id <> $2",
-                        BIND(v_text(t->code), v_id(t->guild_id)), &r, &found);
+    enum err e = tx_exists(tx, "select 1 from guild_templates where code = $1 and guild_id <> $2",
+                           BIND(v_text(t->code), v_id(t->guild_id)), &found);
 
     *ret = !found;
     return e;
 }
 
-enum err template_entry_save(struct tx *tx, struct template_entry *t)
+enum err template_save_from_guild(struct tx *tx, struct template_summary *t)
 {
     struct arena *arena = tx_arena(tx);
     struct template_source source;
-    struct serialized_source text;
+    struct encoded_source_guild text;
     bool is_free;
 
     if (!t->code.n)

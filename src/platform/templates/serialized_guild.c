@@ -1,11 +1,11 @@
-/* serialized_guild.c - serialized source of a template: settings, roles and channels of a guild. */
+/* serialized_guild.c - the guild in a template as JSON: settings, roles and channels. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "platform/templates/internal.h"
 
-enum { SOURCE_MAX = 48 * 1024 * 1024 }; /* 500 channels with the longest topics need 12 MiB */
+enum { SOURCE_MAX = 48 * 1024 * 1024 }; /* bytes; 500 channels with long topics need 12 MiB */
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -148,7 +148,7 @@ static const struct schema source_schema = {
 };
 const struct type type_template_source = { .kind = KIND_OBJECT, .schema = &source_schema };
 
-/* All fields of a source except the channels. */
+/* All fields of the serialized guild except the channels. */
 static const struct field frame_fields[] = { SOURCE_FIELDS, { 0 } };
 static const struct schema frame_schema = {
     .name = "TemplateFrame",
@@ -197,7 +197,7 @@ struct source_reader {
     struct template_numbers roles, channels;
 };
 
-/* @everyone has the guild's id and always gets the number 0. */
+/* @everyone, whose role id is the guild's id, always gets the number 0. */
 static void read_source_roles(struct source_reader *r, const struct list *roles, snowflake guild_id,
                               struct list *ret)
 {
@@ -329,23 +329,23 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
 
 /* --- JSON and compression ------------------------------------------------------------- */
 
-/* The JSON has one line per channel. Channels are parsed line by line, because all together may
- * exceed the JSON reader's limit on values. */
+/* The JSON has one line per channel. Channels are parsed line by line, because all channels may
+ * have more values than the JSON reader allows. */
 static const char LINES_BEGIN[] = ",\"channels\":[\n", LINES_END[] = "\n]}";
 
 void template_source_encode(struct arena *arena, const struct template_source *s,
-                            struct serialized_source *ret)
+                            struct encoded_source_guild *ret)
 {
     const struct template_channel *c = s->channels.items;
     struct buf out;
 
     buf_init(&out, SOURCE_MAX);
-    struct json_writer frame = json_writer_to(&out);
+    struct json_writer frame = json_writer_to_buf(&out);
     schema_encode(&frame, &type_template_frame, s);
     out.n -= out.n > 0; /* removes the closing brace */
     buf_add(&out, LINES_BEGIN, sizeof LINES_BEGIN - 1);
     for (size_t i = 0; i < s->channels.count; i++) {
-        struct json_writer line = json_writer_to(&out);
+        struct json_writer line = json_writer_to_buf(&out);
 
         schema_encode(&line, &type_template_channel, &c[i]);
         if (i + 1 < s->channels.count)

@@ -1,26 +1,26 @@
 /* templates.h - guild templates: compressed snapshots of a guild's settings, roles and channels
- * (source.c), from which new guilds are created in steps (use_template.c). A guild may have 50,000
- * overwrites, so this runs outside of the write transaction. Owns the table guild_templates. May
- * use threads/ and below. Start with routes.c. */
+ * (serialized_guild.c), from which new guilds are created in steps (use_template.c). A guild may
+ * have 50,000 overwrites, so snapshots are encoded outside of the write transaction. Owns the table
+ * guild_templates. May include threads/ and lower layers. Start with routes.c. */
 #ifndef PLATFORM_TEMPLATES_TEMPLATES_H
 #define PLATFORM_TEMPLATES_TEMPLATES_H
 
 #include "platform/guilds/guilds.h"
 
-/* A guild's template without its source; a guild has at most one. */
-struct template_entry {
+/* A guild's template without the serialized guild; a guild has at most one template. */
+struct template_summary {
     snowflake guild_id, creator_id;
     struct str code, name;
     struct opt_str description;
     int64_t usage_count, created_at, updated_at;
 };
-enum err template_entry_read(struct tx *tx, snowflake guild_id, struct template_entry *ret,
-                             bool *ret_found);
-/* Stores the current state of the guild as its template; generates a code if the entry has none.
- * ERR_HAS_TEMPLATE: another guild's template has this code. */
-enum err template_entry_save(struct tx *tx, struct template_entry *t);
+enum err template_summary_read(struct tx *tx, snowflake guild_id, struct template_summary *ret,
+                               bool *ret_found);
+/* Stores the current state of the guild as its template; generates a code if t has none.
+ * ERR_HAS_TEMPLATE if another guild's template has this code. */
+enum err template_save_from_guild(struct tx *tx, struct template_summary *t);
 
 extern const struct domain templates_domain;
-extern const struct world_parts templates_world;
+extern const struct world_file_fields templates_world;
 
 #endif

@@ -1,6 +1,6 @@
 /* use_template.c - POST /guilds/templates/{template.code}: creates a guild in steps, because it may
- * have 50,000 overwrites: decode on the thread pool, insert while the call waits, encode
- * GUILD_CREATE on the pool. The last transaction only makes the guild visible. */
+ * have 50,000 overwrites. The thread pool decodes the template, steps insert rows while the call
+ * waits, the thread pool encodes GUILD_CREATE, and the last transaction makes the guild visible. */
 #include "api/jobs/internal_call.h"
 #include "api/hooks.h"
 #include "base/clock.h"
@@ -8,26 +8,26 @@
 #include "platform/templates/internal.h"
 
 enum {
-    STEP_ROWS = 500,           /* rows of channels and overwrites per step */
+    STEP_ROWS = 500,           /* maximum number of channel and overwrite rows per step */
     STEP_NS = 4 * 1000 * 1000, /* CPU time limit of a step */
 };
 
 static const struct field draft_fields[] = {
-    { FIELD(struct template_guild_draft, name), .type = &type_guild_name },
-    { FIELD(struct template_guild_draft, icon), .type = &type_image_upload,
+    { FIELD(struct template_use_body, name), .type = &type_guild_name },
+    { FIELD(struct template_use_body, icon), .type = &type_image_upload,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema draft_schema = {
     .name = "TemplateGuildDraft",
-    .size = sizeof(struct template_guild_draft),
+    .size = sizeof(struct template_use_body),
     .fields = draft_fields,
     .doc = "A guild to create from a template.",
 };
 const struct type template_guild_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
-/* State of the creation, shared by the call's stages and steps. The state is in the call's arena,
- * which nothing else uses while the call waits. */
+/* State of the creation, shared by the call's stages and steps. It is in the call's arena, which
+ * nothing else uses while the call waits. */
 struct template_guild_plan {
     struct call *call;
     struct guild_template template;
@@ -39,7 +39,7 @@ struct template_guild_plan {
     size_t written,
         step_position; /* channels that are committed; that the current step has written */
     struct gateway_guild shown;
-    struct str shown_json; /* JSON of .shown, for GUILD_CREATE */
+    struct str shown_json; /* JSON of the guild for GUILD_CREATE */
 };
 
 /* --- numbers of the template to ids --------------------------------------------------- */
@@ -131,11 +131,11 @@ static void plan_channel(struct template_guild_plan *p, const struct template_ch
     c->type = t->type;
     c->name = t->name;
     c->topic = t->topic;
-    c->position = opt_int_of(t->position);
-    c->bitrate = opt_int_of(t->bitrate);
-    c->user_limit = opt_int_of(t->user_limit);
-    c->nsfw = opt_bool_of(t->nsfw);
-    c->rate_limit_per_user = opt_int_of(t->rate_limit_per_user);
+    c->position = opt_int_given(t->position);
+    c->bitrate = opt_int_given(t->bitrate);
+    c->user_limit = opt_int_given(t->user_limit);
+    c->nsfw = opt_bool_given(t->nsfw);
+    c->rate_limit_per_user = opt_int_given(t->rate_limit_per_user);
     c->parent_id = channel_id_of_number(p, t->parent_id);
     c->default_auto_archive_duration = t->default_auto_archive_duration;
     c->default_thread_rate_limit_per_user = t->default_thread_rate_limit_per_user;
@@ -164,7 +164,7 @@ static void plan_channels(struct template_guild_plan *p)
 
 static void plan_guild(struct template_guild_plan *p)
 {
-    const struct template_guild_draft *in = p->call->body;
+    const struct template_use_body *in = p->call->body;
     const struct template_source *s = p->source;
 
     p->guild = (struct guild){
@@ -216,7 +216,7 @@ static enum err insert_channels_step(struct call *step)
     int64_t until = clock_thread_cpu_ns() + STEP_NS;
     size_t rows = 0;
     struct guild held;
-    enum err e = guild_find_unrevealed(step->tx, p->guild.id, &held);
+    enum err e = guild_find_in_creation(step->tx, p->guild.id, &held);
 
     p->step_position = p->written;
     while (!e && p->step_position < p->channel_count && rows < STEP_ROWS &&
@@ -229,7 +229,7 @@ static enum err insert_channels_step(struct call *step)
     return e;
 }
 
-/* Reads the data of the owner's GUILD_CREATE from the store. */
+/* Reads the data for GUILD_CREATE, as the owner sees the guild. */
 static enum err read_created_guild(struct call *step)
 {
     struct template_guild_plan *p = call_passed_data(step, "template_guild_plan");
@@ -244,7 +244,7 @@ static enum err read_created_guild(struct call *step)
                               .user = user,
                               .joined_at = p->shown.joined_at };
     p->shown.members = (struct list){ owner, 1 };
-    enum err e = guild_find_unrevealed(step->tx, p->guild.id, &p->shown.guild);
+    enum err e = guild_find_in_creation(step->tx, p->guild.id, &p->shown.guild);
     if (!e)
         e = guild_channels(step->tx, p->guild.id, &p->shown.channels, &threads);
     if (!e)
@@ -259,7 +259,7 @@ static void on_created_guild_read(struct call *step, enum err e, void *arg)
     struct template_guild_plan *p = arg;
 
     (void)step;
-    call_resume(p->call, e);
+    call_resume_after_await(p->call, e);
 }
 
 static void start_next_step(struct template_guild_plan *p);
@@ -270,7 +270,7 @@ static void on_step_done(struct call *step, enum err e, void *arg)
 
     (void)step;
     if (e) {
-        call_resume(p->call, e);
+        call_resume_after_await(p->call, e);
         return;
     }
     p->written = p->step_position;
@@ -322,10 +322,10 @@ static enum err read_template_to_use(struct call *call)
 
 static enum err encode_guild_create(struct call *call)
 {
-    const struct template_guild_draft *in = call->body;
+    const struct template_use_body *in = call->body;
     struct template_guild_plan *p = call_passed_data(call, "template_guild_plan");
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     enum err e = picture_store(call, "icons", p->guild.id, &in->icon, &p->shown.guild.icon);
 
     if (e)
@@ -355,17 +355,17 @@ enum err use_template(struct call *call)
 {
     const struct template_guild_plan *p = call_passed_data(call, "template_guild_plan");
     struct guild made;
-    enum err e = guild_reveal(call, &p->shown.guild);
+    enum err e = guild_make_visible(call, &p->shown.guild);
 
     if (!e)
         e = template_increment_usage(call->tx, p->template.code);
     if (!e)
         e = guild_find(call->tx, p->guild.id, &made);
     if (!e)
-        e = guild_read_lists(call, &made);
+        e = guild_read_all_lists(call, &made);
     if (e)
         return e;
     call_emit_encoded_event(call, EVENT_GUILD_CREATE, audience_of_user(call->caller->id),
                             &gateway_guild_schema, &p->shown, p->shown_json);
-    return call_reply(call, &made);
+    return call_reply_object(call, &made);
 }

@@ -1,5 +1,5 @@
 /* world.c - import and export of guild templates in world files. A world file does not contain the
- * snapshot: an import makes a new one from the imported guild. */
+ * serialized guild: an import serializes the imported guild. */
 #include "base/clock.h"
 #include "platform/templates/templates.h"
 #include "platform/worlds/import_export.h"
@@ -43,23 +43,23 @@ WORLD_SINGLE(template, template_fields, NULL);
 
 static const char OWNER_OF[] = "select owner_id from guilds where id = $1";
 
-static enum err resolve_template_creator(struct world_importer *im, const struct world_template *in,
-                                         snowflake guild, const struct json_path *at,
-                                         snowflake *ret)
+static enum err resolve_template_creator(struct world_file_importer *im,
+                                         const struct world_template *in, snowflake guild,
+                                         const struct json_path *at, snowflake *ret)
 {
     struct json_path by_at = json_path_key(at, STR("by"));
     struct rows row;
     bool found;
 
     if (in->by.given == GIVEN)
-        return world_resolve_reference(im, &user_naming, 0, in->by.value, &by_at, ret);
+        return world_file_resolve_reference(im, &user_naming, 0, in->by.value, &by_at, ret);
     enum err e = tx_one(im->tx, OWNER_OF, BIND(v_id(guild)), &row, &found);
     *ret = !e && found ? row_id(&row, 0) : 0;
     return e;
 }
 
-/* Applies the fields of the file; absent fields do not change. */
-static void apply_template_entry(struct template_entry *t, const struct world_template *in)
+/* Applies the fields of a world file; absent fields do not change the template. */
+static void apply_template_entry(struct template_summary *t, const struct world_template *in)
 {
     t->name = in->name;
     WORLD_SET_IF_GIVEN(t->code, in->code);
@@ -69,22 +69,22 @@ static void apply_template_entry(struct template_entry *t, const struct world_te
     WORLD_SET_IF_GIVEN(t->updated_at, in->updated_at);
 }
 
-static enum err import_template(struct world_importer *im, const void *entry,
+static enum err import_template(struct world_file_importer *im, const void *entry,
                                 const struct json_path *at, snowflake guild)
 {
     const struct world_template *in = entry;
     struct json_path code_at = json_path_key(at, STR("code"));
-    struct template_entry t = { .guild_id = guild,
-                                .created_at = clock_us(),
-                                .updated_at = clock_us() };
+    struct template_summary t = { .guild_id = guild,
+                                  .created_at = clock_us(),
+                                  .updated_at = clock_us() };
     bool known;
-    enum err e = template_entry_read(im->tx, guild, &t, &known);
+    enum err e = template_summary_read(im->tx, guild, &t, &known);
     if (!e && (!known || in->by.given == GIVEN))
         e = resolve_template_creator(im, in, guild, at, &t.creator_id);
     if (e || !t.creator_id)
         return e;
     apply_template_entry(&t, in);
-    e = template_entry_save(im->tx, &t);
+    e = template_save_from_guild(im->tx, &t);
     if (e != ERR_HAS_TEMPLATE)
         return e;
     form_add_error(im->form, &code_at, "WORLD_TAKEN", "another guild's template has this code");
@@ -93,29 +93,29 @@ static enum err import_template(struct world_importer *im, const void *entry,
 
 /* --- export --------------------------------------------------------------------------- */
 
-static enum err export_template(struct world_exporter *ex, struct opt_object *ret)
+static enum err export_template(struct world_file_exporter *ex, struct opt_object *ret)
 {
     struct world_template *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
-    struct template_entry t;
+    struct template_summary t;
     bool found;
-    enum err e = template_entry_read(ex->tx, ex->guild, &t, &found);
+    enum err e = template_summary_read(ex->tx, ex->guild, &t, &found);
 
     if (e || !found)
         return e;
     *out = (struct world_template){
         .code = opt_str_or_null(t.code),
         .name = t.name,
-        .description = world_export_opt_text(t.description),
-        .by = opt_str_or_null(world_format_id(ex->tx, t.creator_id)),
+        .description = export_optional_text(t.description),
+        .by = opt_str_or_null(format_id_string(ex->tx, t.creator_id)),
         .usage_count = { t.usage_count ? GIVEN : ABSENT, t.usage_count },
-        .created_at = opt_int_of(t.created_at),
-        .updated_at = opt_int_of(t.updated_at),
+        .created_at = opt_int_given(t.created_at),
+        .updated_at = opt_int_given(t.updated_at),
     };
     *ret = (struct opt_object){ GIVEN, out };
     return OK;
 }
 
-const struct world_parts templates_world = { (const struct world_part[]){
+const struct world_file_fields templates_world = { (const struct world_file_field[]){
     { "guild", "template", &world_template_type, .order = 220, .import = import_template,
       .export_object = export_template },
     { 0 },

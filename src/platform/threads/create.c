@@ -50,10 +50,10 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
                                  audit_thread_changes(call, NULL, ret));
     if (e)
         return e;
-    /* The creator receives THREAD_CREATE, too, and becomes a member after this event. */
-    struct audience to = to_channel_viewers(ret);
+    /* The creator also receives THREAD_CREATE and becomes a member after this event. */
+    struct audience to = audience_of_channel(ret);
     to.starter_id = plan->owner_id;
-    ret->newly_created = opt_bool_of(true);
+    ret->newly_created = opt_bool_given(true);
     call_emit(call, EVENT_THREAD_CREATE, to, &channel_schema, ret);
     ret->newly_created.given = ABSENT;
     return OK;
@@ -69,7 +69,7 @@ static enum err check_parent_type(const struct channel *parent)
                                                                                 : ERR_CHANNEL_TYPE;
 }
 
-/* Announcement channels allow only announcement threads; other channels do not allow them. */
+/* Announcement channels allow only announcement threads; other channels allow none. */
 static enum err check_thread_type(struct call *call, const struct channel *parent, int64_t type)
 {
     bool event_list = type == CHANNEL_ANNOUNCEMENT_THREAD;
@@ -85,10 +85,10 @@ static enum err check_create_permission(const struct call *call, int64_t type)
     uint64_t needs = type == CHANNEL_PRIVATE_THREAD ? PERMISSION(CREATE_PRIVATE_THREADS)
                                                     : PERMISSION(CREATE_PUBLIC_THREADS);
 
-    return call->target.permissions & needs ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & needs ? OK : call_missing_permissions_error(call, needs);
 }
 
-/* Adds the caller, who has already received THREAD_CREATE, so no second one is emitted. */
+/* Adds the caller, who has already received THREAD_CREATE, so the event is not emitted again. */
 enum err add_thread_creator(struct call *call, struct channel *thread)
 {
     snowflake me = call->caller->id;
@@ -100,12 +100,12 @@ enum err add_thread_creator(struct call *call, struct channel *thread)
     return e ? e : thread_read_viewer_membership(call->tx, me, thread);
 }
 
-/* Creates the system message about a public thread in its parent channel, with the thread's id. */
+/* Creates the system message about a new public thread in its parent, with the thread's id. */
 static enum err create_thread_created_message(struct call *call, const struct channel *parent,
                                               const struct channel *thread)
 {
     struct message_reference ref = { .guild_id = thread->guild_id, .channel_id = thread->id };
-    struct message_draft draft = {
+    struct new_message draft = {
         .id = thread->id,
         .channel = parent,
         .type = MESSAGE_THREAD_CREATED,
@@ -123,7 +123,7 @@ static enum err create_thread_created_message(struct call *call, const struct ch
 
 static enum err create_channel_thread(struct call *call)
 {
-    const struct thread_draft *in = call->body;
+    const struct thread_create_body *in = call->body;
     const struct channel *parent = call->target.channel;
     struct new_thread plan = {
         .parent = parent,
@@ -151,21 +151,22 @@ static enum err create_channel_thread(struct call *call)
         e = add_thread_creator(call, &c);
     if (!e && plan.type != CHANNEL_PRIVATE_THREAD)
         e = create_thread_created_message(call, parent, &c);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
-/* Only forum posts have a message. The type of the channel is checked later, in a transaction. */
+/* Only forum posts have a message in the body. The channel's type is checked later, in a
+ * transaction. */
 enum err prepare_create_thread(struct call *call)
 {
-    const struct thread_draft *in = call->body;
+    const struct thread_create_body *in = call->body;
 
-    return in->message.value ? prepare_create_post(call, in) : OK;
+    return in->message.value ? prepare_create_forum_post(call, in) : OK;
 }
 
 /* POST /channels/{channel.id}/threads */
 enum err create_thread(struct call *call)
 {
-    return channel_has_posts(call->target.channel->type) ? create_post(call)
+    return channel_has_posts(call->target.channel->type) ? create_post_in_forum(call)
                                                          : create_channel_thread(call);
 }
 
@@ -183,7 +184,8 @@ static enum err check_message_can_have_thread(struct call *call, const struct me
 
     if (!message_can_have_thread(m))
         return ERR_SYSTEM_MESSAGE;
-    /* A channel with the id of the message is its thread, even if the message is deleted. */
+    /* A channel with the id of the message is the message's thread, even if the message was
+     * deleted. */
     enum err e = channel_find(call->tx, m->id, &there);
     return e == ERR_UNKNOWN_CHANNEL ? OK : e ? e : ERR_THREAD_EXISTS;
 }
@@ -193,7 +195,7 @@ static enum err create_starter_message(struct call *call, const struct channel *
     struct message_reference ref = { .message_id = opt_id_or_null(thread->id),
                                      .guild_id = thread->guild_id,
                                      .channel_id = thread->parent_id.value };
-    struct message_draft draft = {
+    struct new_message draft = {
         .channel = thread,
         .type = MESSAGE_THREAD_STARTER,
         .message_reference = &ref,
@@ -209,7 +211,7 @@ static enum err create_starter_message(struct call *call, const struct channel *
 /* POST /channels/{channel.id}/messages/{message.id}/threads */
 enum err create_message_thread(struct call *call)
 {
-    const struct thread_draft *in = call->body;
+    const struct thread_create_body *in = call->body;
     const struct channel *parent = call->target.channel;
     struct message *m = call->target.message;
     struct new_thread plan = {
@@ -228,7 +230,7 @@ enum err create_message_thread(struct call *call)
     if (!e)
         e = check_create_permission(call, plan.type);
     if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (!e)
         e = check_message_can_have_thread(call, m);
     if (!e)
@@ -241,5 +243,5 @@ enum err create_message_thread(struct call *call)
         e = add_thread_creator(call, &c);
     if (!e)
         e = create_starter_message(call, &c);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }

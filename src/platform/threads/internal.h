@@ -15,7 +15,7 @@ enum { MAX_APPLIED_TAGS = 5, MAX_ADDED_BY_ROLE = 250 };
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct thread_draft {
+struct thread_create_body {
     struct str name;
     struct opt_int type, auto_archive_duration, rate_limit_per_user;
     struct opt_bool invitable;
@@ -51,13 +51,13 @@ extern const struct schema archived_query_schema, joined_query_schema, thread_me
 
 /* --- membership.c: thread members ----------------------------------------------------- */
 
-/* Sets .member to the guild member. ERR_UNKNOWN_MEMBER: the user is not in the guild. */
+/* Sets .member to the guild member. ERR_UNKNOWN_MEMBER if the user is not in the guild. */
 enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
                                         struct thread_member *m);
 /* Returns ERR_CHANNEL_TYPE if the call's channel is not a thread. */
 enum err check_channel_is_thread(const struct call *call);
-/* Adds guild members to a thread and emits the events to them and to its viewers. Skips members.
- * delivered_to: they have just received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
+/* Adds guild members to a thread and emits the events to them and to its viewers. Skips thread
+ * members. delivered_to: the users have just received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
 enum err thread_add_members(struct call *call, const struct channel *thread, const struct list *ids,
                             int64_t flags, bool delivered_to);
 enum err thread_remove_member(struct call *call, const struct channel *thread, snowflake user_id,
@@ -65,9 +65,10 @@ enum err thread_remove_member(struct call *call, const struct channel *thread, s
 /* Reads whether a user can view the thread's parent channel. */
 enum err read_can_view_parent(struct call *call, const struct channel *thread, snowflake user_id,
                               bool *ret);
-/* Emits THREAD_MEMBER_UPDATE with the thread settings to each member of an unarchived thread. */
+/* Emits THREAD_MEMBER_UPDATE with the thread settings to each member of the unarchived thread. */
 enum err emit_thread_member_updates(struct call *call, const struct channel *thread);
-enum err join_thread_by_message(struct call *call, const struct message_insertion *coming);
+enum err thread_add_users_of_message(struct call *call,
+                                     const struct thread_message_insertion *coming);
 enum err leave_threads_of_guild(struct call *call, const struct member_leave *leave);
 extern const struct job_kind thread_leave_job;
 
@@ -76,9 +77,9 @@ extern const struct job_kind thread_leave_job;
 enum err prepare_create_thread(struct call *call);
 enum err create_thread(struct call *call);
 enum err create_message_thread(struct call *call);
-enum err prepare_create_post(struct call *call, const struct thread_draft *in);
-enum err create_post(struct call *call);
-/* Checks the caller's permissions for a change of a post's tags from `before` to `tags`. */
+enum err prepare_create_forum_post(struct call *call, const struct thread_create_body *in);
+enum err create_post_in_forum(struct call *call);
+/* Checks the caller's permissions (perms) for a change of a post's tags from `before` to `tags`. */
 enum err check_tag_change_permission(struct call *call, const struct channel *forum,
                                      const struct list *tags, const struct list *before,
                                      uint64_t perms);
@@ -105,7 +106,7 @@ enum err modify_thread_settings(struct call *call);
 enum err check_modify_thread_permission(struct call *call, const struct channel *c);
 enum err modify_thread(struct call *call, const struct channel *thread);
 enum err delete_thread(struct call *call, const struct channel *c);
-/* Returns the audit log changes of a new thread (before: NULL) or of a modification. */
+/* Returns the audit log changes of a new thread (before is NULL) or of a changed thread. */
 struct list audit_thread_changes(struct call *call, const struct channel *before,
                                  const struct channel *now);
 

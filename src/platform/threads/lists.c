@@ -1,9 +1,9 @@
-/* lists.c - lists threads of a guild or a channel that the caller may view. */
+/* lists.c - lists the threads of a guild or channel that the caller can view. */
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
 
-/* Replies with threads. `threads` has one entry more than `limit` if a further page exists. */
+/* Replies with threads. `threads` has more than `limit` entries if there is a further page. */
 static enum err reply_with_threads(struct call *call, struct list *threads, int64_t limit)
 {
     struct thread_list_reply out = { .threads = *threads };
@@ -18,7 +18,7 @@ static enum err reply_with_threads(struct call *call, struct list *threads, int6
                                                  sizeof(struct thread_member)) = *c[i].member;
         c[i].member = NULL;
     }
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 /* --- active threads ------------------------------------------------------------------- */
@@ -49,9 +49,9 @@ static void remove_invisible_threads(const struct member_access *s, const struct
 /* GET /guilds/{guild.id}/threads/active */
 enum err list_active_threads(struct call *call)
 {
-    struct thread_page page = { .list = THREADS_OPEN_IN_GUILD,
-                                .of = call->target.guild->id,
-                                .viewer = call->caller->id };
+    struct thread_list_query page = { .list = THREADS_OPEN_IN_GUILD,
+                                      .of = call->target.guild->id,
+                                      .viewer = call->caller->id };
     struct list channels, unused, threads;
     enum err e = threads_list(call->tx, &page, &threads);
 
@@ -77,7 +77,9 @@ enum err check_channel_can_have_threads(const struct channel *c)
 enum err list_channel_threads(struct call *call)
 {
     const struct channel *c = call->target.channel;
-    struct thread_page page = { .list = THREADS_OPEN, .of = c->id, .viewer = call->caller->id };
+    struct thread_list_query page = { .list = THREADS_OPEN,
+                                      .of = c->id,
+                                      .viewer = call->caller->id };
     struct list threads;
     enum err e = check_channel_can_have_threads(c);
 
@@ -91,14 +93,14 @@ enum err list_channel_threads(struct call *call)
 
 /* --- archived threads ----------------------------------------------------------------- */
 
-/* Reads and sends archived threads. page->limit is one more than the page size, for has_more. */
-static enum err reply_with_page(struct call *call, const struct thread_page *page)
+/* Reads archived threads and replies. page->limit is the page size plus one, for has_more. */
+static enum err reply_with_page(struct call *call, const struct thread_list_query *page)
 {
     struct list threads;
     enum err e = check_channel_can_have_threads(call->target.channel);
 
     if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (!e)
         e = threads_list(call->tx, page, &threads);
     return e ? e : reply_with_threads(call, &threads, page->limit - 1);
@@ -108,7 +110,7 @@ static enum err list_archived_threads(struct call *call, int64_t type)
 {
     const struct archived_threads_query *q = call->query;
     const struct channel *c = call->target.channel;
-    struct thread_page page = {
+    struct thread_list_query page = {
         .list = THREADS_ARCHIVED,
         .of = c->id,
         .viewer = call->caller->id,
@@ -143,7 +145,7 @@ enum err list_joined_archived_threads(struct call *call)
 {
     const struct joined_threads_query *q = call->query;
     const struct channel *c = call->target.channel;
-    struct thread_page page = {
+    struct thread_list_query page = {
         .list = THREADS_JOINED,
         .of = c->id,
         .viewer = call->caller->id,
@@ -171,7 +173,7 @@ enum err audit_add_threads(struct call *call, struct audit_log_objects *log)
         struct channel thread, parent;
 
         e = channel_find(call->tx, id[i], &thread);
-        if (!e) /* Archived threads have no deletion mark while their channel is being deleted. */
+        if (!e) /* archived threads are not marked while their channel is being deleted */
             e = channel_find(call->tx, thread.parent_id.value, &parent);
         if (!e)
             audit_log_append_object(call->arena, &log->threads, &type_channel, &thread);

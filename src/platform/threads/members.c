@@ -9,7 +9,7 @@ static const int64_t NOTIFICATIONS =
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Adds the guild member, if the user has not left the guild. */
+/* Sets .member of the thread member, if the user is still in the guild. */
 static enum err add_guild_member_if_any(struct call *call, struct thread_member *m)
 {
     enum err e = thread_member_add_guild_member(call, call->target.channel->guild_id.value, m);
@@ -30,7 +30,13 @@ static enum err check_list_members_intent(struct call *call)
     enum err e = bot_read_application_flags(call->tx, call->caller->id, &flags, &found);
     if (e || !found)
         return e;
-    return flags & MEMBERS_INTENT ? OK : ERR_MISSING_ACCESS;
+    if (flags & MEMBERS_INTENT)
+        return OK;
+    call_set_cause(
+        call,
+        "the application has not enabled the privileged intent GUILD_MEMBERS; enable it in the "
+        "settings of the application");
+    return ERR_MISSING_ACCESS;
 }
 
 /* GET /channels/{channel.id}/thread-members */
@@ -48,7 +54,7 @@ enum err list_thread_members(struct call *call)
     struct thread_member *m = e ? NULL : members.items;
     for (size_t i = 0; !e && q->with_member && i < members.count; i++)
         e = add_guild_member_if_any(call, &m[i]);
-    return e ? e : call_reply(call, &members);
+    return e ? e : call_reply_object(call, &members);
 }
 
 /* GET /channels/{channel.id}/thread-members/{thread.member.id} */
@@ -66,7 +72,7 @@ enum err get_thread_member(struct call *call)
         e = ERR_UNKNOWN_MEMBER;
     if (!e && q->with_member)
         e = add_guild_member_if_any(call, &m);
-    return e ? e : call_reply(call, &m);
+    return e ? e : call_reply_object(call, &m);
 }
 
 /* --- joining -------------------------------------------------------------------------- */
@@ -96,7 +102,7 @@ static enum err check_add_member_permission(const struct call *call)
                 c->owner_id.value == call->caller->id;
 
     if (!(call->target.permissions & PERMISSION(SEND_MESSAGES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
     return open || call->target.permissions & PERMISSION(MANAGE_THREADS)
                ? OK
                : call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
@@ -207,7 +213,7 @@ enum err modify_thread_settings(struct call *call)
     if (!e && !found)
         e = ERR_UNKNOWN_MEMBER;
     if (!e)
-        e = thread_member_read_mute(call->tx, &m);
+        e = thread_member_read_mute_settings(call->tx, &m);
     if (!e)
         e = apply_notification_flags(in, &m, &changed);
     if (e)
@@ -224,5 +230,5 @@ enum err modify_thread_settings(struct call *call)
     call_emit_to_user_in_guild(call, EVENT_THREAD_MEMBER_UPDATE, call->caller->id,
                                c->guild_id.value, &thread_member_schema, &m);
     m.guild_id.given = ABSENT;
-    return call_reply(call, &m);
+    return call_reply_object(call, &m);
 }

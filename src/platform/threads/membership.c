@@ -1,6 +1,5 @@
-/* membership.c - adds and removes thread members: by request, mention or message, on leaving a
- * guild.
- */
+/* membership.c - adds and removes thread members: by a route, a mention or a message, and when a
+ * member leaves the guild. */
 #include "platform/threads/internal.h"
 
 #include <inttypes.h>
@@ -32,14 +31,15 @@ enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
     return e;
 }
 
-/* Emits THREAD_MEMBERS_UPDATE to viewers, and to each affected user without needing the intent. */
+/* Emits THREAD_MEMBERS_UPDATE to viewers of the thread, and to each affected user even without the
+ * GUILD_MEMBERS intent. */
 static void emit_members_update(struct call *call, const struct channel *thread,
                                 const struct thread_members_update *all)
 {
     const struct thread_member *added = all->added_members.value.items;
     snowflake *removed = all->removed_member_ids.value.items;
 
-    call_emit(call, EVENT_THREAD_MEMBERS_UPDATE, to_channel_viewers(thread),
+    call_emit(call, EVENT_THREAD_MEMBERS_UPDATE, audience_of_channel(thread),
               &thread_members_update_schema, all);
     for (size_t i = 0; i < all->affected_user_ids.count; i++) {
         struct thread_members_update own = *all;
@@ -73,7 +73,7 @@ static void emit_thread_create(struct call *call, const struct channel *thread,
     own.member = NULL;
     own.presence.given = ABSENT;
     c.member = &own;
-    c.member_count = opt_int_of(count);
+    c.member_count = opt_int_given(count);
     call_emit_to_user_in_guild(call, EVENT_THREAD_CREATE, m->user_id.value, thread->guild_id.value,
                                &channel_schema, &c);
 }
@@ -84,12 +84,12 @@ static enum err insert_thread_member(struct call *call, const struct channel *th
                                      int64_t flags, struct thread_members_update *all)
 {
     bool added, found;
-    enum err e = thread_member_insert(call->tx, thread, id, flags, &added);
+    enum err e = thread_member_insert(call->tx, thread, id, flags, clock_us(), &added);
 
     if (e || !added)
         return e;
     struct thread_member *m = list_append(call->arena, &all->added_members.value, sizeof *m);
-    ids_add(call->arena, &all->affected_user_ids, id);
+    id_list_add(call->arena, &all->affected_user_ids, id);
     e = thread_member_find(call->tx, thread->id, id, m, &found);
     m->presence = (struct opt_str){ .given = GIVEN_NULL };
     return e ? e : thread_member_add_guild_member(call, thread->guild_id.value, m);
@@ -133,7 +133,7 @@ enum err thread_remove_member(struct call *call, const struct channel *thread, s
     e = count_members_up_to_limit(call, thread->id, &all.member_count);
     if (e)
         return e;
-    ids_add(call->arena, &all.affected_user_ids, user_id);
+    id_list_add(call->arena, &all.affected_user_ids, user_id);
     all.removed_member_ids.value = all.affected_user_ids;
     emit_members_update(call, thread, &all);
     return OK;
@@ -173,7 +173,7 @@ enum err read_can_view_parent(struct call *call, const struct channel *thread, s
 
 /* --- adding by message ---------------------------------------------------------------- */
 
-/* Collects a mentioned user, unless a thread member or unable to view the parent channel. */
+/* Collects a mentioned user, unless he is a thread member or cannot view the parent channel. */
 static enum err collect_mentioned_user(struct call *call, const struct channel *thread,
                                        snowflake id, struct list *ids)
 {
@@ -185,7 +185,7 @@ static enum err collect_mentioned_user(struct call *call, const struct channel *
         return e;
     e = read_can_view_parent(call, thread, id, &views);
     if (!e && views)
-        ids_add(call->arena, ids, id);
+        id_list_add(call->arena, ids, id);
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
@@ -193,8 +193,9 @@ static const char NEW_OF_ROLE[] =
     "select r.user_id from member_roles r where r.role_id = $1 and not exists (select 1 from "
     "thread_members m where m.thread_id = $2 and m.user_id = r.user_id) limit $3";
 
-/* Collects members of a mentioned role; reads at most as many as may be added. */
-static enum err collect_role_members(struct call *call, const struct message_insertion *coming,
+/* Collects members of a mentioned role. Reads at most as many as may be added. */
+static enum err collect_role_members(struct call *call,
+                                     const struct thread_message_insertion *coming,
                                      snowflake role_id, size_t *room, struct list *ids)
 {
     struct list found;
@@ -214,10 +215,10 @@ static enum err collect_role_members(struct call *call, const struct message_ins
     return e;
 }
 
-static enum err collect_mentioned(struct call *call, const struct message_insertion *coming,
+static enum err collect_mentioned(struct call *call, const struct thread_message_insertion *coming,
                                   struct list *ids)
 {
-    const struct mention *mention = coming->message->mentions.items;
+    const struct mentioned_user *mention = coming->message->mentions.items;
     const snowflake *roles = coming->message->mention_roles.items;
     size_t room = MAX_ADDED_BY_ROLE;
     enum err e = OK;
@@ -229,7 +230,7 @@ static enum err collect_mentioned(struct call *call, const struct message_insert
     return e;
 }
 
-/* Returns false for system messages and webhooks, but true for interaction responses. */
+/* Returns false for system messages and webhook messages, but true for interaction responses. */
 static bool is_message_of_user_or_bot(const struct message *m)
 {
     bool webhook = m->webhook_id.given == GIVEN && m->interaction_metadata.given != GIVEN;
@@ -257,7 +258,7 @@ static enum err limit_to_free_slots(struct call *call, const struct channel *thr
     return e;
 }
 
-static enum err add_message_author(struct call *call, const struct message_insertion *coming)
+static enum err add_message_author(struct call *call, const struct thread_message_insertion *coming)
 {
     snowflake id = coming->message->author_id;
     struct list author = { &id, 1 };
@@ -277,17 +278,18 @@ static enum err add_message_author(struct call *call, const struct message_inser
         e = limit_to_free_slots(call, coming->thread, &author);
     if (!e && author.count)
         e = thread_add_members(call, coming->thread, &author, THREAD_HAS_INTERACTED, false);
-    /* A message is accepted even if its author is not a guild member or the thread is full. */
+    /* A message is sent even if its author is not a guild member or the thread is full. */
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
-enum err join_thread_by_message(struct call *call, const struct message_insertion *coming)
+enum err thread_add_users_of_message(struct call *call,
+                                     const struct thread_message_insertion *coming)
 {
     struct list ids = { 0 };
 
     if (!is_message_of_user_or_bot(coming->message))
         return OK;
-    /* create_post adds the author of a post's first message. */
+    /* create_post_in_forum adds the author of a post's first message. */
     bool first = coming->message->id == coming->thread->id;
     enum err e = first ? OK : add_message_author(call, coming);
     if (e || !can_add_by_mention(call, coming->thread))
@@ -302,7 +304,7 @@ enum err join_thread_by_message(struct call *call, const struct message_insertio
 
 /* --- leaving the guild ---------------------------------------------------------------- */
 
-/* Deletes memberships without thread events, because clients receive GUILD_MEMBER_REMOVE. */
+/* Deletes thread members without thread events, because clients receive GUILD_MEMBER_REMOVE. */
 static enum err delete_memberships_step(struct call *call, snowflake guild_id, snowflake user_id,
                                         int64_t until, snowflake key)
 {

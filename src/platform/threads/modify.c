@@ -1,5 +1,5 @@
-/* modify.c - PATCH and DELETE /channels/{channel.id} for threads. The creator may change a thread
- * that is not locked; MANAGE_THREADS allows all changes. */
+/* modify.c - PATCH and DELETE /channels/{channel.id} for threads. The thread's creator may change
+ * it unless it is locked; MANAGE_THREADS allows all changes. */
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
@@ -80,7 +80,7 @@ enum err check_modify_thread_permission(struct call *call, const struct channel 
                : call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
 }
 
-/* Checks the permission for each field of the body. */
+/* Checks the permission that each field of the body needs. */
 static enum err check_field_permissions(const struct call *call, const struct channel *c,
                                         const struct channel_edit *in)
 {
@@ -101,7 +101,7 @@ static enum err check_field_permissions(const struct call *call, const struct ch
                : OK;
 }
 
-/* Refuses changes of an archived thread, except of its lock. */
+/* Refuses changes of an archived thread, except of its locked flag. */
 static enum err check_not_archived(const struct channel *c, const struct channel_edit *in)
 {
     bool stays =
@@ -119,12 +119,11 @@ static const char OTHER_PINNED[] =
     "select 1 from channels where guild_id = $1 and thread_archived = 0 and +parent_id = $2 and "
     "id <> $3 and flags % 4 >= 2 limit 1";
 
-/* A forum has at most one pinned post. */
+/* Sets the PINNED flag. A forum has at most one pinned post. */
 static enum err apply_pinned(struct call *call, const struct channel_edit *in, struct channel *c,
                              const struct channel *parent)
 {
     bool pin = in->flags.value & CHANNEL_PINNED;
-    struct rows row;
     bool found = false;
     enum err e = OK;
 
@@ -132,8 +131,8 @@ static enum err apply_pinned(struct call *call, const struct channel_edit *in, s
         pin == !!(c->flags & CHANNEL_PINNED))
         return OK;
     if (pin)
-        e = tx_one(call->tx, OTHER_PINNED,
-                   BIND(v_id(c->guild_id.value), v_id(parent->id), v_id(c->id)), &row, &found);
+        e = tx_exists(call->tx, OTHER_PINNED,
+                      BIND(v_id(c->guild_id.value), v_id(parent->id), v_id(c->id)), &found);
     if (!e && found)
         e = ERR_MAX_PINNED_POSTS;
     c->flags = pin ? c->flags | CHANNEL_PINNED : c->flags & ~(int64_t)CHANNEL_PINNED;
@@ -195,14 +194,14 @@ static enum err apply_thread_edit(struct call *call, const struct channel_edit *
     return e ? e : apply_archived(call, in, c, t);
 }
 
-/* Emits the events of an edit. */
+/* Emits the events of a changed thread. */
 static enum err emit_thread_edit(struct call *call, const struct channel *before,
                                  const struct channel *c)
 {
     bool woken = before->thread_metadata->archived && !c->thread_metadata->archived;
     enum err e = OK;
 
-    call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(c), &channel_schema, c);
+    call_emit(call, EVENT_THREAD_UPDATE, audience_of_channel(c), &channel_schema, c);
     if (woken)
         e = emit_thread_member_updates(call, c);
     if (!e && !str_eq(before->name.value, c->name.value))
@@ -238,7 +237,7 @@ enum err modify_thread(struct call *call, const struct channel *thread)
         e = emit_thread_edit(call, thread, &c);
     if (!e)
         e = thread_read_viewer_membership(call->tx, call->caller->id, &c);
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }
 
 /* Clears the thread flag of the message that the thread was started from. */
@@ -259,7 +258,7 @@ enum err delete_thread(struct call *call, const struct channel *c)
 {
     if (!can_manage_threads(call))
         return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
-    /* Emit before the deletion, which removes the thread members who receive the event. */
+    /* The event is emitted before the deletion, which deletes the thread members who receive it. */
     emit_thread_delete(call, c);
     enum err e = channel_delete(call, c->id);
     if (!e)
@@ -267,5 +266,5 @@ enum err delete_thread(struct call *call, const struct channel *c)
     if (!e)
         e = audit_record_changes(call, c->guild_id.value, AUDIT_THREAD_DELETE, c->id, NULL,
                                  audit_thread_changes(call, NULL, c));
-    return e ? e : call_reply(call, c);
+    return e ? e : call_reply_object(call, c);
 }

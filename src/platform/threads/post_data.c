@@ -1,4 +1,4 @@
-/* post_data.c - POST …/post-data: reads authors and first messages of several forum posts. */
+/* post_data.c - POST …/post-data: authors and first messages of several forum posts. */
 #include "platform/threads/internal.h"
 
 #include "platform/accounts/users.h"
@@ -117,8 +117,8 @@ enum err get_post_data(struct call *call)
     if (!channel_has_posts(call->target.channel->type))
         return ERR_CHANNEL_TYPE;
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     for (size_t i = 0; !e && i < in->thread_ids.count; i++)
         e = is_duplicate_id(ids, i) ? OK : add_post_data(call, ids[i], &out);
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }

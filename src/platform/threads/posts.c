@@ -1,4 +1,4 @@
-/* posts.c - posts: threads of forum and media channels, with a first message and tags. */
+/* posts.c - forum posts: threads of forum and media channels, with a first message and tags. */
 #include "platform/threads/internal.h"
 
 /* --- tags ----------------------------------------------------------------------------- */
@@ -62,8 +62,8 @@ enum err check_required_tag(const struct channel *forum, const struct list *tags
                                                                             : ERR_NO_FREE_TAGS;
 }
 
-enum err post_check_tags(struct call *call, const struct channel *forum,
-                         const struct opt_list *tags, uint64_t perms)
+enum err forum_post_check_tags(struct call *call, const struct channel *forum,
+                               const struct opt_list *tags, uint64_t perms)
 {
     static const struct list none;
     enum err e = check_tag_change_permission(call, forum, &tags->value, &none, perms);
@@ -73,11 +73,11 @@ enum err post_check_tags(struct call *call, const struct channel *forum,
 
 /* --- creating ------------------------------------------------------------------------- */
 
-enum err post_create_and_emit(struct call *call, struct new_thread *plan,
-                              struct message_draft *draft, struct channel *ret,
-                              struct message *ret_message)
+enum err forum_post_create_and_emit(struct call *call, struct new_thread *plan,
+                                    struct new_message *draft, struct channel *ret,
+                                    struct message *ret_message)
 {
-    /* A post has the id of its first message. */
+    /* A forum post has the id of its first message. */
     plan->id = snowflake_new();
     plan->begun = true;
     plan->type = CHANNEL_THREAD;
@@ -93,11 +93,11 @@ static enum err check_post_files(struct call *call)
     if (!channel_has_posts(call->target.channel->type))
         return ERR_CHANNEL_TYPE;
     if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     return check_message_uploads(call, &(struct list){ 0 });
 }
 
-enum err prepare_create_post(struct call *call, const struct thread_draft *in)
+enum err prepare_create_forum_post(struct call *call, const struct thread_create_body *in)
 {
     struct json_path *here = arena_alloc(call->arena, sizeof *here);
 
@@ -105,10 +105,10 @@ enum err prepare_create_post(struct call *call, const struct thread_draft *in)
     return prepare_nested_message(call, in->message.value, here, check_post_files);
 }
 
-/* POST /channels/{channel.id}/threads of a forum */
-enum err create_post(struct call *call)
+/* POST /channels/{channel.id}/threads, if the channel is a forum */
+enum err create_post_in_forum(struct call *call)
 {
-    const struct thread_draft *in = call->body;
+    const struct thread_create_body *in = call->body;
     const struct channel *forum = call->target.channel;
     struct message_sender from = { .channel = forum,
                                    .perms = call->target.permissions,
@@ -124,21 +124,21 @@ enum err create_post(struct call *call)
         .applied_tags = in->applied_tags,
         .owner_id = call->caller->id,
     };
-    struct message_draft draft;
+    struct new_message draft;
     struct message m;
     struct channel c;
     struct user author;
 
     if (!(call->target.permissions & PERMISSION(SEND_MESSAGES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
     if (!in->message.value)
         return call_add_field_error(call, "message", FORM_REQUIRED);
-    enum err e = post_check_tags(call, forum, &in->applied_tags, call->target.permissions);
+    enum err e = forum_post_check_tags(call, forum, &in->applied_tags, call->target.permissions);
     if (!e)
-        e = message_draft_from_body(call, &from, &draft);
+        e = new_message_from_body(call, &from, &draft);
     if (e)
         return e;
-    struct checked_text judged = { .channel = forum, .title = in->name, .text = draft.content };
+    struct automod_text judged = { .channel = forum, .title = in->name, .text = draft.content };
     e = message_check_automod(call, &judged);
     if (e || judged.refused)
         return e;
@@ -148,12 +148,12 @@ enum err create_post(struct call *call)
     draft.author = &author;
     draft.member = call->target.member_access->member;
     if (!e)
-        e = post_create_and_emit(call, &plan, &draft, &c, &m);
+        e = forum_post_create_and_emit(call, &plan, &draft, &c, &m);
     judged.channel = &c;
     if (!e)
         e = message_apply_automod(call, &judged, m.id);
     if (!e)
         e = add_thread_creator(call, &c);
     c.message = &m;
-    return e ? e : call_reply(call, &c);
+    return e ? e : call_reply_object(call, &c);
 }

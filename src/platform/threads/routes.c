@@ -17,7 +17,7 @@ static const struct rate_limit limit_start = { .name = "thread-create",
         THREAD_MESSAGE_EVENTS, EVENT_MESSAGE_CREATE, EVENT_NONE \
     }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "thread.member.id",
       .field = "user_id",
       .me = true,
@@ -206,11 +206,11 @@ const struct domain threads_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &thread_leave_job, NULL },
-    .hooks = &(const struct hooks){ .thread_edit_admitted = check_modify_thread_permission,
-                                    .thread_edited = modify_thread,
-                                    .thread_deleted = delete_thread,
-                                    .thread_unarchived = emit_thread_member_updates,
-                                    .message_inserting = join_thread_by_message,
-                                    .member_left = leave_threads_of_guild,
-                                    .audit_log_fill = audit_add_threads },
+    .hooks = &(const struct hook_listeners){ .thread_edit_admitted = check_modify_thread_permission,
+                                             .thread_edited = modify_thread,
+                                             .thread_deleted = delete_thread,
+                                             .thread_unarchived = emit_thread_member_updates,
+                                             .message_inserting = thread_add_users_of_message,
+                                             .member_left = leave_threads_of_guild,
+                                             .audit_log_fill = audit_add_threads },
 };

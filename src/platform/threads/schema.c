@@ -26,28 +26,28 @@ static const struct type type_post = { .kind = KIND_OBJECT, .schema = &post_sche
 
 /* clang-format off */
 #define DRAFT_FIELDS                                                                               \
-    { FIELD(struct thread_draft, name), .type = &type_channel_name },                              \
-    { FIELD(struct thread_draft, auto_archive_duration), .type = &type_archive_minutes,            \
+    { FIELD(struct thread_create_body, name), .type = &type_channel_name },                              \
+    { FIELD(struct thread_create_body, auto_archive_duration), .type = &type_archive_minutes,            \
       .flags = OPTIONAL | NULLABLE },                                                              \
-    { FIELD(struct thread_draft, rate_limit_per_user), .type = &type_slowmode,                     \
+    { FIELD(struct thread_create_body, rate_limit_per_user), .type = &type_slowmode,                     \
       .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
 
 static const struct field draft_fields[] = {
     DRAFT_FIELDS,
-    { FIELD(struct thread_draft, type), .type = &type_thread_type, .flags = OPTIONAL | NULLABLE,
-      .doc = "Default: private in a text channel" },
-    { FIELD(struct thread_draft, invitable), .type = &type_bool, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct thread_create_body, type), .type = &type_thread_type,
+      .flags = OPTIONAL | NULLABLE, .doc = "Default: private in a text channel" },
+    { FIELD(struct thread_create_body, invitable), .type = &type_bool, .flags = OPTIONAL | NULLABLE,
       .doc = "Private threads: members may add others" },
-    { FIELD(struct thread_draft, applied_tags), .type = &type_applied_tags,
+    { FIELD(struct thread_create_body, applied_tags), .type = &type_applied_tags,
       .flags = OPTIONAL | NULLABLE, .doc = "Posts" },
-    { FIELD(struct thread_draft, message), .type = &type_post, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct thread_create_body, message), .type = &type_post, .flags = OPTIONAL | NULLABLE,
       .doc = "Required for posts" },
     { 0 },
 };
 static const struct schema draft_schema = {
     .name = "ThreadDraft",
-    .size = sizeof(struct thread_draft),
+    .size = sizeof(struct thread_create_body),
     .fields = draft_fields,
     .doc = "A new thread, or a new post of a forum.",
 };
@@ -56,7 +56,7 @@ const struct type thread_draft_body = { .kind = KIND_OBJECT, .schema = &draft_sc
 static const struct field message_thread_fields[] = { DRAFT_FIELDS, { 0 } };
 static const struct schema message_thread_schema = {
     .name = "MessageThreadDraft",
-    .size = sizeof(struct thread_draft),
+    .size = sizeof(struct thread_create_body),
     .fields = message_thread_fields,
     .doc = "A new thread of a message.",
 };

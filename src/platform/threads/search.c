@@ -1,6 +1,6 @@
 /* search.c - searches threads of a channel by name, tags and time. Thread names have no index: a
- * background read fetches a few columns of every thread of the channel, and complete rows only for
- * the result page. */
+ * background read reads a few columns of every thread of the channel, and complete rows only for
+ * the page of results. */
 #include "platform/threads/internal.h"
 
 #include <stdlib.h>
@@ -104,7 +104,7 @@ const struct type thread_search_type = { .kind = KIND_OBJECT, .schema = &found_s
 
 struct thread_candidate {
     snowflake id;
-    int64_t key; /* sort key */
+    int64_t key; /* value by which threads are sorted */
 };
 
 static const char CANDIDATES[] =
@@ -114,7 +114,7 @@ static const char CANDIDATES[] =
     "thread_members m where m.thread_id = channels.id and m.user_id = $2) else 0 end "
     "from channels where parent_id = $1 and type between 10 and 12 and id > $3 and id < $4";
 
-/* The filter of a search, prepared for comparison. */
+/* The filters of a search, normalized for comparison. */
 struct thread_filter {
     const struct thread_search_query *query;
     uint64_t perms;
@@ -131,13 +131,14 @@ static bool name_matches(struct thread_filter *t, struct str name)
     if (!t->words.count)
         return true;
     arena_reset(t->scratch);
-    struct list words = split_into_words(t->scratch, text_normalize(t->scratch, name), false);
+    struct list words =
+        split_into_search_words(t->scratch, normalize_search_text(t->scratch, name), false);
     const struct str *have = words.items;
     for (size_t i = 0; i < t->words.count; i++) {
         bool found = false;
 
         for (size_t k = 0; !found && k < words.count; k++)
-            found = str_starts(have[k], wanted[i]);
+            found = str_starts_with(have[k], wanted[i]);
         if (!found)
             return false;
     }
@@ -234,7 +235,7 @@ static enum err add_found_thread(struct call *call, snowflake id, struct thread_
     if (!e)
         *(struct message *)list_append(call->arena, &out->first_messages.value, sizeof first) =
             first;
-    return e == ERR_UNKNOWN_MESSAGE ? OK : e; /* The first message may be deleted. */
+    return e == ERR_UNKNOWN_MESSAGE ? OK : e; /* the first message may have been deleted */
 }
 
 static enum err reply_with_found_threads(struct call *call, const struct list *found)
@@ -253,7 +254,7 @@ static enum err reply_with_found_threads(struct call *call, const struct list *f
     for (size_t i = (size_t)q->offset; !e && i < end; i++)
         e = add_found_thread(call, all[oldest ? i : found->count - 1 - i].id, &out);
     if (!e)
-        e = call_reply(call, &out);
+        e = call_reply_object(call, &out);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
@@ -264,7 +265,7 @@ static void collect_known_tags(struct call *call, struct thread_filter *t)
 
     for (size_t i = 0; i < all->count; i++)
         if (id_list_contains(&t->query->tag, tags[i].id))
-            ids_add(call->arena, &t->tags, tags[i].id);
+            id_list_add(call->arena, &t->tags, tags[i].id);
 }
 
 /* GET /channels/{channel.id}/threads/search */
@@ -276,10 +277,11 @@ enum err search_threads(struct call *call)
     enum err e = check_channel_can_have_threads(call->target.channel);
 
     if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (e)
         return e;
-    t.words = split_into_words(call->arena, text_normalize(call->arena, q->name.value), true);
+    t.words = split_into_search_words(call->arena,
+                                      normalize_search_text(call->arena, q->name.value), true);
     collect_known_tags(call, &t);
     t.scratch = arena_new();
     e = read_candidates(call, &t, &found);

@@ -1,6 +1,7 @@
 /* threads.h - threads of channels and posts of forums, with their members. Rows of threads and
  * thread members are in channels/, because permissions and messages need them; this folder has the
- * routes and events. May use messages/ and below. Start with create.c, then membership.c. */
+ * routes and events. May include messages/ and lower layers. Start with create.c, then
+ * membership.c. */
 #ifndef PLATFORM_THREADS_THREADS_H
 #define PLATFORM_THREADS_THREADS_H
 
@@ -8,14 +9,14 @@
 
 /* Values of a new thread. Absent fields get their defaults. */
 struct new_thread {
-    snowflake id; /* 0: thread_create_and_emit generates an id */
+    snowflake id; /* 0 lets thread_create_and_emit generate an id */
     const struct channel *parent;
     int64_t type;
     struct str name;
     struct opt_int auto_archive_duration, rate_limit_per_user;
     struct opt_bool invitable;
     struct opt_list applied_tags; /* snowflakes */
-    bool begun;                   /* the first message does not count towards message_count */
+    bool begun;                   /* the first message exists; message_count does not include it */
     snowflake owner_id;           /* id of an account or a webhook */
 };
 
@@ -23,15 +24,15 @@ struct new_thread {
 enum err thread_create_and_emit(struct call *call, const struct new_thread *plan,
                                 struct channel *ret);
 
-/* Checks the tags of a new post. rights: the caller's permissions in the forum.
+/* Checks the tags of a new post. perms are the caller's permissions in the forum.
  * ERR_UNKNOWN_TAG_GIVEN, ERR_MISSING_PERMISSIONS, ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS, form errors
  * on applied_tags. */
-enum err post_check_tags(struct call *call, const struct channel *forum,
-                         const struct opt_list *tags, uint64_t perms);
-/* Creates the post and its first message. Sets the id and the channel of the draft. */
-enum err post_create_and_emit(struct call *call, struct new_thread *plan,
-                              struct message_draft *draft, struct channel *ret,
-                              struct message *ret_message);
+enum err forum_post_check_tags(struct call *call, const struct channel *forum,
+                               const struct opt_list *tags, uint64_t perms);
+/* Creates a forum post and its first message. Sets the id and the channel of the message draft. */
+enum err forum_post_create_and_emit(struct call *call, struct new_thread *plan,
+                                    struct new_message *draft, struct channel *ret,
+                                    struct message *ret_message);
 
 extern const struct domain threads_domain;
 

@@ -1,4 +1,4 @@
-/* end.c - ends polls at their expiry or by their author, and deletes them with their message. */
+/* end.c - ends polls at their expiry or by their author, and deletes polls with their message. */
 #include "platform/votes/internal.h"
 
 #include <inttypes.h>
@@ -67,7 +67,7 @@ static void add_winner_fields(struct call *call, struct poll_embed *e, const str
                     emoji->animated.value ? STR("true") : STR("false"));
 }
 
-/* Encodes the result, with a winner if one answer has more votes than each other. */
+/* Encodes the result embed. It names a winner if one answer has more votes than every other. */
 static struct str encode_result_embed(struct call *call, const struct poll *poll)
 {
     const struct poll_answer_count *c = poll->results->answer_counts.items;
@@ -95,14 +95,14 @@ static enum err create_result_message(struct call *call, const struct channel *c
 {
     struct message_reference ref = { .message_id = opt_id_or_null(m->id), .channel_id = c->id };
     snowflake author = m->author_id;
-    struct message_draft draft = { .channel = c,
-                                   .type = MESSAGE_POLL_RESULT,
-                                   .author = m->author,
-                                   .webhook_id = m->webhook_id.value,
-                                   .webhook_name = m->webhook_name,
-                                   .webhook_avatar = m->webhook_avatar,
-                                   .application_id = m->application_id.value,
-                                   .message_reference = &ref };
+    struct new_message draft = { .channel = c,
+                                 .type = MESSAGE_POLL_RESULT,
+                                 .author = m->author,
+                                 .webhook_id = m->webhook_id.value,
+                                 .webhook_name = m->webhook_name,
+                                 .webhook_avatar = m->webhook_avatar,
+                                 .application_id = m->application_id.value,
+                                 .message_reference = &ref };
     struct message said;
 
     draft.embeds = encode_result_embed(call, m->poll);
@@ -148,7 +148,7 @@ enum err end_poll(struct call *call)
     enum err e = finalize_poll(call, call->target.channel, m);
     if (!e)
         e = job_cancel(call, &poll_end_job, m->id);
-    return e ? e : call_reply(call, m);
+    return e ? e : call_reply_object(call, m);
 }
 
 static enum err run_poll_end_job(struct call *call, const struct job *job)
@@ -163,7 +163,7 @@ static enum err run_poll_end_job(struct call *call, const struct job *job)
     if (!e)
         e = message_find(call, channel_id, job->key, &m);
     if (e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE)
-        return OK; /* The channel or message is deleted, or being deleted. */
+        return OK; /* the channel or message is deleted or being deleted */
     if (e || !m.poll || m.poll->results->is_finalized)
         return e;
     return finalize_poll(call, &c, &m);
@@ -213,7 +213,7 @@ const struct job_kind poll_votes_delete_job = {
     .run = run_poll_votes_delete_job,
 };
 
-/* Deletes the poll; its votes later, because a concurrent vote may still commit. */
+/* Deletes the poll at once and the votes by a job, because a concurrent vote may still commit. */
 enum err poll_delete_with_message(struct call *call, const snowflake *message_id)
 {
     const struct poll *poll;

@@ -6,10 +6,11 @@
 #include "api/deletion.h"
 #include "platform/channels/channels.h"
 
-enum err check_view_poll_permission(struct call *call)
+static enum err check_view_poll_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
-                                                                       : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
+               ? OK
+               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
 }
 
 /* --- voters --------------------------------------------------------------------------- */
@@ -83,12 +84,12 @@ static enum err list_poll_voters(struct call *call)
         BIND(v_id(m->id), v_int((int64_t)answer), v_id(q->after.value), v_int(q->limit)), &ids);
     if (!e)
         e = read_voters(call, &ids, &voters.users);
-    return e ? e : call_reply(call, &voters);
+    return e ? e : call_reply_object(call, &voters);
 }
 
 /* --- route table ---------------------------------------------------------------------- */
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "answer.id", .field = "answer_id", .doc = "An answer of the poll, from 1." },
     { 0 },
 };
@@ -154,8 +155,8 @@ const struct domain polls_domain = {
     .world = &polls_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &poll_end_job, &poll_votes_delete_job, NULL },
-    .hooks = &(const struct hooks){ .poll_message_created = poll_schedule_end,
-                                    .message_deleted = poll_delete_with_message },
+    .hooks = &(const struct hook_listeners){ .poll_message_created = poll_schedule_end,
+                                             .message_deleted = poll_delete_with_message },
     .deletions =
         (const struct deletion_rule[]){
             { WITH_MESSAGES, "jobs",

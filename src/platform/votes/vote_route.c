@@ -29,7 +29,7 @@ static enum err check_poll_accepts_votes(struct call *call)
     return e || !blocked ? e : ERR_POLL_BLOCKED;
 }
 
-/* Converts the chosen answers to a bit set; records form errors for unknown answers. */
+/* Converts the answer ids of the body to a bit set. Adds a form error for an unknown answer. */
 static enum err parse_chosen_answers(struct call *call, int64_t *ret)
 {
     const struct poll *poll = call->target.message->poll;
@@ -64,6 +64,26 @@ static const char COUNT_VOTE[] =
     "insert into poll_counts (message_id, answer_id, lane, votes) values ($1, $2, $3, $4) "
     "on conflict (message_id, answer_id, lane) do update set votes = poll_counts.votes + $4";
 
+enum err poll_voter_save(struct tx *tx, snowflake message_id, snowflake user_id, int64_t answers)
+{
+    return tx_exec(tx, CHOOSE, BIND(v_id(message_id), v_id(user_id), v_int(answers)), NULL);
+}
+
+enum err poll_vote_change(struct tx *tx, snowflake message_id, int64_t answer_id, snowflake user_id,
+                          bool chosen)
+{
+    int64_t changed = 0;
+    enum err e = tx_exec(tx, chosen ? SQL(ADD_VOTE) : SQL(REMOVE_VOTE),
+                         BIND(v_id(message_id), v_int(answer_id), v_id(user_id)), &changed);
+
+    if (e || !changed)
+        return e;
+    return tx_exec(tx, COUNT_VOTE,
+                   BIND(v_id(message_id), v_int(answer_id), v_int(tx_counter_shard(tx)),
+                        v_int(chosen ? 1 : -1)),
+                   NULL);
+}
+
 static enum err change_vote(struct call *call, int64_t answer_id, bool chosen)
 {
     const struct channel *c = call->target.channel;
@@ -72,19 +92,13 @@ static enum err change_vote(struct call *call, int64_t answer_id, bool chosen)
                                      .channel_id = c->id,
                                      .message_id = message_id,
                                      .answer_id = answer_id };
-    enum err e = tx_exec(call->tx, chosen ? SQL(ADD_VOTE) : SQL(REMOVE_VOTE),
-                         BIND(v_id(message_id), v_int(answer_id), v_id(call->caller->id)), NULL);
+    enum err e = poll_vote_change(call->tx, message_id, answer_id, call->caller->id, chosen);
 
-    if (!e)
-        e = tx_exec(call->tx, COUNT_VOTE,
-                    BIND(v_id(message_id), v_int(answer_id), v_int(tx_counter_shard(call->tx)),
-                         v_int(chosen ? 1 : -1)),
-                    NULL);
     if (!channel_is_private(c->type))
         event.guild_id = opt_id_or_null(c->guild_id.value);
     if (!e)
         call_emit(call, chosen ? EVENT_MESSAGE_POLL_VOTE_ADD : EVENT_MESSAGE_POLL_VOTE_REMOVE,
-                  to_channel_viewers(c), &poll_vote_schema, &event);
+                  audience_of_channel(c), &poll_vote_schema, &event);
     return e;
 }
 
@@ -111,7 +125,7 @@ enum err choose_poll_answers(struct call *call)
     before = answers_chosen_before(m->poll);
     if (now == before)
         return OK;
-    e = tx_exec(call->tx, CHOOSE, BIND(v_id(m->id), v_id(call->caller->id), v_int(now)), NULL);
+    e = poll_voter_save(call->tx, m->id, call->caller->id, now);
     /* Emits removals first, so that clients never see two answers in a single-choice poll. */
     for (int64_t i = 0; !e && i < POLL_MAX_ANSWERS; i++)
         if (before >> i & ~now >> i & 1)

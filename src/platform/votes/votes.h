@@ -1,12 +1,12 @@
 /* votes.h - votes in polls, and the end of polls. One row has all answers of a voter, which
- * serializes votes of one account. Counts are stored per tx_counter_shard; a finished poll stores
- * its final counts. Owns no table. May use webhooks/ and below. Start with vote_route.c. */
+ * serializes votes of one account. Votes are counted per counter shard; a finished poll stores its
+ * final counts. Owns no table. May include webhooks/ and lower layers. Start with vote_route.c. */
 #ifndef PLATFORM_VOTES_VOTES_H
 #define PLATFORM_VOTES_VOTES_H
 
 #include "platform/messages/messages.h"
 
 extern const struct domain polls_domain;
-extern const struct world_parts polls_world;
+extern const struct world_file_fields polls_world;
 
 #endif

@@ -4,8 +4,8 @@
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
-#include "platform/polls/polls.h"
 #include "platform/reactions/reactions.h"
+#include "platform/votes/internal.h"
 #include "platform/worlds/import_export.h"
 
 enum { USUAL_HOURS = 24 };
@@ -43,16 +43,28 @@ WORLD_SINGLE(poll, poll_fields, NULL);
 /* --- import --------------------------------------------------------------------------- */
 
 static const char MARK_POLLED[] = "update messages set polled = 1, shown = null where id = $1";
-static const char CHOOSE[] =
-    "insert into poll_voters (message_id, user_id, answers) values ($1, $2, $3) "
-    "on conflict (message_id, user_id) do update set answers = poll_voters.answers + $3";
-static const char ADD_VOTE[] = "insert into poll_votes (message_id, answer_id, user_id) "
-                               "values ($1, $2, $3) on conflict do nothing";
-static const char COUNT_VOTES[] =
-    "insert into poll_counts (message_id, answer_id, lane, votes) values ($1, $2, 0, $3)";
-static enum err resolve_answer_emoji(struct world_importer *im, const struct world_poll_answer *in,
-                                     snowflake channel, const struct json_path *up,
-                                     const struct reaction_emoji **ret)
+static const char FIND_ANSWERS[] =
+    "select answers from poll_voters where message_id = $1 and user_id = $2";
+
+static enum err import_vote(struct world_file_importer *im, snowflake message, int64_t answer,
+                            snowflake user, int64_t *count)
+{
+    int64_t bit = INT64_C(1) << (answer - 1);
+    struct rows row;
+    bool found;
+    enum err e = tx_one(im->tx, FIND_ANSWERS, BIND(v_id(message), v_id(user)), &row, &found);
+    int64_t before = !e && found ? row_int(&row, 0) : 0;
+
+    if (e || before & bit)
+        return e;
+    e = poll_vote_change(im->tx, message, answer, user, true);
+    *count += !e;
+    return e ? e : poll_voter_save(im->tx, message, user, before | bit);
+}
+
+static enum err resolve_answer_emoji(struct world_file_importer *im,
+                                     const struct world_poll_answer *in, snowflake channel,
+                                     const struct json_path *up, const struct reaction_emoji **ret)
 {
     struct json_path at = json_path_key(up, STR("emoji"));
     struct reaction_emoji *emoji = arena_alloc(im->arena, sizeof *emoji);
@@ -60,13 +72,13 @@ static enum err resolve_answer_emoji(struct world_importer *im, const struct wor
 
     if (in->emoji.given != GIVEN)
         return OK;
-    enum err e = world_resolve_emoji(im, in->emoji.value, channel, &at, &name);
+    enum err e = world_file_resolve_emoji(im, in->emoji.value, channel, &at, &name);
     *emoji = (struct reaction_emoji){ opt_id_or_null(name.id), name.text, { 0 } };
     *ret = emoji;
     return e;
 }
 
-static enum err import_votes(struct world_importer *im, const struct world_poll_answer *in,
+static enum err import_votes(struct world_file_importer *im, const struct world_poll_answer *in,
                              snowflake message, int64_t answer, const struct json_path *up,
                              int64_t *ret_count)
 {
@@ -78,22 +90,15 @@ static enum err import_votes(struct world_importer *im, const struct world_poll_
     for (size_t i = 0; !e && i < in->users.value.count; i++) {
         struct json_path at = json_path_index(&all, i);
         snowflake user = 0;
-        int64_t new = 0;
 
-        e = world_resolve_reference(im, &user_naming, 0, names[i], &at, &user);
+        e = world_file_resolve_reference(im, &user_naming, 0, names[i], &at, &user);
         if (!e && user)
-            e = tx_exec(im->tx, ADD_VOTE, BIND(v_id(message), v_int(answer), v_id(user)), &new);
-        if (!e && new)
-            e = tx_exec(im->tx, CHOOSE,
-                        BIND(v_id(message), v_id(user), v_int(INT64_C(1) << (answer - 1))), NULL);
-        *ret_count += new;
+            e = import_vote(im, message, answer, user, ret_count);
     }
-    return e ? e
-             : tx_exec(im->tx, COUNT_VOTES, BIND(v_id(message), v_int(answer), v_int(*ret_count)),
-                       NULL);
+    return e;
 }
 
-static enum err import_answers(struct world_importer *im, const struct world_poll *in,
+static enum err import_answers(struct world_file_importer *im, const struct world_poll *in,
                                snowflake channel, snowflake message, const struct json_path *up,
                                struct poll *poll, struct poll_results *results)
 {
@@ -117,7 +122,7 @@ static enum err import_answers(struct world_importer *im, const struct world_pol
     return e;
 }
 
-static enum err import_poll(struct world_importer *im, const void *entry,
+static enum err import_poll(struct world_file_importer *im, const void *entry,
                             const struct json_path *at, snowflake message)
 {
     const struct world_poll *in = entry;
@@ -170,8 +175,8 @@ static enum err export_voters(struct tx *tx, snowflake message, struct world_pol
         return e;
     while (rows_next(&r))
         if (row_int(&r, 0) <= (int64_t)ret->answers.count)
-            *(struct str *)world_export_list_item(tx, &answers[row_int(&r, 0) - 1].users,
-                                                  sizeof(struct str)) = row_text(&r, 1);
+            *(struct str *)export_add_list_item(tx, &answers[row_int(&r, 0) - 1].users,
+                                                sizeof(struct str)) = row_text(&r, 1);
     return rows_end(&r);
 }
 
@@ -184,7 +189,7 @@ static enum err export_poll(struct tx *tx, snowflake message, struct opt_object 
     if (e || !poll)
         return e;
     *out = (struct world_poll){ .question = poll->question->text.value,
-                                .ends_at = opt_int_of(poll->expiry),
+                                .ends_at = opt_int_given(poll->expiry),
                                 .allow_multiselect = opt_true_or_absent(poll->allow_multiselect) };
     for (size_t i = 0; i < poll->answers.count; i++) {
         const struct poll_answer *a = (const struct poll_answer *)poll->answers.items + i;
@@ -198,14 +203,14 @@ static enum err export_poll(struct tx *tx, snowflake message, struct opt_object 
     return export_voters(tx, message, out);
 }
 
-static enum err export_polls(struct world_exporter *ex, struct world_entries *to)
+static enum err export_polls(struct world_file_exporter *ex, struct world_file_entries *to)
 {
     struct list ids = { 0 };
     enum err e = tx_read_ids(ex->tx, POLLED, BIND(v_id(ex->channel)), &ids);
     const snowflake *id = ids.items;
 
     for (size_t i = 0; !e && i < ids.count; i++) {
-        struct opt_object *poll = world_entry_find_field(to, id[i]);
+        struct opt_object *poll = world_file_entry_find_field(to, id[i]);
 
         if (poll)
             e = export_poll(ex->tx, id[i], poll);
@@ -213,7 +218,7 @@ static enum err export_polls(struct world_exporter *ex, struct world_entries *to
     return e;
 }
 
-const struct world_parts polls_world = { (const struct world_part[]){
+const struct world_file_fields polls_world = { (const struct world_file_field[]){
     { "message", "poll", &world_poll_type, .order = 10, .import = import_poll,
       .export_members = export_polls },
     { 0 },

@@ -6,7 +6,7 @@
 #include "platform/messages/message_body.h"
 #include "platform/threads/threads.h"
 
-/* Resolves the webhook's channel, or a thread of that channel that the query names. */
+/* Resolves the webhook's channel, or the thread of that channel with the id in the query. */
 static enum err resolve_webhook_channel(struct call *call)
 {
     const struct webhook_execute_query *q = call->query;
@@ -20,7 +20,7 @@ static enum err resolve_webhook_channel(struct call *call)
     return e;
 }
 
-/* Resolves {webhook.message.id}: a message of the channel that this webhook sent. */
+/* Resolves {webhook.message.id}: a message in the channel that this webhook sent. */
 enum err resolve_webhook_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
@@ -99,7 +99,7 @@ enum err prepare_execute_webhook(struct call *call)
 
 enum err prepare_converted_webhook_message(struct call *call, const struct message_body *in)
 {
-    /* Errors of the body are reported later, because errors of the path take precedence. */
+    /* Body errors are returned later, because path errors take precedence. */
     if (form_has_errors(&call->form))
         call->decoded = ERR_INVALID_FORM_BODY;
     return prepare_nested_message(call, in, NULL, check_new_message_uploads);
@@ -121,10 +121,10 @@ static enum err check_avatar_url(struct call *call)
 
     if (in->avatar_url.given != GIVEN)
         return OK;
-    if (!external_picture_url_allowed(call, in->avatar_url.value))
+    if (!external_picture_url_is_allowed(call, in->avatar_url.value))
         return call_add_field_error(call, "avatar_url", "URL_TYPE_INVALID_URL",
                                     "The URL must point to a public host.");
-    if (external_picture_url_fits(in->avatar_url.value))
+    if (external_picture_url_fits_header(in->avatar_url.value))
         return OK;
     return call_add_field_error(call, "avatar_url", "BASE_TYPE_BAD_LENGTH",
                                 "Must be 4096 or fewer bytes in length.");
@@ -140,7 +140,7 @@ static struct opt_str displayed_name(const struct call *call)
     return h->name.given == GIVEN ? h->name : opt_str_or_null(STR("Webhook"));
 }
 
-/* Reads the avatar of the message's URL, else of the webhook. */
+/* Reads the avatar from the message's avatar_url, or else of the webhook. */
 static enum err read_displayed_avatar(const struct call *call, struct opt_str *ret)
 {
     const struct message_body *in = message_send_state_of(call)->in;
@@ -148,11 +148,12 @@ static enum err read_displayed_avatar(const struct call *call, struct opt_str *r
 
     *ret = h->avatar;
     return in->avatar_url.given == GIVEN
-               ? external_picture_insert(call->tx, h->id, in->avatar_url.value, ret)
+               ? external_picture_insert_url(call->tx, h->id, in->avatar_url.value, ret)
                : OK;
 }
 
-/* Uploads count for the creator, else the application, because webhook calls have no caller. */
+/* Returns the account for the upload quota: the webhook's creator, or else the application, because
+ * webhook calls have no caller. */
 static snowflake upload_quota_owner(const struct webhook *h)
 {
     return h->user_id ? h->user_id : h->application_id.value ? h->application_id.value : h->id;
@@ -183,9 +184,8 @@ static enum err check_channel_accepts_message(const struct call *call)
     return channel_is_thread(c->type) && c->thread_metadata->locked ? ERR_THREAD_LOCKED : OK;
 }
 
-/* Creates a forum post with the webhook as its owner, and without members. */
-static enum err create_forum_post(struct call *call, struct message_draft *draft,
-                                  struct message *ret)
+/* Creates a forum post that the webhook owns, without thread members. */
+static enum err create_forum_post(struct call *call, struct new_message *draft, struct message *ret)
 {
     const struct message_body *in = message_send_state_of(call)->in;
     const struct channel *forum = call->target.channel;
@@ -194,25 +194,25 @@ static enum err create_forum_post(struct call *call, struct message_draft *draft
                                .applied_tags = in->applied_tags,
                                .owner_id = call->target.webhook->id };
     struct channel post;
-    enum err e = post_check_tags(call, forum, &in->applied_tags,
-                                 PERMISSIONS_ALL & ~PERMISSION(MANAGE_THREADS));
+    enum err e = forum_post_check_tags(call, forum, &in->applied_tags,
+                                       PERMISSIONS_ALL & ~PERMISSION(MANAGE_THREADS));
 
-    return e ? e : post_create_and_emit(call, &plan, draft, &post, ret);
+    return e ? e : forum_post_create_and_emit(call, &plan, draft, &post, ret);
 }
 
-/* Creates the message of the body in the resolved channel. */
+/* Creates the message of the request in the resolved channel. */
 static enum err create_webhook_message(struct call *call, bool post, struct message *ret)
 {
     const struct webhook *h = call->target.webhook;
     struct user *author = arena_alloc(call->arena, sizeof *author);
-    struct message_draft draft;
+    struct new_message draft;
 
     *author = (struct user){ .id = h->id };
     call->files_of = upload_quota_owner(h);
     struct message_sender from = sender_of_webhook(call);
     enum err e = check_webhook_components(call, &from);
     if (!e)
-        e = message_draft_from_body(call, &from, &draft);
+        e = new_message_from_body(call, &from, &draft);
     if (e)
         return e;
 
@@ -248,7 +248,7 @@ enum err execute_webhook(struct call *call)
     if (e)
         return e;
     if (q->wait)
-        return call_reply(call, &m);
+        return call_reply_object(call, &m);
     call_set_status(call, 204);
     return OK;
 }
@@ -274,7 +274,7 @@ enum err send_converted_webhook_message(struct call *call)
 /* GET …/messages/{webhook.message.id} */
 enum err get_webhook_message(struct call *call)
 {
-    return call_reply(call, call->target.message);
+    return call_reply_object(call, call->target.message);
 }
 
 static enum err check_edit_uploads(struct call *call)
@@ -297,7 +297,7 @@ enum err edit_webhook_message(struct call *call)
     if (!e)
         e = message_edit(call, &from, call->target.message);
 
-    return e ? e : call_reply(call, call->target.message);
+    return e ? e : call_reply_object(call, call->target.message);
 }
 
 /* DELETE …/messages/{webhook.message.id} */

@@ -8,8 +8,8 @@
 
 enum { MOST_COMMITS = 2048 };
 
-/* All fields are optional and nullable and long texts are truncated, because GitHub does not react
- * to errors. */
+/* All fields are optional and nullable, and long texts are truncated, because GitHub ignores error
+ * responses. */
 /* clang-format off */
 #define GITHUB_FIELD(struct_, member_, type_)                                                      \
     { FIELD(struct struct_, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }

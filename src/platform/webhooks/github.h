@@ -1,11 +1,11 @@
-/* github.h - the parts of GitHub event payloads that embeds show. */
+/* github.h - the fields of GitHub event payloads that embeds contain. */
 #ifndef PLATFORM_WEBHOOKS_GITHUB_H
 #define PLATFORM_WEBHOOKS_GITHUB_H
 
 #include "json/schema.h"
 #include "platform/message_parts/embed.h"
 
-/* A GitHub object with a name and a page: issue, comment, repository, user and others. */
+/* A GitHub object with a name and a URL: issue, comment, repository, user and others. */
 struct github_object {
     struct opt_int number;
     struct opt_str title, full_name, name, tag_name, head_branch, login, commit_id;
@@ -27,8 +27,8 @@ struct github_payload {
 
 /* --- github_embeds.c ------------------------------------------------------------------ */
 
-/* Builds the embed of an event. False: the event is not shown. Missing required fields are form
- * errors. */
+/* Builds the embed of an event. Returns false if no message is sent for the event. Missing required
+ * fields are form errors. */
 bool github_build_embed(struct form *form, struct str event, const struct github_payload *in,
                         struct embed *ret);
 

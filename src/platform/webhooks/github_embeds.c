@@ -16,7 +16,7 @@ enum {
 
 /* --- helpers -------------------------------------------------------------------------- */
 
-/* Truncates a text to `most` characters, with an ellipsis as the last one. */
+/* Truncates a text to `most` characters; the last one is then an ellipsis. */
 static struct str truncate_text(struct arena *arena, struct str s, size_t most)
 {
     size_t at = 0;
@@ -25,14 +25,15 @@ static struct str truncate_text(struct arena *arena, struct str s, size_t most)
     if (utf8_length(s) <= most)
         return s;
     for (size_t i = 0; i + 1 < most; i++)
-        at += utf8_decode(str_skip(s, at), &cp);
+        at += utf8_decode(str_skip_bytes(s, at), &cp);
     return STR_CONCAT(arena, str_slice(s.p, at), STR("…"));
 }
 
-/* Returns the URL; absent if it is not valid for an embed. */
+/* Returns the URL, or absent if it is not valid for an embed. */
 static struct opt_str valid_embed_url(struct opt_str url)
 {
-    bool good = (str_starts(url.value, STR("https://")) || str_starts(url.value, STR("http://"))) &&
+    bool good = (str_starts_with(url.value, STR("https://")) ||
+                 str_starts_with(url.value, STR("http://"))) &&
                 utf8_length(url.value) <= MOST_URL;
 
     return good ? (struct opt_str){ GIVEN, url.value } : (struct opt_str){ 0 };
@@ -57,7 +58,7 @@ static struct str short_commit_id(struct str id)
     return str_slice(id.p, id.n < 7 ? id.n : 7);
 }
 
-/* Returns "#5 Title", or another name of the object. */
+/* Returns the display name of an object, such as "#5 Title". */
 static struct str object_display_name(struct arena *arena, const struct github_object *o)
 {
     const struct str names[] = { o->title.value,
@@ -76,14 +77,14 @@ static struct str object_display_name(struct arena *arena, const struct github_o
     return name;
 }
 
-/* Strips "refs/heads/" or "refs/tags/". */
+/* Removes "refs/heads/" or "refs/tags/" from a Git ref. */
 static struct str branch_of_ref(struct str ref)
 {
     static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
 
-    if (str_starts(ref, STR(heads)))
-        return str_skip(ref, sizeof heads - 1);
-    return str_starts(ref, STR(tags)) ? str_skip(ref, sizeof tags - 1) : ref;
+    if (str_starts_with(ref, STR(heads)))
+        return str_skip_bytes(ref, sizeof heads - 1);
+    return str_starts_with(ref, STR(tags)) ? str_skip_bytes(ref, sizeof tags - 1) : ref;
 }
 
 /* --- pushes --------------------------------------------------------------------------- */
@@ -103,7 +104,7 @@ static void add_commit_line(struct arena *arena, struct buf *out, const struct g
     buf_add_str(out, STR("\n"));
 }
 
-/* Returns one line per commit, whole lines only, because a truncated link would be broken. */
+/* Formats one line per commit. Lines are not truncated, because links would break. */
 static struct str format_commit_lines(struct arena *arena, const struct list *commits)
 {
     const struct github_commit *c = commits->items;
@@ -127,7 +128,7 @@ static bool build_push_embed(struct arena *arena, const struct github_payload *i
     struct str lines = format_commit_lines(arena, &in->commits),
                branch = branch_of_ref(in->ref.value);
 
-    /* GitHub sends a separate event for the creation or deletion of a branch. */
+    /* A push without commits creates or deletes a branch, for which GitHub sends another event. */
     if (!in->commits.count)
         return false;
     ret->title.value =
@@ -145,13 +146,13 @@ static bool build_push_embed(struct arena *arena, const struct github_payload *i
 
 static const struct github_event_type {
     const char *name;
-    const char *what; /* noun; NULL: the ref type of the payload */
-    const char *did;  /* verb; NULL: the action of the payload */
-    size_t about;     /* object whose name is shown */
+    const char *what; /* noun of the title; NULL means the ref type of the payload */
+    const char *did;  /* verb of the title; NULL means the action of the payload */
+    size_t about;     /* offset of the object whose name is in the title */
     const char *about_field;
-    size_t said; /* object whose page and text are shown */
+    size_t said; /* offset of the object whose URL and body the embed has */
     const char *said_field;
-    bool concluded; /* the event is shown only if the object has a conclusion */
+    bool concluded; /* no embed is built until the object has a conclusion */
 } github_events[] = {
     { "commit_comment", "Commit comment", NULL, OBJECT(comment), OBJECT(comment), false },
     { "create", NULL, "created", OBJECT(repository), OBJECT(repository), false },

@@ -9,7 +9,7 @@ struct message_body;
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct webhook_draft {
+struct webhook_create_request {
     struct str name;
     struct opt_image avatar;
 };
@@ -38,9 +38,6 @@ enum err webhooks_count_in_channel(struct tx *tx, snowflake guild_id, snowflake 
 
 /* --- manage.c ------------------------------------------------------------------------- */
 
-/* Derives the 68-character token from the id, the salt and the server's key. */
-struct str webhook_derive_token(struct call *call, const struct webhook *h);
-
 enum err resolve_webhook(struct call *call);
 enum err resolve_webhook_token(struct call *call);
 enum err check_manage_webhook_permission(struct call *call);
@@ -58,10 +55,10 @@ enum err delete_webhook(struct call *call);
 enum err resolve_webhook_message(struct call *call);
 enum err prepare_execute_webhook(struct call *call);
 enum err execute_webhook(struct call *call);
-/* Prepares a message converted from a Slack or GitHub body. in must outlive the call. Reports the
- * errors in the call's form. */
+/* Prepares a message converted from a Slack or GitHub body. `in` must outlive the call. Adds errors
+ * to the call's form. */
 enum err prepare_converted_webhook_message(struct call *call, const struct message_body *in);
-/* Creates the converted message. A forum needs a thread_id. */
+/* Creates the prepared message. In a forum the query needs a thread_id. */
 enum err send_converted_webhook_message(struct call *call);
 enum err get_webhook_message(struct call *call);
 enum err prepare_edit_webhook_message(struct call *call);

@@ -13,7 +13,8 @@ enum { MOST_IN_CHANNEL = 15, MOST_IN_GUILD = 1000, TOKEN_BYTES = 51 };
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-struct str webhook_derive_token(struct call *call, const struct webhook *h)
+/* Derives the 68-character token from the id, the salt and the server's key. */
+static struct str webhook_derive_token(struct call *call, const struct webhook *h)
 {
     unsigned char bytes[TOKEN_BYTES];
 
@@ -21,7 +22,7 @@ struct str webhook_derive_token(struct call *call, const struct webhook *h)
     return str_base64url_encode(call->arena, bytes, sizeof bytes);
 }
 
-/* Resolves {webhook.id} without a permission check; the rest of the path determines access. */
+/* Resolves {webhook.id} without a permission check; other checks decide about access. */
 enum err resolve_webhook(struct call *call)
 {
     struct webhook *h = call->target.webhook = arena_alloc(call->arena, sizeof *h);
@@ -37,13 +38,14 @@ enum err resolve_webhook_token(struct call *call)
     /* The token alone authorizes the call, so other credentials of the request are ignored. */
     call->caller = NULL;
     /* Only incoming webhooks accept messages. */
-    return call->target.webhook->type == WEBHOOK_INCOMING && given.n == good.n &&
-                   sodium_memcmp(given.p, good.p, good.n) == 0
-               ? OK
-               : ERR_INVALID_WEBHOOK_TOKEN;
+    if (call->target.webhook->type != WEBHOOK_INCOMING || given.n != good.n ||
+        sodium_memcmp(given.p, good.p, good.n) != 0)
+        return ERR_INVALID_WEBHOOK_TOKEN;
+    call_record_application(call, call->target.webhook->application_id.value);
+    return OK;
 }
 
-/* Requires MANAGE_WEBHOOKS in the webhook's channel, for access without the token. */
+/* Requires MANAGE_WEBHOOKS in the webhook's channel; for requests without the token. */
 enum err check_manage_webhook_permission(struct call *call)
 {
     const struct webhook *h = call->target.webhook;
@@ -62,7 +64,7 @@ enum err check_manage_webhook_permission(struct call *call)
         return ERR_MISSING_ACCESS;
     return perms & PERMISSION(MANAGE_WEBHOOKS)
                ? OK
-               : member_refusal_in_channel(call->tx, &s, &c, PERMISSION(MANAGE_WEBHOOKS));
+               : permission_error_in_channel(call->tx, &s, &c, PERMISSION(MANAGE_WEBHOOKS));
 }
 
 /* --- replies -------------------------------------------------------------------------- */
@@ -91,8 +93,8 @@ static enum err read_followed_source(struct call *call, struct webhook *h)
     return OK;
 }
 
-/* Returns whether the reply may contain the token. The token of an app's webhook acts in the app's
- * name, so only that app and callers who sent the token receive it. */
+/* Returns whether the reply may contain the token. With the token of an app's webhook one can act
+ * as the app, so only that app and callers who sent the token receive it. */
 static bool may_see_token(const struct call *call, const struct webhook *h)
 {
     bool own = call->caller && call->caller->application_id == h->application_id.value;
@@ -100,7 +102,7 @@ static bool may_see_token(const struct call *call, const struct webhook *h)
     return h->application_id.given != GIVEN || own || call_uses_token(call);
 }
 
-/* Fills token, URL, source and creator; not the creator for callers who have only the token. */
+/* Sets token, URL, source and creator. Callers who have only the token get no creator. */
 static enum err fill_webhook_fields(struct call *call, struct webhook *h)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
@@ -128,7 +130,7 @@ static enum err reply_with_webhook(struct call *call, struct webhook *h)
 {
     enum err e = fill_webhook_fields(call, h);
 
-    return e ? e : call_reply(call, h);
+    return e ? e : call_reply_object(call, h);
 }
 
 static enum err reply_with_webhooks(struct call *call, struct list *list)
@@ -137,7 +139,7 @@ static enum err reply_with_webhooks(struct call *call, struct list *list)
 
     for (size_t i = 0; !e && i < list->count; i++)
         e = fill_webhook_fields(call, &((struct webhook *)list->items)[i]);
-    return e ? e : call_reply(call, list);
+    return e ? e : call_reply_object(call, list);
 }
 
 /* GET /channels/{channel.id}/webhooks */
@@ -234,7 +236,7 @@ void emit_webhooks_update(struct call *call, snowflake guild_id, snowflake chann
 
 /* --- creating ------------------------------------------------------------------------- */
 
-/* Data that prepare and compute pass to the handler. */
+/* The uploaded avatar, which the stages prepare and compute pass to the handler. */
 struct webhook_avatar_upload {
     snowflake id; /* id of the new webhook */
     struct opt_str avatar;
@@ -242,7 +244,7 @@ struct webhook_avatar_upload {
 
 static enum err store_new_avatar(struct call *call)
 {
-    const struct webhook_draft *in = call->body;
+    const struct webhook_create_request *in = call->body;
     struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
 
     return picture_store(call, "avatars", p->id, &in->avatar, &p->avatar);
@@ -250,7 +252,7 @@ static enum err store_new_avatar(struct call *call)
 
 enum err prepare_create_webhook(struct call *call)
 {
-    const struct webhook_draft *in = call->body;
+    const struct webhook_create_request *in = call->body;
     struct webhook_avatar_upload *p = call_pass_data(call, "webhook_avatar_upload", sizeof *p);
 
     p->id = snowflake_new();
@@ -341,7 +343,7 @@ enum err webhook_create_for_caller(struct call *call, const struct channel *c, s
 /* POST /channels/{channel.id}/webhooks */
 enum err create_webhook(struct call *call)
 {
-    const struct webhook_draft *in = call->body;
+    const struct webhook_create_request *in = call->body;
     const struct channel *c = call->target.channel;
     const struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
     struct webhook h = {
@@ -358,7 +360,7 @@ enum err create_webhook(struct call *call)
     if (!channel_type_allows_webhooks(c->type))
         return ERR_CHANNEL_TYPE;
     enum err e = insert_and_emit_webhook(call, &h);
-    return e ? e : call_reply(call, &h);
+    return e ? e : call_reply_object(call, &h);
 }
 
 /* --- changing and deleting ------------------------------------------------------------ */
@@ -424,7 +426,7 @@ enum err modify_webhook(struct call *call)
     if (in->name.given == GIVEN)
         h->name = in->name;
     if (!e && p->avatar.given != ABSENT)
-        e = picture_replace(call, "avatars", h->id, &h->avatar, &p->avatar);
+        e = picture_delete_old(call, "avatars", h->id, &h->avatar, &p->avatar);
     if (p->avatar.given != ABSENT)
         h->avatar = p->avatar;
     if (!e)
@@ -460,7 +462,7 @@ enum err delete_webhook(struct call *call)
 
 /* --- audit log ------------------------------------------------------------------------ */
 
-/* Adds webhooks without their tokens, which not every reader of the audit log may have. */
+/* Adds webhooks to an audit log reply without their tokens, which not every reader may have. */
 enum err audit_add_webhooks(struct call *call, struct audit_log_objects *log)
 {
     struct list ids =

@@ -7,7 +7,7 @@
 
 /* --- route table ---------------------------------------------------------------------- */
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     {
         .name = "webhook.id",
         .field = "webhook_id",
@@ -26,7 +26,7 @@ static const struct resolver resolvers[] = {
     {
         .name = "webhook.message.id",
         .field = "message_id",
-        .is_text = true, /* text: @original with a wrong token must report the token error */
+        .is_text = true, /* a string: @original with a wrong token must return the token error */
         .doc = "A message that the webhook sent.",
         .resolve = resolve_webhook_message,
     },
@@ -242,7 +242,7 @@ const struct domain webhooks_domain = {
     .routes = routes,
     .world = &webhooks_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .audit_log_fill = audit_add_webhooks },
+    .hooks = &(const struct hook_listeners){ .audit_log_fill = audit_add_webhooks },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_CHANNEL, "webhooks", "avatars", "avatar", "channel_id = $1"),

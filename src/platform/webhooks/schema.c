@@ -72,14 +72,14 @@ const struct type webhook_reply = { .kind = KIND_OBJECT, .schema = &webhook_sche
 const struct type webhooks_reply = { .kind = KIND_ARRAY, .of = &webhook_reply };
 
 static const struct field draft_fields[] = {
-    { FIELD(struct webhook_draft, name), .type = &type_name },
-    { FIELD(struct webhook_draft, avatar), .type = &type_image_upload,
+    { FIELD(struct webhook_create_request, name), .type = &type_name },
+    { FIELD(struct webhook_create_request, avatar), .type = &type_image_upload,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema draft_schema = {
     .name = "WebhookDraft",
-    .size = sizeof(struct webhook_draft),
+    .size = sizeof(struct webhook_create_request),
     .fields = draft_fields,
     .doc = "A new webhook.",
 };

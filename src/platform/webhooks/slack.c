@@ -29,13 +29,13 @@ struct slack_message {
 
 /* --- schema --------------------------------------------------------------------------- */
 
-/* Parses "#36a64f" or "36a64f"; -1: invalid. */
+/* Parses "#36a64f" or "36a64f". Returns -1 if the text is invalid. */
 static int64_t parse_hex_color(struct str s)
 {
     int64_t value = 0;
 
     if (s.n && s.p[0] == '#')
-        s = str_skip(s, 1);
+        s = str_skip_bytes(s, 1);
     for (size_t i = 0; i < s.n; i++) {
         const char *digits = "0123456789abcdef", *at = strchr(digits, s.p[i] | 0x20);
 
@@ -189,7 +189,7 @@ static bool parse_labelled_link(struct str s, size_t *ret_bar, size_t *ret_end)
     const char *end = memchr(s.p, '>', s.n);
     const char *bar = end ? memchr(s.p, '|', (size_t)(end - s.p)) : NULL;
 
-    if (!bar || !(str_starts(s, STR("<https://")) || str_starts(s, STR("<http://"))))
+    if (!bar || !(str_starts_with(s, STR("<https://")) || str_starts_with(s, STR("<http://"))))
         return false;
     *ret_bar = (size_t)(bar - s.p);
     *ret_end = (size_t)(end - s.p);
@@ -210,7 +210,7 @@ static struct str convert_slack_links(struct arena *arena, struct str s)
         struct str piece = str_slice(s.p, next ? (size_t)(next - s.p) : s.n);
         size_t bar, end;
 
-        s = str_skip(s, piece.n);
+        s = str_skip_bytes(s, piece.n);
         if (!parse_labelled_link(piece, &bar, &end)) {
             buf_add_str(&out, piece);
             continue;
@@ -220,12 +220,12 @@ static struct str convert_slack_links(struct arena *arena, struct str s)
         buf_add_str(&out, STR("]("));
         buf_add_str(&out, str_slice(piece.p + 1, bar - 1));
         buf_add_str(&out, STR(")"));
-        buf_add_str(&out, str_skip(piece, end + 1));
+        buf_add_str(&out, str_skip_bytes(piece, end + 1));
     }
     return buf_move_to_arena(&out, arena);
 }
 
-/* Returns the text; absent if it is empty. */
+/* Returns the text, or absent if it is empty. */
 static struct opt_str text_or_absent(struct str s)
 {
     return s.n ? opt_str_or_null(s) : (struct opt_str){ 0 };
@@ -315,7 +315,7 @@ static void embed_from_attachment(struct arena *arena, const struct slack_attach
         ret->color = (struct opt_int){ GIVEN, parse_slack_color(a->color.value) };
 }
 
-/* Checks the lengths after the conversion, because links and pretext make texts longer. */
+/* Checks the lengths after the conversion, because the conversion makes texts longer. */
 static void check_converted_lengths(struct form *form, const struct json_path *here,
                                     const struct message_body *out)
 {
@@ -337,8 +337,8 @@ static void check_converted_lengths(struct form *form, const struct json_path *h
                        "Embed size exceeds maximum size of 6000");
 }
 
-/* Returns the Slack message, which a form request contains as JSON in `payload`. Errors go to the
- * call's form; NULL: invalid JSON. */
+/* Returns the Slack message. A form request has it as JSON in the field `payload`. Adds errors to
+ * the call's form. Returns NULL if the JSON is invalid. */
 static const struct slack_message *decode_slack_message(struct call *call,
                                                         const struct json_path *payload)
 {

@@ -1,6 +1,7 @@
 /* webhooks.h - webhooks: URLs that accept messages without an account. Incoming webhooks accept
  * messages; follower webhooks belong to a followed announcement channel (announcement_channels/).
- * Owns the table webhooks. May use threads/ and below. Start with manage.c, then execute.c. */
+ * Owns the table webhooks. May include threads/ and lower layers. Start with manage.c, then
+ * execute.c. */
 #ifndef PLATFORM_WEBHOOKS_WEBHOOKS_H
 #define PLATFORM_WEBHOOKS_WEBHOOKS_H
 
@@ -14,7 +15,7 @@ enum { WEBHOOK_SALT = 16 };
 struct webhook_source {
     snowflake id;
     struct str name;
-    struct opt_str icon; /* only of guilds */
+    struct opt_str icon; /* set for guilds only */
 };
 
 struct webhook {
@@ -24,12 +25,12 @@ struct webhook {
     struct opt_str name, avatar;
     struct opt_id application_id;
     struct opt_str token, url;                                  /* incoming webhooks only */
-    const struct webhook_source *source_guild, *source_channel; /* NULL: none, or deleted */
+    const struct webhook_source *source_guild, *source_channel; /* NULL if none or deleted */
 
     /* Internal fields, not part of the JSON. */
     snowflake user_id;
     struct str salt;
-    snowflake source_channel_id, source_guild_id; /* 0: not a follower webhook */
+    snowflake source_channel_id, source_guild_id; /* 0 if not a follower webhook */
 };
 
 /* Reads a webhook without user, token and url. ERR_UNKNOWN_WEBHOOK. */
@@ -46,17 +47,17 @@ enum err check_webhook_limit(struct call *call, snowflake guild_id, snowflake ch
 bool channel_type_allows_webhooks(int64_t channel_type);
 /* Returns false if the name contains a reserved word. */
 bool webhook_name_is_allowed(struct str name);
-/* Creates a webhook with the caller as its creator and fills its token; application 0: none. */
+/* Creates a webhook of the caller and sets its token. application: owner of the webhook, or 0. */
 enum err webhook_create_for_caller(struct call *call, const struct channel *c, struct str name,
                                    snowflake application, struct webhook *ret);
-/* Writes the audit log entry. before is NULL for a new webhook, now is NULL for a deleted one. */
+/* Writes an audit entry. before is NULL for a new webhook, now is NULL for a deleted one. */
 enum err audit_record_webhook(struct call *call, const struct webhook *before,
                               const struct webhook *now);
-/* Deletes a webhook, writes the audit log entry and emits the event. */
+/* Deletes a webhook, writes the audit log entry and emits WEBHOOKS_UPDATE. */
 enum err webhook_delete_for_caller(struct call *call, const struct webhook *h);
 extern const struct type webhook_reply;
 
 extern const struct domain webhooks_domain;
-extern const struct world_parts webhooks_world;
+extern const struct world_file_fields webhooks_world;
 
 #endif

@@ -27,22 +27,23 @@ WORLD_OBJECT(webhook, webhook_entry_fields, NULL);
 
 /* --- import --------------------------------------------------------------------------- */
 
-static enum err import_webhook(struct world_importer *im, const void *entry,
+static enum err import_webhook(struct world_file_importer *im, const void *entry,
                                const struct json_path *at, snowflake guild)
 {
     const struct world_webhook *h = entry;
     struct json_path channel_at = json_path_key(at, STR("channel"));
     unsigned char salt[WEBHOOK_SALT];
     snowflake id, channel = 0, by = 0, application = 0;
-    enum err e = world_resolve_entry_id(im, &webhook_naming, guild, h->id, h->name, at, &id);
+    enum err e = world_file_resolve_entry_id(im, &webhook_naming, guild, h->id, h->name, at, &id);
 
     if (!e)
-        e = world_resolve_reference(im, &channel_naming, guild, h->channel, &channel_at, &channel);
+        e = world_file_resolve_reference(im, &channel_naming, guild, h->channel, &channel_at,
+                                         &channel);
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &h->by, at, "by", &by);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &h->by, at, "by", &by);
     if (!e)
-        e = world_resolve_optional_reference(im, &application_naming, 0, &h->application, at,
-                                             "application", &application);
+        e = world_file_resolve_optional_reference(im, &application_naming, 0, &h->application, at,
+                                                  "application", &application);
     if (e || !id || !channel)
         return e;
     struct webhook made = { 0 };
@@ -72,7 +73,8 @@ static const char WEBHOOKS[] =
     "left join users u on u.id = h.user_id where h.guild_id = $1 and h.source_channel_id is null "
     "and not" CHANNEL_BEING_DELETED("h.channel_id") " order by h.id";
 
-static bool webhook_entry_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
+static bool webhook_entry_from_row(struct world_file_exporter *ex, const struct rows *r,
+                                   void *entry)
 {
     struct world_webhook *h = entry;
 
@@ -80,13 +82,13 @@ static bool webhook_entry_from_row(struct world_exporter *ex, const struct rows 
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
         .channel = world_export_reference(ex->tx, &ex->channels, row_id(r, 2)).value,
-        .by = world_export_text(r, 3, NULL),
+        .by = export_nondefault_text(r, 3, NULL),
         .application = world_export_reference(ex->tx, &ex->applications, row_id(r, 4)),
     };
     return true;
 }
 
-const struct world_parts webhooks_world = { (const struct world_part[]){
+const struct world_file_fields webhooks_world = { (const struct world_file_field[]){
     { "guild", "webhooks", &world_webhook_list, .order = 60, .import = import_webhook,
       .select = { &WEBHOOKS }, .read = webhook_entry_from_row },
     { 0 },

@@ -1,4 +1,4 @@
-/* picture.c - GET /guilds/{guild.id}/widget.png: a picture with the online count. */
+/* picture.c - GET /guilds/{guild.id}/widget.png: a picture with the number of online members. */
 #include <stdio.h>
 
 #include "base/png.h"
@@ -23,13 +23,13 @@ const struct schema widget_picture_query_schema = {
     .doc = "Which picture.",
 };
 
-/* Digits of 3 × 5 dots, one byte per row of dots. */
+/* Digits as bitmaps of 3 × 5 dots, one byte per row of dots. */
 static const unsigned char digits[10][5] = {
     { 7, 5, 5, 5, 7 }, { 2, 6, 2, 2, 7 }, { 7, 1, 7, 4, 7 }, { 7, 1, 7, 1, 7 }, { 5, 5, 7, 1, 1 },
     { 7, 4, 7, 1, 7 }, { 7, 4, 7, 5, 7 }, { 7, 1, 1, 1, 1 }, { 7, 5, 7, 5, 7 }, { 7, 5, 7, 1, 7 },
 };
 
-static void draw_digit(const struct png *png, unsigned digit, unsigned left, unsigned top,
+static void draw_digit(const struct png_image *png, unsigned digit, unsigned left, unsigned top,
                        unsigned scale)
 {
     for (unsigned y = 0; y < 5 * scale; y++)
@@ -38,7 +38,7 @@ static void draw_digit(const struct png *png, unsigned digit, unsigned left, uns
                 png_set_pixel(png, left + x, top + y);
 }
 
-static void draw_centered_number(const struct png *png, unsigned n)
+static void draw_centered_number(const struct png_image *png, unsigned n)
 {
     char text[12];
     unsigned scale = png->height / 10, count = (unsigned)snprintf(text, sizeof text, "%u", n);
@@ -53,11 +53,11 @@ enum err get_guild_widget_picture(struct call *call)
 {
     const struct widget_picture_query *in = call->query;
     bool shield = str_is(in->style, "shield"), tall = str_is(in->style, "banner4");
-    struct png png = { .width = shield ? 205 : 320,
-                       .height = shield ? 20
-                                 : tall ? 180
-                                        : 76,
-                       .colors = { 88, 101, 242, 255, 255, 255 } };
+    struct png_image png = { .width = shield ? 205 : 320,
+                             .height = shield ? 20
+                                       : tall ? 180
+                                              : 76,
+                             .colors = { 88, 101, 242, 255, 255, 255 } };
     struct gateway *gateway = api_options(call->api)->gateway;
     struct buf out;
 

@@ -127,7 +127,8 @@ static const struct type widget_reply = { .kind = KIND_OBJECT, .schema = &widget
 
 static enum err reply_with_settings(struct call *call, const struct guild *g)
 {
-    return call_reply(call, &(struct widget_settings){ g->widget_enabled, g->widget_channel_id });
+    return call_reply_object(call,
+                             &(struct widget_settings){ g->widget_enabled, g->widget_channel_id });
 }
 
 /* GET /guilds/{guild.id}/widget */
@@ -136,7 +137,7 @@ static enum err get_guild_widget_settings(struct call *call)
     return reply_with_settings(call, call->target.guild);
 }
 
-/* Limit of settings changes per guild. */
+/* Rate limit of settings changes, per guild. */
 static const struct rate_limit limit_widget = { .name = "widget", .count = 10, .window_s = 60 };
 
 static enum err check_widget_update_limit(struct call *call)
@@ -235,11 +236,11 @@ static enum err add_voice_state(struct call *call, const struct member *m,
     if (e || !shown)
         return e;
     out->channel_id = opt_id_or_null(row_id(&r, 0));
-    out->deaf = opt_bool_of(m->deaf);
-    out->mute = opt_bool_of(m->mute);
-    out->self_deaf = opt_bool_of(row_bool(&r, 1));
-    out->self_mute = opt_bool_of(row_bool(&r, 2));
-    out->suppress = opt_bool_of(row_bool(&r, 3));
+    out->deaf = opt_bool_given(m->deaf);
+    out->mute = opt_bool_given(m->mute);
+    out->self_deaf = opt_bool_given(row_bool(&r, 1));
+    out->self_mute = opt_bool_given(row_bool(&r, 2));
+    out->suppress = opt_bool_given(row_bool(&r, 3));
     return OK;
 }
 
@@ -325,7 +326,7 @@ static enum err get_guild_widget(struct call *call)
     w.presence_count = gateway_online_member_count(api_options(call->api)->gateway, g->id);
     for (size_t i = 0; !e && i < members.count && i < WIDGET_MAX_MEMBERS; i++)
         e = add_member_to_widget(call, (const struct member *)members.items + i, &w);
-    return e ? e : call_reply(call, &w);
+    return e ? e : call_reply_object(call, &w);
 }
 
 /* --- route table ---------------------------------------------------------------------- */

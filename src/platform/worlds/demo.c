@@ -1,4 +1,4 @@
-/* demo.c - finds the guild and channel that the tour of `guildhall demo` opens. */
+/* demo.c - finds the guild and channel that `guildhall demo` opens in the browser. */
 #include "platform/worlds/worlds.h"
 
 static const char FIND_DEMO_IDS[] =
@@ -18,7 +18,7 @@ static enum err read_demo_ids(struct tx *tx, void *arg)
     return e;
 }
 
-enum err world_read_demo_ids(struct store *store, struct demo_ids *ret)
+enum err demo_ids_read(struct store *store, struct demo_ids *ret)
 {
     return store_run(store, STORE_READ, NULL, read_demo_ids, ret);
 }

@@ -1,37 +1,37 @@
-/* export.c - exports the store as a world file. */
+/* export.c - exports all data of the store as a world file. */
 #include "json/read.h"
 #include "platform/worlds/import_export.h"
 
 struct export_output {
-    const struct world_format *format;
+    const struct world_file_format *format;
     struct buf text;
 };
 
 static enum err export_in_transaction(struct tx *tx, void *arg)
 {
     struct export_output *out = arg;
-    struct world_exporter ex = { .format = out->format, .tx = tx };
-    void *file = arena_alloc(tx_arena(tx), world_entry_size(out->format, NULL));
-    struct json_writer j = json_writer_to(&out->text);
-    enum err e = world_export_parts(&ex, NULL, 0, file, 1);
+    struct world_file_exporter ex = { .format = out->format, .tx = tx };
+    void *file = arena_alloc(tx_arena(tx), world_file_entry_size(out->format, NULL));
+    struct json_writer j = json_writer_to_buf(&out->text);
+    enum err e = world_export_fields(&ex, NULL, 0, file, 1);
 
     if (e)
         return e;
     buf_reset(&out->text);
-    schema_encode_object(&j, world_file_type(out->format)->schema, file);
+    schema_encode_object(&j, world_file_schema_type(out->format)->schema, file);
     return OK;
 }
 
-enum err world_export(struct store *store, const struct domain *const *domains, struct buf *out,
-                      bool *ret_importable)
+enum err world_file_export(struct store *store, const struct domain *const *domains,
+                           struct buf *out, bool *ret_importable)
 {
-    struct export_output compact = { .format = world_format_of_domains(domains) };
+    struct export_output compact = { .format = world_file_format_of_domains(domains) };
 
     buf_init(&compact.text, SIZE_MAX);
     enum err e = store_run(store, STORE_READ, NULL, export_in_transaction, &compact);
     if (!e) {
         *ret_importable = json_is_valid(buf_str(&compact.text));
-        world_format_json(buf_str(&compact.text), out);
+        world_file_format_json(buf_str(&compact.text), out);
     }
     buf_clear(&compact.text);
     return e;

@@ -4,23 +4,23 @@
 
 struct world_import {
     struct store *store;
-    const struct world_options *options;
-    const struct world_format *format;
+    const struct world_file_import_options *options;
+    const struct world_file_format *format;
     const void *file;
     struct arena *arena;
-    struct world_report *report;
+    struct world_file_import_report *report;
     struct form form;
-    struct list pictures; /* struct world_picture */
+    struct list pictures; /* struct world_file_picture */
     size_t pictures_put;
 };
 
 /* --- pictures ------------------------------------------------------------------------- */
 
 /* Stores pictures before the commit, so that a failed write rolls back the whole import. Blocking
- * I/O is allowed: no server uses the store during an import. */
+ * I/O is allowed, because no server uses the store during an import. */
 static enum err store_pictures(struct world_import *in)
 {
-    const struct world_picture *p = in->pictures.items;
+    const struct world_file_picture *p = in->pictures.items;
     enum err e = OK;
 
     for (in->pictures_put = 0; in->pictures_put < in->pictures.count && !e; in->pictures_put++)
@@ -28,11 +28,11 @@ static enum err store_pictures(struct world_import *in)
     return e;
 }
 
-/* Deletes the blobs of a failed import. Blobs that cannot be deleted are removed at the next start
- * of the server, because they were not confirmed. */
+/* Marks the blobs as committed, or deletes them after a failed import. Blobs that are neither are
+ * deleted at the next start of the server. */
 static void confirm_or_delete_pictures(struct world_import *in, bool imported)
 {
-    const struct world_picture *p = in->pictures.items;
+    const struct world_file_picture *p = in->pictures.items;
 
     for (size_t i = 0; i < in->pictures_put; i++) {
         if (imported)
@@ -44,7 +44,7 @@ static void confirm_or_delete_pictures(struct world_import *in, bool imported)
 
 /* --- the file ------------------------------------------------------------------------- */
 
-static void init_report(struct world_report *report)
+static void init_report(struct world_file_import_report *report)
 {
     static const char *const words[] = {
         [COUNT_USERS] = "users",       [COUNT_APPLICATIONS] = "applications",
@@ -54,7 +54,7 @@ static void init_report(struct world_report *report)
         [COUNT_COMMANDS] = "commands",
     };
 
-    *report = (struct world_report){ 0 };
+    *report = (struct world_file_import_report){ 0 };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         report->counts[i].what = words[i];
 }
@@ -62,18 +62,18 @@ static void init_report(struct world_report *report)
 static enum err import_in_transaction(struct tx *tx, void *arg)
 {
     struct world_import *in = arg;
-    struct world_importer im = { .format = in->format,
-                                 .tx = tx,
-                                 .arena = in->arena,
-                                 .options = in->options,
-                                 .report = in->report,
-                                 .form = &in->form,
-                                 .pictures = &in->pictures };
+    struct world_file_importer im = { .format = in->format,
+                                      .tx = tx,
+                                      .arena = in->arena,
+                                      .options = in->options,
+                                      .report = in->report,
+                                      .form = &in->form,
+                                      .pictures = &in->pictures };
 
     in->pictures = (struct list){ 0 };
     in->form = (struct form){ .arena = in->arena };
     init_report(in->report);
-    enum err e = world_import_parts(&im, NULL, in->file, NULL, 0);
+    enum err e = world_import_fields(&im, NULL, in->file, NULL, 0);
     if (!e && form_has_errors(&in->form))
         return ERR_INVALID_FORM_BODY;
     return e ? e : store_pictures(in);
@@ -86,14 +86,14 @@ static enum err format_import_errors(enum err e, const struct form *form, struct
         *ret = str_printf(arena, "the file: %.*s\n",
                           STR_ARGS(json_describe_syntax_error(text, arena)));
     else if (e == ERR_INVALID_FORM_BODY)
-        *ret = world_format_errors(form, arena);
+        *ret = world_file_format_errors(form, arena);
     return e;
 }
 
-enum err world_validate(const struct domain *const *domains, struct str text, struct arena *arena,
-                        struct str *ret_problems)
+enum err world_file_validate(const struct domain *const *domains, struct str text,
+                             struct arena *arena, struct str *ret_problems)
 {
-    const struct type *type = world_file_type(world_format_of_domains(domains));
+    const struct type *type = world_file_schema_type(world_file_format_of_domains(domains));
     struct form form = { .arena = arena };
     void *file;
 
@@ -102,13 +102,14 @@ enum err world_validate(const struct domain *const *domains, struct str text, st
                                 ret_problems);
 }
 
-enum err world_import(struct store *store, const struct world_options *options, struct str text,
-                      struct arena *arena, struct world_report *ret)
+enum err world_file_import(struct store *store, const struct world_file_import_options *options,
+                           struct str text, struct arena *arena,
+                           struct world_file_import_report *ret)
 {
     struct world_import in = {
         .store = store,
         .options = options,
-        .format = world_format_of_domains(options->domains),
+        .format = world_file_format_of_domains(options->domains),
         .arena = arena,
         .report = ret,
         .form = { arena },
@@ -116,10 +117,10 @@ enum err world_import(struct store *store, const struct world_options *options, 
     void *file;
 
     init_report(ret);
-    enum err e = schema_decode(world_file_type(in.format), text, &in.form, &file);
+    enum err e = schema_decode(world_file_schema_type(in.format), text, &in.form, &file);
     if (!e) {
         in.file = file;
-        e = world_prepare_parts(in.format, options, arena, file);
+        e = world_prepare_fields(in.format, options, arena, file);
     }
     if (!e)
         e = store_run(store, STORE_WRITE, arena, import_in_transaction, &in);
@@ -131,15 +132,14 @@ enum err world_import(struct store *store, const struct world_options *options, 
 
 static enum err read_store_is_empty(struct tx *tx, void *arg)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(tx, "select id from users limit 1", NO_BIND, &row, &found);
+    enum err e = tx_exists(tx, "select id from users limit 1", NO_BIND, &found);
 
     *(bool *)arg = !found;
     return e;
 }
 
-enum err world_is_empty(struct store *store, bool *ret)
+enum err store_has_no_accounts(struct store *store, bool *ret)
 {
     return store_run(store, STORE_READ, NULL, read_store_is_empty, ret);
 }

@@ -1,5 +1,5 @@
-/* import_export.h - shared parts of import and export of world files: schema macros, references by
- * name or id, and validation errors with their paths. */
+/* import_export.h - shared by import and export of world files: schema macros, references by name
+ * or id, and validation errors with their JSON paths. */
 #ifndef PLATFORM_WORLDS_IMPORT_EXPORT_H
 #define PLATFORM_WORLDS_IMPORT_EXPORT_H
 
@@ -8,7 +8,7 @@
 #include "json/read.h"
 #include "json/schema.h"
 #include "model/fields/rows.h"
-#include "platform/worlds/world_parts.h"
+#include "platform/worlds/world_file_fields.h"
 #include "platform/worlds/worlds.h"
 
 /* --- schemas -------------------------------------------------------------------------- */
@@ -24,9 +24,9 @@ enum { WORLD_MANY = 1000000 };
     {                                             \
         FIELD(struct_, member_), .type = &(type_) \
     }
-/* Defines NAME_rows and NAME_type for an object of the file, and world_NAME_list. */
+/* Defines NAME_rows and NAME_type for an object of a world file, and world_NAME_list. */
 #define WORLD_OBJECT(name_, fields_, check_) WORLD_LIST(name_, fields_, check_, 0, WORLD_MANY)
-/* Defines the list type of an object with limits on the list's length. */
+/* Defines the list type of an object of a world file, with limits on the length of the list. */
 #define WORLD_LIST(name_, fields_, check_, min_, max_)                                        \
     static const struct schema name_##_rows = { .size = sizeof(struct world_##name_),         \
                                                 .fields = (fields_),                          \
@@ -36,28 +36,29 @@ enum { WORLD_MANY = 1000000 };
         .kind = KIND_ARRAY, .min = (min_), .max = (max_), .of = &name_##_type                 \
     }
 
-/* Defines the type of an object that is not in a list: world_NAME_type. */
+/* Defines world_NAME_type for an object of a world file that is not in a list. */
 #define WORLD_SINGLE(name_, fields_, check_)                                          \
     static const struct schema name_##_rows = { .size = sizeof(struct world_##name_), \
                                                 .fields = (fields_),                  \
                                                 .check = (check_) };                  \
     const struct type world_##name_##_type = { .kind = KIND_OBJECT, .schema = &name_##_rows }
 
-/* schema.c: a reference (name or id), lists of references, and other common types. */
+/* Types in schema.c: a reference (name or id), lists of references, and other common types. */
 extern const struct type type_world_ref, type_world_refs, type_world_permissions, type_world_name,
     type_world_content;
 
-/* Checks that a field that is stored as JSON has the expected kind. items: kind of list items. */
-void world_check_json(struct form *form, const struct json_path *here, const char *name,
-                      const struct opt_str *json, enum json_kind kind, enum json_kind items);
-void world_check_string_list(struct form *form, const struct json_path *here, const char *name,
-                             const struct opt_str *json);
-void world_check_permissions(struct form *form, const struct json_path *here, const char *name,
-                             const struct opt_str *perms);
+/* Checks the kind of a field that is stored as JSON text. items: kind of the list items. */
+void world_file_check_json_kind(struct form *form, const struct json_path *here, const char *name,
+                                const struct opt_str *json, enum json_kind kind,
+                                enum json_kind items);
+void world_file_check_string_list(struct form *form, const struct json_path *here, const char *name,
+                                  const struct opt_str *json);
+void world_file_check_permissions(struct form *form, const struct json_path *here, const char *name,
+                                  const struct opt_str *perms);
 
 /* --- permission_names.c: permission sets in readable form ----------------------------- */
 
-/* Parses ["VIEW_CHANNEL", …], "ALL", "DEFAULT", or a number. False: *ret_wrong is the bad value. */
+/* Parses ["VIEW_CHANNEL", …], "ALL", "DEFAULT", or a number. On failure *ret_wrong is the value. */
 bool permission_names_parse(struct str json, struct arena *arena, uint64_t *ret,
                             struct str *ret_wrong);
 struct opt_str permission_names_encode(uint64_t perms, struct arena *arena);
@@ -65,41 +66,41 @@ struct opt_str permission_names_encode(uint64_t perms, struct arena *arena);
 /* --- json_layout.c: readable text ----------------------------------------------------- */
 
 /* Formats JSON with one line for each object without nested objects. */
-void world_format_json(struct str json, struct buf *out);
+void world_file_format_json(struct str json, struct buf *out);
 /* Removes white space between the tokens of valid JSON. */
 struct str json_remove_white_space(struct arena *arena, struct str json);
-/* Formats each error as a line "users.0.username: …". */
-struct str world_format_errors(const struct form *form, struct arena *arena);
+/* Formats each validation error as a line "users.0.username: …". */
+struct str world_file_format_errors(const struct form *form, struct arena *arena);
 
 /* --- references.c: names and ids ------------------------------------------------------ */
 
-struct world_importer {
-    const struct world_format *format;
+struct world_file_importer {
+    const struct world_file_format *format;
     struct tx *tx;
     struct arena *arena;
-    const struct world_options *options;
-    struct world_report *report;
+    const struct world_file_import_options *options;
+    struct world_file_import_report *report;
     struct form *form;
-    struct list *pictures;    /* struct world_picture, stored before the commit */
-    snowflake guild, channel; /* owner of the imported entries; 0: none */
+    struct list *pictures;    /* struct world_file_picture, stored before the commit */
+    snowflake guild, channel; /* object that contains the imported entries, or 0 */
 };
 
-/* A picture of the world file, with the blob name that its row refers to. */
-struct world_picture {
+/* A picture of a world file, with the name of the blob in which it is stored. */
+struct world_file_picture {
     char name[96];
     struct str bytes;
 };
 
-/* How a kind of object is found by name. Queries return (lowest id, number of matches). */
-struct world_naming {
+/* How world files find objects of a type. Queries return the lowest id and the match count. */
+struct world_name_lookup {
     const char *word;
-    struct sql by_name; /* $1 name, $2 guild where `scoped` */
-    struct sql by_id;   /* $1 id, $2 guild where `scoped` */
+    struct sql by_name; /* $1 is the name, $2 the guild if `scoped` */
+    struct sql by_id;   /* $1 is the id, $2 the guild if `scoped` */
     struct sql any_id;  /* $1 id */
     bool scoped, unique;
 };
-/* Naming of objects that belong to an owner; owner_ is the owner's column. */
-#define WORLD_NAMING(word_, table_, owner_)                                                        \
+/* Lookup of objects that belong to another object, whose id is in the column owner_. */
+#define WORLD_NAME_LOOKUP(word_, table_, owner_)                                                   \
     {                                                                                              \
         .word = (word_), .scoped = true,                                                           \
         .by_name = SQL_TEXT("select min(id), count(*) from " table_ " where name = $1 and " owner_ \
@@ -108,39 +109,40 @@ struct world_naming {
                           " = $2"),                                                                \
         .any_id = SQL_TEXT("select min(id), count(*) from " table_ " where id = $1")               \
     }
-extern const struct world_naming user_naming, application_naming, guild_naming, role_naming,
+extern const struct world_name_lookup user_naming, application_naming, guild_naming, role_naming,
     channel_naming, emoji_naming, webhook_naming;
 
-/* Resolves a reference to an id. Sets 0 and records an error if no or several objects match. */
-enum err world_resolve_reference(struct world_importer *im, const struct world_naming *n,
-                                 snowflake guild, struct str to, const struct json_path *at,
-                                 snowflake *ret);
-/* Resolves the optional reference in field `name` of the entry at path `up`. Absent field: 0. */
-enum err world_resolve_optional_reference(struct world_importer *im, const struct world_naming *n,
-                                          snowflake guild, const struct opt_str *to,
-                                          const struct json_path *up, const char *name,
-                                          snowflake *ret);
-/* Finds the existing object of an entry. Sets its id; 0 if the object is new or if an error was
+/* Resolves a reference to an id. Sets 0 and records an error unless exactly one object matches. */
+enum err world_file_resolve_reference(struct world_file_importer *im,
+                                      const struct world_name_lookup *n, snowflake guild,
+                                      struct str to, const struct json_path *at, snowflake *ret);
+/* Resolves the reference in field `name` of the entry at path `up`; 0 if the field is absent. */
+enum err world_file_resolve_optional_reference(struct world_file_importer *im,
+                                               const struct world_name_lookup *n, snowflake guild,
+                                               const struct opt_str *to, const struct json_path *up,
+                                               const char *name, snowflake *ret);
+/* Finds the stored object of an entry. *ret is 0 if the object is new or if an error was
  * recorded. */
-enum err world_find_existing(struct world_importer *im, const struct world_naming *n,
-                             snowflake guild, struct opt_id id, struct str name,
-                             const struct json_path *at, snowflake *ret);
+enum err world_file_find_existing_object(struct world_file_importer *im,
+                                         const struct world_name_lookup *n, snowflake guild,
+                                         struct opt_id id, struct str name,
+                                         const struct json_path *at, snowflake *ret);
 
-/* Copies a field of the file if it is present; an absent field does not change the object. */
+/* Copies a field of a world file if present; an absent field does not change the object. */
 #define WORLD_SET_IF_GIVEN(to_, from_) \
     do {                               \
         if ((from_).given == GIVEN)    \
             (to_) = (from_).value;     \
     } while (0)
-/* Copies a nullable field of the file if it is present. */
+/* Copies a nullable field of a world file if present. */
 #define WORLD_SET_OPT_IF_GIVEN(to_, from_) \
     do {                                   \
         if ((from_).given == GIVEN)        \
             (to_) = (from_);               \
     } while (0)
 
-/* Returns JSON of the file without white space, as columns store it. */
-static inline struct value v_opt_json(const struct world_importer *im, struct opt_str json)
+/* Returns JSON of a world file without white space, as database columns store it. */
+static inline struct value v_opt_json(const struct world_file_importer *im, struct opt_str json)
 {
     return json.given == GIVEN ? v_text(json_remove_white_space(im->arena, json.value)) : v_null();
 }
@@ -160,101 +162,106 @@ enum imported_object_kind {
     COUNT_MESSAGES,
     COUNT_COMMANDS,
 };
-void count(struct world_importer *im, enum imported_object_kind what, bool made);
+void count(struct world_file_importer *im, enum imported_object_kind what, bool made);
 
-/* Calls step for each entry with its path. all: path of the list. */
-enum err world_import_entries(struct world_importer *im, const struct opt_list *list, size_t size,
-                              const struct json_path *all, world_import_function *step,
+/* Calls step for each entry of the list with the entry's path. `all` is the path of the list. */
+enum err world_import_entries(struct world_file_importer *im, const struct opt_list *list,
+                              size_t size, const struct json_path *all, world_import_function *step,
                               snowflake owner);
 
-/* Returns the id under which an entry is stored; 0: a validation error was recorded. */
-enum err world_resolve_entry_id(struct world_importer *im, const struct world_naming *n,
-                                snowflake guild, struct opt_id id, struct str name,
-                                const struct json_path *at, snowflake *ret);
-/* Resolves a list of references; *ret: list of snowflake. */
-enum err world_resolve_references(struct world_importer *im, const struct world_naming *n,
-                                  snowflake guild, const struct opt_list *names,
-                                  const struct json_path *up, const char *name, struct list *ret);
+/* Returns the id under which an entry is stored; 0 if a validation error was recorded. */
+enum err world_file_resolve_entry_id(struct world_file_importer *im,
+                                     const struct world_name_lookup *n, snowflake guild,
+                                     struct opt_id id, struct str name, const struct json_path *at,
+                                     snowflake *ret);
+/* Resolves a list of references to a list of snowflakes. */
+enum err world_file_resolve_references(struct world_file_importer *im,
+                                       const struct world_name_lookup *n, snowflake guild,
+                                       const struct opt_list *names, const struct json_path *up,
+                                       const char *name, struct list *ret);
 
-/* --- pictures.c ----------------------------------------------------------------------- */
+/* --- imported_files.c ----------------------------------------------------------------- */
 
 /* A file that belongs to an imported object. */
-struct world_imported_file {
+struct world_file_attachment {
     snowflake id, owner;
     const char *area;
     struct str name, bytes;
 };
-/* Inserts the row of a file. import.c stores the bytes of the file before the commit. */
-enum err world_import_file(struct world_importer *im, const struct world_imported_file *note);
+/* Inserts the row of a file. world_file_import stores the bytes of the file before the commit. */
+enum err world_import_attachment(struct world_file_importer *im,
+                                 const struct world_file_attachment *note);
 /* --- export --------------------------------------------------------------------------- */
 
-struct world_named_row {
+struct exported_object_name {
     snowflake id;
     struct str name;
 };
 /* State of an export, with the names that entries may use as references. */
-struct world_exporter {
-    const struct world_format *format;
+struct world_file_exporter {
+    const struct world_file_format *format;
     struct tx *tx;
-    snowflake guild, application, channel;             /* owner of the exported entries */
-    struct list roles, channels, emojis, applications; /* struct world_named_row, of the guild */
+    snowflake guild, application, channel; /* object that has the exported entries */
+    struct list roles, channels, emojis,
+        applications; /* struct exported_object_name, of the guild */
 };
 /* Reads the names of roles, channels and emojis of the guild ex->guild, and of all applications. */
-enum err world_read_names(struct world_exporter *ex);
-/* Returns the name if it is unique, else the id. Absent if the object does not exist. */
+enum err world_export_read_names(struct world_file_exporter *ex);
+/* Returns the object's name if unique, else its id; absent if the object does not exist. */
 struct opt_str world_export_reference(struct tx *tx, const struct list *things, snowflake id);
-/* Converts a list of ids to references; skips deleted objects. */
+/* Converts a list of ids to references. Skips deleted objects. */
 struct opt_list world_export_references(struct tx *tx, const struct list *things,
                                         const struct list *ids);
 
-/* Exports a value only if it differs from the default of an import. */
-static inline struct opt_int world_export_int(const struct rows *r, int column, int64_t usual)
+/* Exports a value only if it differs from the default that an import uses. */
+static inline struct opt_int export_nondefault_int(const struct rows *r, int column, int64_t usual)
 {
     bool shown = !row_is_null(r, column) && row_int(r, column) != usual;
 
     return (struct opt_int){ shown ? GIVEN : ABSENT, row_int(r, column) };
 }
-static inline struct opt_bool world_export_bool(const struct rows *r, int column, bool usual)
+static inline struct opt_bool export_nondefault_bool(const struct rows *r, int column, bool usual)
 {
     return (struct opt_bool){ row_bool(r, column) != usual ? GIVEN : ABSENT, row_bool(r, column) };
 }
-static inline struct opt_str world_export_text(const struct rows *r, int column, const char *usual)
+static inline struct opt_str export_nondefault_text(const struct rows *r, int column,
+                                                    const char *usual)
 {
     bool shown = !row_is_null(r, column) && !str_is(row_text(r, column), usual);
 
     return (struct opt_str){ shown ? GIVEN : ABSENT, row_text(r, column) };
 }
-static inline void *world_export_list_item(struct tx *tx, struct opt_list *list, size_t size)
+static inline void *export_add_list_item(struct tx *tx, struct opt_list *list, size_t size)
 {
     list->given = GIVEN;
     return list_append(tx_arena(tx), &list->value, size);
 }
-/* Exports null as absent: world files do not distinguish the two. */
-static inline struct opt_int world_export_opt_int(struct opt_int v)
+/* Exports null as absent, because world files do not distinguish null and absent. */
+static inline struct opt_int export_optional_int(struct opt_int v)
 {
     return (struct opt_int){ v.given == GIVEN ? GIVEN : ABSENT, v.value };
 }
-static inline struct opt_str world_export_opt_text(struct opt_str v)
+static inline struct opt_str export_optional_text(struct opt_str v)
 {
     return (struct opt_str){ v.given == GIVEN ? GIVEN : ABSENT, v.value };
 }
-/* Formats an id as a decimal string, as world files have it. */
-static inline struct str world_format_id(struct tx *tx, snowflake id)
+/* Formats an id as a decimal string. */
+static inline struct str format_id_string(struct tx *tx, snowflake id)
 {
     return str_printf(tx_arena(tx), "%" PRIu64, id);
 }
-static inline struct opt_str world_format_opt_id(struct tx *tx, struct opt_id id)
+static inline struct opt_str format_optional_id_string(struct tx *tx, struct opt_id id)
 {
-    return id.given == GIVEN ? (struct opt_str){ GIVEN, world_format_id(tx, id.value) }
+    return id.given == GIVEN ? (struct opt_str){ GIVEN, format_id_string(tx, id.value) }
                              : (struct opt_str){ 0 };
 }
-static inline struct opt_list world_format_ids(struct tx *tx, const struct list *ids)
+static inline struct opt_list format_id_strings(struct tx *tx, const struct list *ids)
 {
     struct opt_list out = { .given = ids->count ? GIVEN : ABSENT };
 
     for (size_t i = 0; i < ids->count; i++)
         *(struct str *)list_append(tx_arena(tx), &out.value, sizeof(struct str)) =
-            world_format_id(tx, ((const snowflake *)ids->items)[i]);
+            format_id_string(tx, ((const snowflake *)ids->items)[i]);
     return out;
 }
 

@@ -5,7 +5,7 @@
 
 /* --- JSON ----------------------------------------------------------------------------- */
 
-/* Returns the length of the JSON string at p, with its quotes. */
+/* Returns the length of the JSON string at p, including the quotes. */
 static size_t json_string_length(const char *p)
 {
     size_t n = 1;
@@ -59,9 +59,9 @@ static void add_line_break(struct buf *out, int depth)
         buf_add_lit(out, "  ");
 }
 
-void world_format_json(struct str json, struct buf *out)
+void world_file_format_json(struct str json, struct buf *out)
 {
-    uint64_t broken = 0; /* bit n is set: values at nesting depth n are on separate lines */
+    uint64_t broken = 0; /* if bit n is set, values at nesting depth n are on separate lines */
     int depth = 0;
 
     for (size_t i = 0; i < json.n; i++) {
@@ -138,11 +138,11 @@ static void add_error_lines(struct json_reader *r, struct str path, struct buf *
     }
 }
 
-struct str world_format_errors(const struct form *form, struct arena *arena)
+struct str world_file_format_errors(const struct form *form, struct arena *arena)
 {
     struct json_reader r;
     struct buf tree, lines;
-    struct json_writer j = json_writer_to(&tree);
+    struct json_writer j = json_writer_to_buf(&tree);
 
     buf_init(&tree, SIZE_MAX);
     buf_init(&lines, SIZE_MAX);

@@ -59,13 +59,13 @@ bool permission_names_parse(struct str json, struct arena *arena, uint64_t *ret,
 struct opt_str permission_names_encode(uint64_t perms, struct arena *arena)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 64 * 1024);
     json_begin_array(&j);
     for (unsigned bit = 0; bit < 64; bit++)
         if (perms >> bit & 1 && permission_name(bit))
-            json_text(&j, str_of(permission_name(bit)));
+            json_write_text(&j, str_of(permission_name(bit)));
     json_end_array(&j);
     struct str text = buf_move_to_arena(&out, arena);
     return (struct opt_str){ GIVEN, text };

@@ -1,4 +1,4 @@
-/* queued_import.c - a world file that waits for import until the server of this process has
+/* queued_import.c - a world file whose import waits until the server of this process has
  * stopped. */
 #include <pthread.h>
 
@@ -8,12 +8,12 @@
 #include "platform/worlds/import_export.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *queued_text; /* NULL: no file is queued */
+static char *queued_text; /* NULL if no file is queued */
 static size_t queued_length;
-static int import_number; /* number of imports of this process so far */
+static int import_number; /* number of imports in this process */
 static struct buf outcome;
 
-void world_import_enqueue(struct str text)
+void world_file_import_enqueue(struct str text)
 {
     pthread_mutex_lock(&lock);
     mem_free(queued_text);
@@ -22,42 +22,43 @@ void world_import_enqueue(struct str text)
     pthread_mutex_unlock(&lock);
 }
 
-static void write_counts_json(struct json_writer *j, const struct world_report *report)
+static void write_counts_json(struct json_writer *j, const struct world_file_import_report *report)
 {
-    json_name(j, "counts");
+    json_write_name(j, "counts");
     json_begin_object(j);
-    for (const struct world_count *c = report->counts; c->what; c++) {
-        json_key(j, str_of(c->what));
+    for (const struct imported_object_count *c = report->counts; c->what; c++) {
+        json_write_key(j, str_of(c->what));
         json_begin_object(j);
-        json_name(j, "made");
-        json_int(j, c->made);
-        json_name(j, "known");
-        json_int(j, c->known);
+        json_write_name(j, "made");
+        json_write_int(j, c->made);
+        json_write_name(j, "known");
+        json_write_int(j, c->known);
         json_end_object(j);
     }
     json_end_object(j);
 }
 
-static void record_import_outcome(enum err e, const struct world_report *report)
+static void record_import_outcome(enum err e, const struct world_file_import_report *report)
 {
-    struct json_writer j = json_writer_to(&outcome);
+    struct json_writer j = json_writer_to_buf(&outcome);
 
     buf_clear(&outcome);
     buf_init(&outcome, SIZE_MAX);
     json_begin_object(&j);
-    json_name(&j, "number");
-    json_int(&j, ++import_number);
-    json_name(&j, "imported");
-    json_bool(&j, e == OK);
-    json_name(&j, "problems");
-    json_text(&j, e == ERR_STORE_CONFLICT    ? STR("an id in the file belongs to another object\n")
-                  : e && !report->problems.n ? STR("the import failed: see the server's log\n")
-                                             : report->problems);
+    json_write_name(&j, "number");
+    json_write_int(&j, ++import_number);
+    json_write_name(&j, "imported");
+    json_write_bool(&j, e == OK);
+    json_write_name(&j, "problems");
+    json_write_text(&j,
+                    e == ERR_STORE_CONFLICT ? STR("an id in the file belongs to another object\n")
+                    : e && !report->problems.n ? STR("the import failed: see the server's log\n")
+                                               : report->problems);
     write_counts_json(&j, report);
     json_end_object(&j);
 }
 
-bool world_import_is_queued(void)
+bool world_file_import_is_queued(void)
 {
     pthread_mutex_lock(&lock);
     bool waits = queued_text != NULL;
@@ -65,7 +66,7 @@ bool world_import_is_queued(void)
     return waits;
 }
 
-static void finish_queued_import(enum err e, const struct world_report *report)
+static void finish_queued_import(enum err e, const struct world_file_import_report *report)
 {
     record_import_outcome(e, report);
     if (e)
@@ -74,26 +75,27 @@ static void finish_queued_import(enum err e, const struct world_report *report)
     queued_text = NULL;
 }
 
-void world_import_run_queued(struct store *store, const struct world_options *options)
+void world_file_import_run_queued(struct store *store,
+                                  const struct world_file_import_options *options)
 {
-    struct world_report report = { 0 };
+    struct world_file_import_report report = { 0 };
     struct arena *arena = arena_new();
 
     pthread_mutex_lock(&lock);
     struct str text = str_slice(queued_text, queued_length);
-    finish_queued_import(world_import(store, options, text, arena, &report), &report);
+    finish_queued_import(world_file_import(store, options, text, arena, &report), &report);
     pthread_mutex_unlock(&lock);
     arena_free(arena);
 }
 
-void world_import_record_failure(void)
+void world_file_import_record_failure(void)
 {
     pthread_mutex_lock(&lock);
-    finish_queued_import(ERR_UNAVAILABLE, &(struct world_report){ 0 });
+    finish_queued_import(ERR_UNAVAILABLE, &(struct world_file_import_report){ 0 });
     pthread_mutex_unlock(&lock);
 }
 
-void world_write_last_import_json(struct buf *out)
+void write_last_world_file_import_json(struct buf *out)
 {
     pthread_mutex_lock(&lock);
     if (import_number)

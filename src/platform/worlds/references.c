@@ -1,26 +1,26 @@
-/* references.c - resolves names and ids of a world file to objects in the store. */
+/* references.c - resolves names and ids in a world file to objects of the store. */
 #include "platform/worlds/import_export.h"
 
-const struct world_naming user_naming = {
+const struct world_name_lookup user_naming = {
     .word = "user",
     .by_name = SQL_TEXT("select min(id), count(*) from users where username = $1"),
     .by_id = SQL_TEXT("select min(id), count(*) from users where id = $1"),
     .any_id = SQL_TEXT("select min(id), count(*) from users where id = $1"),
     .unique = true,
 };
-const struct world_naming application_naming = {
+const struct world_name_lookup application_naming = {
     .word = "application",
     .by_name = SQL_TEXT("select min(id), count(*) from applications where name = $1"),
     .by_id = SQL_TEXT("select min(id), count(*) from applications where id = $1"),
     .any_id = SQL_TEXT("select min(id), count(*) from applications where id = $1"),
 };
-const struct world_naming guild_naming = {
+const struct world_name_lookup guild_naming = {
     .word = "guild",
     .by_name = SQL_TEXT("select min(id), count(*) from guilds where name = $1 and removed = 0"),
     .by_id = SQL_TEXT("select min(id), count(*) from guilds where id = $1 and removed = 0"),
     .any_id = SQL_TEXT("select min(id), count(*) from guilds where id = $1 and removed = 0"),
 };
-const struct world_naming role_naming = {
+const struct world_name_lookup role_naming = {
     .word = "role",
     .by_name = SQL_TEXT("select min(id), count(*) from roles where name = $1 and guild_id = $2 "
                         "and position >= 0"),
@@ -29,12 +29,14 @@ const struct world_naming role_naming = {
     .any_id = SQL_TEXT("select min(id), count(*) from roles where id = $1"),
     .scoped = true,
 };
-const struct world_naming channel_naming = WORLD_NAMING("channel", "channels", "guild_id");
+const struct world_name_lookup channel_naming =
+    WORLD_NAME_LOOKUP("channel", "channels", "guild_id");
 
-const struct world_naming emoji_naming = WORLD_NAMING("emoji", "emojis", "guild_id");
-const struct world_naming webhook_naming = WORLD_NAMING("webhook", "webhooks", "guild_id");
+const struct world_name_lookup emoji_naming = WORLD_NAME_LOOKUP("emoji", "emojis", "guild_id");
+const struct world_name_lookup webhook_naming =
+    WORLD_NAME_LOOKUP("webhook", "webhooks", "guild_id");
 
-static enum err read_reference(struct world_importer *im, struct sql sql, struct value what,
+static enum err read_reference(struct world_file_importer *im, struct sql sql, struct value what,
                                snowflake guild, bool scoped, snowflake *ret, int64_t *ret_count)
 {
     const struct value values[] = { what, v_id(guild) };
@@ -49,16 +51,16 @@ static enum err read_reference(struct world_importer *im, struct sql sql, struct
     return OK;
 }
 
-static struct value name_column_value(const struct world_importer *im, const struct world_naming *n,
-                                      struct str name)
+static struct value name_column_value(const struct world_file_importer *im,
+                                      const struct world_name_lookup *n, struct str name)
 {
     /* Usernames are stored in lower case. */
     return v_text(n == &user_naming ? str_lower(im->arena, str_trim(name)) : name);
 }
 
-enum err world_resolve_reference(struct world_importer *im, const struct world_naming *n,
-                                 snowflake guild, struct str to, const struct json_path *at,
-                                 snowflake *ret)
+enum err world_file_resolve_reference(struct world_file_importer *im,
+                                      const struct world_name_lookup *n, snowflake guild,
+                                      struct str to, const struct json_path *at, snowflake *ret)
 {
     int64_t found = 0;
     snowflake id;
@@ -80,20 +82,22 @@ enum err world_resolve_reference(struct world_importer *im, const struct world_n
     return OK;
 }
 
-enum err world_resolve_optional_reference(struct world_importer *im, const struct world_naming *n,
-                                          snowflake guild, const struct opt_str *to,
-                                          const struct json_path *up, const char *name,
-                                          snowflake *ret)
+enum err world_file_resolve_optional_reference(struct world_file_importer *im,
+                                               const struct world_name_lookup *n, snowflake guild,
+                                               const struct opt_str *to, const struct json_path *up,
+                                               const char *name, snowflake *ret)
 {
     struct json_path at = json_path_key(up, str_of(name));
 
     *ret = 0;
-    return to->given == GIVEN ? world_resolve_reference(im, n, guild, to->value, &at, ret) : OK;
+    return to->given == GIVEN ? world_file_resolve_reference(im, n, guild, to->value, &at, ret)
+                              : OK;
 }
 
-static enum err find_existing_by_id(struct world_importer *im, const struct world_naming *n,
-                                    snowflake guild, snowflake id, struct str name,
-                                    const struct json_path *at, snowflake *ret)
+static enum err find_existing_by_id(struct world_file_importer *im,
+                                    const struct world_name_lookup *n, snowflake guild,
+                                    snowflake id, struct str name, const struct json_path *at,
+                                    snowflake *ret)
 {
     struct json_path location = json_path_key(at, STR("id"));
     int64_t here = 0, anywhere = 0, named = 0;
@@ -118,9 +122,10 @@ static enum err find_existing_by_id(struct world_importer *im, const struct worl
     return OK;
 }
 
-enum err world_find_existing(struct world_importer *im, const struct world_naming *n,
-                             snowflake guild, struct opt_id id, struct str name,
-                             const struct json_path *at, snowflake *ret)
+enum err world_file_find_existing_object(struct world_file_importer *im,
+                                         const struct world_name_lookup *n, snowflake guild,
+                                         struct opt_id id, struct str name,
+                                         const struct json_path *at, snowflake *ret)
 {
     struct json_path location = json_path_key(at, STR("name"));
     int64_t found = 0;
@@ -138,21 +143,23 @@ enum err world_find_existing(struct world_importer *im, const struct world_namin
     return OK;
 }
 
-enum err world_resolve_entry_id(struct world_importer *im, const struct world_naming *n,
-                                snowflake guild, struct opt_id id, struct str name,
-                                const struct json_path *at, snowflake *ret)
+enum err world_file_resolve_entry_id(struct world_file_importer *im,
+                                     const struct world_name_lookup *n, snowflake guild,
+                                     struct opt_id id, struct str name, const struct json_path *at,
+                                     snowflake *ret)
 {
     unsigned before = im->form->problems;
-    enum err e = world_find_existing(im, n, guild, id, name, at, ret);
+    enum err e = world_file_find_existing_object(im, n, guild, id, name, at, ret);
 
     if (!e && !*ret && im->form->problems == before)
         *ret = id.given == GIVEN ? id.value : snowflake_new();
     return e;
 }
 
-enum err world_resolve_references(struct world_importer *im, const struct world_naming *n,
-                                  snowflake guild, const struct opt_list *names,
-                                  const struct json_path *up, const char *name, struct list *ret)
+enum err world_file_resolve_references(struct world_file_importer *im,
+                                       const struct world_name_lookup *n, snowflake guild,
+                                       const struct opt_list *names, const struct json_path *up,
+                                       const char *name, struct list *ret)
 {
     struct json_path all = json_path_key(up, str_of(name));
     const struct str *to = names->value.items;
@@ -161,15 +168,15 @@ enum err world_resolve_references(struct world_importer *im, const struct world_
     for (size_t i = 0; i < names->value.count && !e; i++) {
         struct json_path at = json_path_index(&all, i);
 
-        e = world_resolve_reference(im, n, guild, to[i], &at,
-                                    list_append(im->arena, ret, sizeof(snowflake)));
+        e = world_file_resolve_reference(im, n, guild, to[i], &at,
+                                         list_append(im->arena, ret, sizeof(snowflake)));
     }
     return e;
 }
 
-void count(struct world_importer *im, enum imported_object_kind what, bool made)
+void count(struct world_file_importer *im, enum imported_object_kind what, bool made)
 {
-    struct world_count *c = &im->report->counts[what];
+    struct imported_object_count *c = &im->report->counts[what];
 
     if (made)
         c->made++;
@@ -177,8 +184,8 @@ void count(struct world_importer *im, enum imported_object_kind what, bool made)
         c->known++;
 }
 
-enum err world_import_entries(struct world_importer *im, const struct opt_list *list, size_t size,
-                              const struct json_path *all, world_import_function *step,
+enum err world_import_entries(struct world_file_importer *im, const struct opt_list *list,
+                              size_t size, const struct json_path *all, world_import_function *step,
                               snowflake owner)
 {
     const char *entry = list->value.items;
@@ -196,7 +203,7 @@ enum err world_import_entries(struct world_importer *im, const struct opt_list *
 
 struct opt_str world_export_reference(struct tx *tx, const struct list *things, snowflake id)
 {
-    const struct world_named_row *all = things->items, *found = NULL;
+    const struct exported_object_name *all = things->items, *found = NULL;
     size_t same = 0;
 
     for (size_t i = 0; i < things->count && !found; i++)
@@ -222,7 +229,7 @@ struct opt_list world_export_references(struct tx *tx, const struct list *things
         struct opt_str to = world_export_reference(tx, things, id[i]);
 
         if (to.given == GIVEN)
-            *(struct str *)world_export_list_item(tx, &out, sizeof(struct str)) = to.value;
+            *(struct str *)export_add_list_item(tx, &out, sizeof(struct str)) = to.value;
     }
     return out;
 }
@@ -236,8 +243,9 @@ static enum err read_object_names(struct tx *tx, struct sql sql, const struct va
     if (e)
         return e;
     while (rows_next(&r))
-        *(struct world_named_row *)list_append(tx_arena(tx), ret, sizeof(struct world_named_row)) =
-            (struct world_named_row){ row_id(&r, 0), row_text(&r, 1) };
+        *(struct exported_object_name *)list_append(tx_arena(tx), ret,
+                                                    sizeof(struct exported_object_name)) =
+            (struct exported_object_name){ row_id(&r, 0), row_text(&r, 1) };
     return rows_end(&r);
 }
 
@@ -247,7 +255,7 @@ static const char CHANNEL_NAMES[] = "select id, name from channels where guild_i
 static const char EMOJI_NAMES[] = "select id, name from emojis where guild_id = $1 order by id";
 static const char APPLICATION_NAMES[] = "select id, name from applications order by id";
 
-enum err world_read_names(struct world_exporter *ex)
+enum err world_export_read_names(struct world_file_exporter *ex)
 {
     ex->roles = ex->channels = ex->emojis = ex->applications = (struct list){ 0 };
     enum err e = read_object_names(ex->tx, SQL(ROLE_NAMES), BIND(v_id(ex->guild)), &ex->roles);

@@ -13,8 +13,8 @@ const struct type type_world_permissions = {
 const struct type type_world_content = { .kind = KIND_STRING, .max = 4000 };
 const struct type type_world_name = { .kind = KIND_STRING, .min = 1, .max = 100 };
 
-void world_check_permissions(struct form *form, const struct json_path *here, const char *name,
-                             const struct opt_str *perms)
+void world_file_check_permissions(struct form *form, const struct json_path *here, const char *name,
+                                  const struct opt_str *perms)
 {
     struct json_path at = json_path_key(here, str_of(name));
     struct str wrong;
@@ -25,8 +25,9 @@ void world_check_permissions(struct form *form, const struct json_path *here, co
                        STR_ARGS(form_quote_value(wrong)));
 }
 
-void world_check_json(struct form *form, const struct json_path *here, const char *name,
-                      const struct opt_str *json, enum json_kind kind, enum json_kind items)
+void world_file_check_json_kind(struct form *form, const struct json_path *here, const char *name,
+                                const struct opt_str *json, enum json_kind kind,
+                                enum json_kind items)
 {
     struct json_path at = json_path_key(here, str_of(name));
     struct json_reader r;
@@ -51,8 +52,8 @@ void world_check_json(struct form *form, const struct json_path *here, const cha
                                               : "a list of strings");
 }
 
-void world_check_string_list(struct form *form, const struct json_path *here, const char *name,
-                             const struct opt_str *json)
+void world_file_check_string_list(struct form *form, const struct json_path *here, const char *name,
+                                  const struct opt_str *json)
 {
-    world_check_json(form, here, name, json, JSON_ARRAY, JSON_STRING);
+    world_file_check_json_kind(form, here, name, json, JSON_ARRAY, JSON_STRING);
 }

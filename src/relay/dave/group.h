@@ -86,6 +86,8 @@ struct dave_room *dave_room_new(const struct dave_config *config);
 void dave_room_free(struct dave_room *room); /* accepts NULL; sends nothing */
 
 unsigned dave_room_version(const struct dave_room *room);
+/* Whether one more participant would end the encryption. */
+bool dave_room_is_full(const struct dave_room *room);
 /* Whether a downgrade or a new epoch waits for participants. */
 bool dave_room_transitions(const struct dave_room *room);
 

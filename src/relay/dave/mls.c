@@ -39,7 +39,7 @@ static struct str reader_take(struct mls_reader *r, size_t n)
         r->failed = true;
         return (struct str){ 0 };
     }
-    r->rest = str_skip(r->rest, n);
+    r->rest = str_skip_bytes(r->rest, n);
     return taken;
 }
 
@@ -342,7 +342,7 @@ bool mls_key_package_read(struct str bytes, snowflake user, struct mls_key_packa
         return false;
     reader_expect(&r, 2, MLS_10);
     if (r.rest.n >= 2 && r.rest.p[0] == 0 && r.rest.p[1] == WIRE_KEY_PACKAGE) {
-        r.rest = str_skip(r.rest, 2);
+        r.rest = str_skip_bytes(r.rest, 2);
         k.bytes = r.rest;
         reader_expect(&r, 2, MLS_10);
     } else {
@@ -442,7 +442,7 @@ bool mls_commit_verify_path(const struct mls_commit *c)
     buf_init(&position, MLS_KEY_PACKAGE);
     mls_write_vector(&position, c->group);
     mls_write_number(&position, c->leaf, 4);
-    valid = !buf_full(&position) && public_key_is_valid(c->path.encryption_key) &&
+    valid = !buf_is_full(&position) && public_key_is_valid(c->path.encryption_key) &&
             mls_verify(c->path.signature_key, "LeafNodeTBS", c->path.signed_part,
                        buf_str(&position), c->path.signature);
     buf_clear(&position);
@@ -549,11 +549,12 @@ static void proposal_write(const struct mls_key *k, snowflake group, uint64_t ep
 
     struct buf signature;
     buf_init(&signature, MLS_SIGNATURE + LENGTH_MAX);
-    mls_sign(k, "FramedContentTBS", str_skip(buf_str(out), start), (struct str){ 0 }, &signature);
+    mls_sign(k, "FramedContentTBS", str_skip_bytes(buf_str(out), start), (struct str){ 0 },
+             &signature);
     buf_add_str(out, buf_str(&signature));
     buf_clear(&signature);
     /* The reference covers AuthenticatedContent, which starts with the wire format. */
-    mls_hash("MLS 1.0 Proposal Reference", str_skip(buf_str(out), start + 2), ret_ref);
+    mls_hash("MLS 1.0 Proposal Reference", str_skip_bytes(buf_str(out), start + 2), ret_ref);
 }
 
 void mls_write_add(const struct mls_key *k, snowflake group, uint64_t epoch, struct str key_package,

@@ -21,7 +21,7 @@ struct dave_rooms {
 
 static struct dave_rooms *shared_of(const struct relay_room *room)
 {
-    return room->relay->participants->dave;
+    return room->worker->participants->dave;
 }
 
 static int64_t now_ms(void)
@@ -61,7 +61,7 @@ static void send_to_member(void *context, snowflake user, const struct dave_mess
 {
     const struct relay_room *room = context;
     struct relay_participant *s =
-        find_participant_by_user(room->relay->participants, room->guild_id, user);
+        find_participant_by_user(room->worker->participants, room->guild_id, user);
 
     if (!s || s->room != room)
         return;
@@ -87,7 +87,7 @@ static void group_changed(struct relay_room *room)
 {
     struct dave_rooms *shared = shared_of(room);
     const struct dave_counters *c = &shared->counters;
-    struct relay_counters *count = &room->relay->count;
+    struct relay_counters *count = &room->worker->count;
 
     serialized_message_unref(shared->latest);
     shared->latest = NULL;
@@ -114,13 +114,13 @@ static void on_group_tick(struct deadline *d)
     group_changed(room);
 }
 
-struct dave_rooms *dave_rooms_new(struct relay *r)
+struct dave_rooms *dave_rooms_new(struct relay_worker *w)
 {
-    if (r->options.e2ee == RELAY_E2EE_OFF)
+    if (w->relay->options.e2ee == RELAY_E2EE_OFF)
         return NULL;
     struct dave_rooms *d = mem_new(sizeof *d);
     d->key = mls_key_new();
-    d->deadlines = deadline_list_new(relay_thread_loop(r), GROUP_TICK_MS, false, on_group_tick);
+    d->deadlines = deadline_list_new(w->loop, GROUP_TICK_MS, false, on_group_tick);
     return d;
 }
 
@@ -165,9 +165,18 @@ void room_end_group(struct relay_room *room)
 
 /* --- participants ----------------------------------------------------------------------- */
 
+enum relay_close_code participant_media_refusal(const struct relay_participant *s)
+{
+    if (!s->room->group || s->relay->options.e2ee != RELAY_E2EE_REQUIRE)
+        return 0;
+    if (!s->dave_version)
+        return RELAY_DAVE_REQUIRED;
+    return !s->in_group && dave_room_is_full(s->room->group) ? RELAY_RATE_LIMITED : 0;
+}
+
 bool participant_must_not_have_media(const struct relay_participant *s)
 {
-    return s->room->group && !s->dave_version && s->relay->options.e2ee == RELAY_E2EE_REQUIRE;
+    return participant_media_refusal(s) != 0;
 }
 
 unsigned participant_group_version(const struct relay_participant *s)
@@ -179,7 +188,7 @@ unsigned participant_join_group(struct relay_participant *s)
 {
     struct relay_room *room = s->room;
 
-    if (!room->group || !s->media.has_address)
+    if (!room->group || !s->media.has_address || participant_must_not_have_media(s))
         return 0;
     s->in_group = true;
     unsigned version =

@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/address.h"
-#include "relay/media/media_socket.h"
+#include "relay/media/media.h"
+#include "relay/media/media_sender.h"
+#include "relay/media/network_order.h"
 #include "relay/participants.h"
 #include "relay/webrtc/dtls.h"
 #include "relay/webrtc/stun.h"
@@ -21,6 +23,7 @@ enum {
     RTCP_FIRST_TYPE = 192, /* RFC 5761 */
     RTCP_LAST_TYPE = 223,
     STUN_PER_SECOND = 100,
+    STUN_CHECKS_PER_SECOND = 1000, /* requests whose password is checked */
     RTP_EXTENSION_BIT = 0x10,
     RTP_PADDING_BIT = 0x20,
 };
@@ -35,7 +38,7 @@ static int64_t monotonic_ms(void)
 static struct stun_address stun_address_of(const union media_address *from)
 {
     static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
-    struct address a = address_from_sockaddr(from);
+    struct ip_address a = address_from_sockaddr(from);
     bool four = memcmp(a.bytes, mapped, sizeof mapped) == 0;
     struct stun_address ret = { .n = four ? 4 : 16, .port = media_address_port(from) };
 
@@ -48,10 +51,12 @@ static struct stun_address stun_address_of(const union media_address *from)
 static bool address_is_reserved(struct packet_work *w, const struct relay_participant *s,
                                 const union media_address *from, int64_t now_ms)
 {
-    const struct relay_participant *other = find_browser_by_address(w->relay->participants, from);
+    const struct relay_participant *other = find_browser_by_address(w->worker->participants, from);
 
-    return other && other != s &&
-           now_ms - other->media.webrtc->checked_ms < WEBRTC_ADDRESS_RESERVED_MS;
+    return (other && other != s &&
+            now_ms - other->media.webrtc->checked_ms < ADDRESS_RESERVED_MS) ||
+           !address_route_is_free(s->relay->routes, media_address_key(from), s->worker->index,
+                                  now_ms);
 }
 
 /* The first valid request sets the address; later only one that nominates it moves it. */
@@ -62,6 +67,8 @@ static void record_check(struct relay_participant *s, const struct stun_request 
     deadline_restart(participants_of(s)->consents, &s->media.webrtc->consent);
     if (!s->media.has_address || request->nominates)
         participant_set_address(s, from);
+    address_route_set(s->relay->routes, ADDRESS_BROWSER, media_address_key(&s->media.address),
+                      s->worker->index, now_ms);
 }
 
 /* Answers a valid request. Others get no answer, so that nobody can use the server against a third
@@ -72,20 +79,21 @@ static void answer_stun(struct packet_work *w, struct str datagram, const union 
     struct stun_request request;
     struct relay_participant *s =
         stun_parse_request(datagram, &request)
-            ? find_participant_by_ufrag(w->relay->participants, request.server_fragment)
+            ? find_participant_by_ufrag(w->worker->participants, request.server_fragment)
             : NULL;
 
-    if (!s || !stun_verify(&request, webrtc_password(s->media.webrtc)) ||
+    if (!s || !request_is_within_limit(&s->rate.stun_received, now_ms, STUN_CHECKS_PER_SECOND) ||
+        !stun_verify(&request, webrtc_password(s->media.webrtc)) ||
         !request_is_within_limit(&s->rate.stun, now_ms, STUN_PER_SECOND) ||
         address_is_reserved(w, s, from, now_ms)) {
-        media_counter_add(&w->relay->count.checks_refused, 1);
+        media_counter_add(&w->worker->count.checks_refused, 1);
         return;
     }
     record_check(s, &request, from, now_ms);
     struct stun_address address = stun_address_of(from);
     size_t n = stun_write_response(&request, webrtc_password(s->media.webrtc), &address,
-                                   media_socket_next_buffer(w->socket));
-    media_socket_queue(w->socket, from, n);
+                                   media_sender_next_buffer(w->sender));
+    media_sender_queue(w->sender, from, n);
 }
 
 /* --- RTP ------------------------------------------------------------------------------ */
@@ -94,7 +102,7 @@ void rtp_strip_extension(struct decrypted_rtp_packet *p)
 {
     if (!p->extended)
         return;
-    size_t n = RTP_EXTENSION_PREAMBLE_SIZE + 4 * ((size_t)p->bytes[2] << 8 | p->bytes[3]);
+    size_t n = RTP_EXTENSION_PREAMBLE_SIZE + 4 * (size_t)network_read_u16(p->bytes + 2);
 
     if (n > p->n)
         n = p->n;
@@ -132,8 +140,7 @@ static void translate_header(struct packet_work *w, const struct relay_participa
     unsigned char *h = w->plain.header;
 
     p->ssrc = s->media.ssrc + at;
-    for (int i = 0; i < 4; i++)
-        h[8 + i] = (unsigned char)(p->ssrc >> (24 - 8 * i));
+    network_write_u32(h + 8, p->ssrc);
     if (at == 0)
         p->type = p->type == s->offer.numbers.opus ? RTP_OPUS_PAYLOAD_TYPE : 0;
     h[1] = (unsigned char)((h[1] & 0x80) | p->type);
@@ -157,13 +164,12 @@ static void send_transport_feedback(struct packet_work *w, const struct relay_pa
         return;
     size_t n = transport_feedback_write(t->feedback, s->media.ssrc, ssrc, now_us, packet);
     n = srtp_write_control(t->srtp, str_slice((const char *)packet, n),
-                           media_socket_next_buffer(w->socket));
+                           media_sender_next_buffer(w->sender));
     if (n)
-        media_socket_queue(w->socket, &s->media.address, n);
+        media_sender_queue(w->sender, &s->media.address, n);
 }
 
-static void handle_browser_rtp(struct packet_work *w, struct relay_participant *s,
-                               struct str datagram)
+void handle_browser_rtp(struct packet_work *w, struct relay_participant *s, struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     struct srtp *srtp = s->media.webrtc->srtp;
@@ -184,12 +190,13 @@ static void handle_browser_rtp(struct packet_work *w, struct relay_participant *
 
         media_renumber_audio(w, s, &a);
         rtp_stream_advance(&s->media.audio, &p, &a);
+    } else {
+        media_renumber_video(w, s, (unsigned)at, &p);
     }
     media_forward_rtp(w, s, &p, datagram.n, now_ms);
 }
 
-static void handle_browser_rtcp(struct packet_work *w, struct relay_participant *s,
-                                struct str datagram)
+void handle_browser_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     struct srtp *srtp = s->media.webrtc->srtp;
@@ -204,29 +211,53 @@ static void handle_browser_rtcp(struct packet_work *w, struct relay_participant 
     media_forward_rtcp(w, s, n, now_ms);
 }
 
-bool handle_browser_datagram(struct packet_work *w, struct str datagram,
-                             const union media_address *from)
+bool is_browser_datagram(struct str datagram)
 {
-    struct relay_participants *all = w->relay->participants;
     unsigned char first = datagram.n > 1 ? (unsigned char)datagram.p[0] : 0;
-    bool dtls = dtls_is_record(datagram);
 
-    if (first <= STUN_LAST_BYTE && stun_is_message(datagram)) {
-        answer_stun(w, datagram, from);
+    return dtls_is_record(datagram) || (first >= RTP_FIRST_BYTE && first <= RTP_LAST_BYTE);
+}
+
+/* Queues RTP of an SSRC that the browser has announced, and RTCP. */
+static void dispatch_browser_media(struct packet_work *w, struct relay_participant *s,
+                                   struct media_datagram *d)
+{
+    unsigned char type = (unsigned char)d->bytes[1];
+    bool rtcp = type >= RTCP_FIRST_TYPE && type <= RTCP_LAST_TYPE;
+    struct rtp_packet p;
+    int at = -1;
+
+    if (rtcp) {
+        media_enqueue(w, s, false, MEDIA_BROWSER_RTCP, d);
+    } else if (rtp_parse(str_slice(d->bytes, d->n), &p) &&
+               (at = webrtc_find_announced(s, p.ssrc)) >= 0) {
+        media_enqueue(w, s, at == 0, MEDIA_BROWSER_RTP, d);
+    } else {
+        media_count_dropped(w);
+        media_datagram_done(w, d);
+    }
+}
+
+bool dispatch_browser_datagram(struct packet_work *w, struct media_datagram *d)
+{
+    struct relay_participants *all = w->worker->participants;
+    struct str datagram = str_slice(d->bytes, d->n);
+    struct relay_participant *s = NULL;
+
+    if (datagram.n > 1 && (unsigned char)datagram.p[0] <= STUN_LAST_BYTE &&
+        stun_is_message(datagram)) {
+        answer_stun(w, datagram, &d->from);
+        media_datagram_done(w, d);
         return true;
     }
-    if (!all->browsers_by_address.count ||
-        (!dtls && (first < RTP_FIRST_BYTE || first > RTP_LAST_BYTE)))
+    if (!all->browsers_by_address.count || !is_browser_datagram(datagram) ||
+        !(s = find_browser_by_address(all, &d->from)))
         return false;
-    struct relay_participant *s = find_browser_by_address(all, from);
-    if (!s)
-        return false;
-    unsigned char type = (unsigned char)datagram.p[1];
-    if (dtls)
+    if (dtls_is_record(datagram)) {
         webrtc_receive_dtls(s->media.webrtc, datagram);
-    else if (type >= RTCP_FIRST_TYPE && type <= RTCP_LAST_TYPE)
-        handle_browser_rtcp(w, s, datagram);
-    else
-        handle_browser_rtp(w, s, datagram);
+        media_datagram_done(w, d);
+    } else {
+        dispatch_browser_media(w, s, d);
+    }
     return true;
 }

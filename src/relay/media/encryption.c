@@ -333,7 +333,7 @@ size_t media_cipher_encrypt_rtcp(struct media_cipher *s, struct str packet,
                                  unsigned char out[ENCRYPTED_PACKET_MAX])
 {
     unsigned char nonce[LONG_NONCE_SIZE] = { 0 };
-    struct str plain = str_skip(packet, RTCP_HEADER_SIZE);
+    struct str plain = str_skip_bytes(packet, RTCP_HEADER_SIZE);
 
     if (s->mode->header_nonce || !take_next_nonce(s, nonce))
         return 0;

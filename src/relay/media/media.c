@@ -3,7 +3,7 @@
  * The sender is found by SSRC; datagrams of browsers are handled by browser_media.c. Packets with
  * an unknown SSRC, and media that is not authentic, are dropped. An authentic packet is decrypted
  * once and encrypted for each receiver. */
-#include "relay/media/media_socket.h"
+#include "relay/media/media.h"
 
 #include <string.h>
 
@@ -11,7 +11,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/address.h"
+#include "relay/media/media_sender.h"
+#include "relay/media/network_order.h"
 #include "relay/media/rtcp.h"
+#include "relay/participants.h"
 #include "relay/webrtc/webrtc.h"
 
 enum {
@@ -25,13 +28,15 @@ enum {
     WINDOW_RTCP_RECEIVED = 200, /* RTCP requests of all viewers of a participant */
     WINDOW_RTCP_SENT = 50,      /* RTCP requests of one viewer */
     ACTIVITY_INTERVAL_MS = 20 * 1000,
+    INTERRUPT_RECEIVERS = 128,   /* receivers of a datagram before other rooms get a turn */
+    RECEIVE_COST = 2,            /* cost of receiving a datagram; forwarding it once costs 1 */
     CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
     MAX_RTP_HEADERS = 1 << 26,   /* with 20 ms frames, sequence and timestamp repeat together */
 };
 
 static bool is_same_address(const union media_address *a, const union media_address *b)
 {
-    struct address x = address_from_sockaddr(a), y = address_from_sockaddr(b);
+    struct ip_address x = address_from_sockaddr(a), y = address_from_sockaddr(b);
 
     return media_address_port(a) == media_address_port(b) &&
            memcmp(x.bytes, y.bytes, sizeof x.bytes) == 0;
@@ -78,7 +83,7 @@ bool media_is_within_limit(struct relay_participant *s, bool audio, int64_t now_
 static struct request_window *discovery_limit_of(struct packet_work *w, struct relay_participant *s,
                                                  const union media_address *from)
 {
-    struct relay_participant *asker = find_participant_by_address(w->relay->participants, from);
+    struct relay_participant *asker = find_participant_by_address(w->worker->participants, from);
 
     return asker ? &asker->rate.discovery : &s->rate.foreign_discovery;
 }
@@ -91,7 +96,7 @@ static void answer_ip_discovery(struct packet_work *w, struct relay_participant 
                                 const union media_address *from)
 {
     char text[ADDRESS_TEXT_SIZE];
-    struct address a = address_from_sockaddr(from);
+    struct ip_address a = address_from_sockaddr(from);
     struct str address_text = str_slice(text, address_format(&a, text));
 
     if (!request_is_within_limit(discovery_limit_of(w, s, from), monotonic_ms(), WINDOW_DISCOVERY))
@@ -101,18 +106,18 @@ static void answer_ip_discovery(struct packet_work *w, struct relay_participant 
         s->media.has_found = true;
     }
     packet_write_discovery_reply(s->media.ssrc, address_text, media_address_port(from),
-                                 media_socket_next_buffer(w->socket));
-    media_socket_queue(w->socket, from, PACKET_DISCOVERY_SIZE);
+                                 media_sender_next_buffer(w->sender));
+    media_sender_queue(w->sender, from, PACKET_DISCOVERY_SIZE);
 }
 
 static void answer_ping(struct packet_work *w, struct str ping, const union media_address *from)
 {
-    struct relay_participant *s = find_participant_by_address(w->relay->participants, from);
+    struct relay_participant *s = find_participant_by_address(w->worker->participants, from);
 
     if (!s || !request_is_within_limit(&s->rate.discovery, monotonic_ms(), WINDOW_DISCOVERY))
         return;
-    packet_write_pong(ping, media_socket_next_buffer(w->socket));
-    media_socket_queue(w->socket, from, PACKET_PING_SIZE);
+    packet_write_pong(ping, media_sender_next_buffer(w->sender));
+    media_sender_queue(w->sender, from, PACKET_PING_SIZE);
 }
 
 /* --- crypto timing --------------------------------------------------------------------
@@ -126,14 +131,14 @@ static int64_t crypto_timer_start(const struct packet_work *w)
 static void crypto_timer_stop(const struct packet_work *w, int64_t begin)
 {
     if (begin)
-        media_counter_add(&w->relay->count.crypto_ns,
+        media_counter_add(&w->worker->count.crypto_ns,
                           (uint64_t)(clock_monotonic_ns() - begin) * CRYPTO_SAMPLE_INTERVAL);
 }
 
 static size_t encrypt_for_participant(struct packet_work *w, struct relay_participant *to,
                                       unsigned payload_type)
 {
-    unsigned char *out = media_socket_next_buffer(w->socket);
+    unsigned char *out = media_sender_next_buffer(w->sender);
     int64_t begin = crypto_timer_start(w);
     size_t n = to->media.webrtc ? encrypt_for_browser(w, to, payload_type, out)
                                 : media_cipher_encrypt(to->media.cipher, &w->plain, out);
@@ -145,7 +150,7 @@ static size_t encrypt_for_participant(struct packet_work *w, struct relay_partic
 static size_t encrypt_rtcp_for_participant(struct packet_work *w, struct relay_participant *to,
                                            struct str packet)
 {
-    unsigned char *out = media_socket_next_buffer(w->socket);
+    unsigned char *out = media_sender_next_buffer(w->sender);
 
     return to->media.webrtc ? srtp_write_control(to->media.webrtc->srtp, packet, out)
                             : media_cipher_encrypt_rtcp(to->media.cipher, packet, out);
@@ -166,16 +171,16 @@ static bool decrypt_from_participant(struct packet_work *w, struct relay_partici
 /* Updates the sender's packet loss and jitter, and the totals of all participants. */
 static void record_audio_quality(struct relay_participant *s, const struct rtp_stream_position *a)
 {
-    struct relay *r = s->relay;
+    struct relay_counters *count = &s->worker->count;
     int64_t before = s->quality.jitter_ns;
     int64_t more = quality_record_packet(&s->quality, &s->media.audio.highest, a->number,
                                          a->timestamp, clock_monotonic_ns());
 
     if (more > 0)
-        media_counter_add(&r->count.missing, (uint64_t)more);
+        media_counter_add(&count->missing, (uint64_t)more);
     else if (more < 0)
-        media_counter_add(&r->count.late, 1);
-    media_counter_add(&r->count.jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
+        media_counter_add(&count->late, 1);
+    media_counter_add(&count->jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
 }
 
 /* Returns the stream of an SSRC; NULL: no packet with a video SSRC of the block has arrived yet. */
@@ -201,10 +206,7 @@ static void write_renumbered_header(struct packet_work *w, const struct rtp_stre
 {
     unsigned char *h = w->plain.header;
 
-    h[2] = (unsigned char)(a->sequence >> 8);
-    h[3] = (unsigned char)a->sequence;
-    for (int i = 0; i < 4; i++)
-        h[4 + i] = (unsigned char)(a->timestamp >> (24 - 8 * i));
+    network_write_u32(network_write_u16(h + 2, a->sequence), a->timestamp);
 }
 
 void media_renumber_audio(struct packet_work *w, struct relay_participant *s,
@@ -212,6 +214,27 @@ void media_renumber_audio(struct packet_work *w, struct relay_participant *s,
 {
     record_audio_quality(s, a);
     write_renumbered_header(w, a);
+}
+
+static struct rtp_stream *video_streams_of(struct relay_participant *s)
+{
+    if (!s->media.video)
+        s->media.video = mem_new(SSRCS_PER_PARTICIPANT * sizeof *s->media.video);
+    return s->media.video;
+}
+
+/* A retransmission begins with the sequence number of the video packet, which has the SSRC before
+ * its own (RFC 4588). */
+void media_renumber_video(struct packet_work *w, struct relay_participant *s, unsigned at,
+                          const struct rtp_packet *p)
+{
+    struct rtp_stream *streams = video_streams_of(s);
+    struct rtp_stream_position a = rtp_stream_shift(&streams[at], p);
+    unsigned char *original = w->plain.bytes;
+
+    write_renumbered_header(w, &a);
+    if (at % 2 == 0 && !w->padding_only && w->plain.n >= 2 && streams[at - 1].ahead)
+        network_write_u16(original, (uint16_t)(network_read_u16(original) + streams[at - 1].ahead));
 }
 
 /* Decrypts the packet. False: not authentic, or a replay. */
@@ -224,11 +247,10 @@ static bool authenticate_packet(struct packet_work *w, struct relay_participant 
         !decrypt_from_participant(w, s, p))
         return false;
     *ret_newest = a.newest;
-    if (p->ssrc == s->media.ssrc) {
+    if (p->ssrc == s->media.ssrc)
         media_renumber_audio(w, s, &a);
-    } else if (!s->media.video) {
-        s->media.video = mem_new(SSRCS_PER_PARTICIPANT * sizeof *s->media.video);
-    }
+    else
+        video_streams_of(s);
     rtp_stream_record_packet(stream_of_ssrc(s, p->ssrc), p, &a);
     return true;
 }
@@ -255,8 +277,9 @@ static bool send_or_disconnect(struct packet_work *w, struct relay_participant *
 {
     bool browser = to->media.webrtc;
 
+    w->sent += n != 0;
     if (n)
-        media_socket_queue(w->socket, &to->media.address, n);
+        media_sender_queue(w->sender, &to->media.address, n);
     else if (!browser)
         participant_disconnect(to, RELAY_INVALID_SESSION); /* frees it */
     return n || browser;
@@ -282,9 +305,14 @@ static void forward_to_room(struct packet_work *w, const struct relay_participan
     const struct relay_room *room = from->room;
     unsigned type = w->plain.header[1] & 0x7f, marker = w->plain.header[1] & 0x80;
     bool dave = is_dave_frame(w, from);
+    unsigned sent = 0;
 
     w->is_stripped = false;
     for (size_t i = 0; i < room->count;) {
+        if (w->sent - sent >= INTERRUPT_RECEIVERS) {
+            relay_worker_interrupt(w->worker);
+            sent = w->sent;
+        }
         struct relay_participant *to = room->participants[i];
         bool decodes = !dave || to->dave_version;
         bool receives =
@@ -312,12 +340,12 @@ static void report_activity(const struct packet_work *w, struct relay_participan
         return;
     s->active_ms = now_ms;
     if (s->peer)
-        peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_ACTIVE, 0, NULL);
+        peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_ACTIVE, 0);
 }
 
 void media_count_dropped(const struct packet_work *w)
 {
-    media_counter_add(&w->relay->count.dropped, 1);
+    media_counter_add(&w->worker->count.dropped, 1);
 }
 
 /* Limits how many packets from unknown addresses are decrypted: the client's address may have
@@ -360,7 +388,8 @@ static bool forward_video(struct packet_work *w, const struct relay_participant 
 {
     if (!participant_may_send_video(s, p))
         return false;
-    media_socket_expect_video(w->socket);
+    if (!media_sender_expect_video(w->sender))
+        return false;
     forward_to_room(w, s, p->ssrc);
     return true;
 }
@@ -395,7 +424,7 @@ static void handle_rtp(struct packet_work *w, struct relay_participant *s, struc
     bool newest = false;
 
     if (!s->media.cipher || participant_must_not_have_media(s) || !rtp_parse(datagram, &p) ||
-        !may_decrypt(s, p.ssrc == s->media.ssrc, from, now_ms) ||
+        !media_is_within_limit(s, p.ssrc == s->media.ssrc, now_ms) ||
         !authenticate_packet(w, s, &p, &newest)) {
         media_count_dropped(w);
         return;
@@ -427,8 +456,29 @@ static void write_ssrc(struct packet_work *w, const struct rtcp_packet *part, si
 {
     unsigned char *out = w->control + (part->bytes.p - (const char *)w->control) + at;
 
-    for (int i = 0; i < 4; i++)
-        out[i] = (unsigned char)(ssrc >> (24 - 8 * i));
+    network_write_u32(out, ssrc);
+}
+
+/* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those of the browser. */
+static void rtcp_restore_missing(struct packet_work *w, const struct rtcp_packet *part,
+                                 uint16_t ahead)
+{
+    unsigned char *at = w->control + (part->bytes.p - (const char *)w->control);
+
+    for (size_t i = RTCP_HEADER_SIZE + 4; part->lists_missing && i + 4 <= part->bytes.n; i += 4)
+        network_write_u16(at + i, (uint16_t)(network_read_u16(at + i) - ahead));
+}
+
+/* The RTP time of a sender report moves with the timestamps of the stream. */
+static void rtcp_shift_report(struct packet_work *w, const struct relay_participant *s,
+                              const struct rtcp_packet *part)
+{
+    const struct rtp_stream *stream =
+        stream_of_ssrc((struct relay_participant *)(uintptr_t)s, part->sender);
+    size_t at = RTCP_HEADER_SIZE + 8; /* after the NTP time */
+
+    if (part->has_rtp_time && stream && stream->ahead_time && part->bytes.n >= at + 4)
+        write_ssrc(w, part, at, network_read_u32(part->bytes.p + at) + stream->ahead_time);
 }
 
 /* A browser knows its media only by its own SSRCs. False: it has not announced this one, or the
@@ -443,6 +493,8 @@ static bool rtcp_name_target(struct packet_work *w, const struct relay_participa
 
     if (own)
         write_ssrc(w, part, part->about_at, own);
+    if (own && at && to->media.video)
+        rtcp_restore_missing(w, part, to->media.video[at].ahead);
     return own;
 }
 
@@ -457,13 +509,14 @@ static void rtcp_name_sender(struct packet_work *w, const struct relay_participa
     part->announces = part->announces && at >= 0;
     part->sender = s->media.ssrc + (uint32_t)(at > 0 ? at : 0);
     write_ssrc(w, part, 4, part->sender);
+    rtcp_shift_report(w, s, part);
 }
 
 /* Forwards a receiver report or a request (such as for a key frame) to the sender of that media. */
 static void forward_feedback(struct packet_work *w, struct relay_participant *from,
                              const struct rtcp_packet *part)
 {
-    struct relay_participant *to = find_participant_by_ssrc(w->relay->participants, part->about);
+    struct relay_participant *to = find_participant_by_ssrc(w->worker->participants, part->about);
 
     if (to && to != from && to->room == from->room && to->permissions.can_send_video &&
         participant_is_reachable(to) && participant_carries_video(to) &&
@@ -509,14 +562,13 @@ void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size
 
 /* Handles RTCP. Its packets have no sequence numbers, so an old one cannot be distinguished from a
  * new one: they do not update the client's address, and their number is limited. */
-static void handle_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram,
-                        const union media_address *from)
+static void handle_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     uint64_t hash = hash_str(datagram);
     size_t n;
 
-    if (!s->media.cipher || !may_decrypt(s, false, from, now_ms) || rtcp_is_replayed(s, hash) ||
+    if (!s->media.cipher || !media_is_within_limit(s, false, now_ms) || rtcp_is_replayed(s, hash) ||
         !media_cipher_decrypt_rtcp(s->media.cipher, datagram, w->control, &n)) {
         media_count_dropped(w);
         return;
@@ -528,25 +580,140 @@ static void handle_rtcp(struct packet_work *w, struct relay_participant *s, stru
         participant_disconnect(s, RELAY_INVALID_SESSION);
 }
 
-void handle_datagram(struct packet_work *w, struct str datagram, const union media_address *from)
-{
-    enum packet_kind kind = packet_classify(datagram);
+/* --- queues --------------------------------------------------------------------------- */
 
-    w->sample = (w->sample + 1) % CRYPTO_SAMPLE_INTERVAL;
-    if (handle_browser_datagram(w, datagram, from) || kind == PACKET_IGNORED)
-        return;
-    if (kind == PACKET_IS_PING) {
-        answer_ping(w, datagram, from);
+void media_datagram_done(struct packet_work *w, struct media_datagram *d)
+{
+    w->worker->done_packets++;
+    w->worker->done_bytes += d->n;
+    mem_free(d);
+}
+
+static void datagram_drop(struct packet_work *w, struct media_datagram *d)
+{
+    media_count_dropped(w);
+    media_datagram_done(w, d);
+}
+
+void media_enqueue(struct packet_work *w, struct relay_participant *s, bool audio,
+                   enum media_kind kind, struct media_datagram *d)
+{
+    d->kind = kind;
+    struct queue_item *dropped = media_queue_add(
+        &w->worker->queue, &s->sender, audio ? MEDIA_CLASS_AUDIO : MEDIA_CLASS_VIDEO, &d->item);
+
+    if (dropped)
+        datagram_drop(w, container_of(dropped, struct media_datagram, item));
+}
+
+void participant_drop_media(struct relay_participant *s)
+{
+    for (struct queue_item *item; (item = queue_sender_take(&s->worker->queue, &s->sender));)
+        media_datagram_done(s->worker->work, container_of(item, struct media_datagram, item));
+}
+
+/* Requests are answered before media that arrived earlier, because they are short and their number
+ * is limited. Packets of another host with the SSRC of a participant are limited here, so that they
+ * cannot fill its line. */
+static void dispatch_client_datagram(struct packet_work *w, enum packet_kind kind,
+                                     struct media_datagram *d)
+{
+    struct str bytes = str_slice(d->bytes, d->n);
+    struct relay_participant *s = NULL;
+    uint32_t ssrc = 0;
+
+    if (kind != PACKET_IS_PING) {
+        ssrc = packet_read_ssrc(kind, bytes);
+        s = find_participant_by_ssrc(w->worker->participants, ssrc);
+    }
+    bool audio = s && kind == PACKET_RTP && ssrc == s->media.ssrc;
+
+    if (s && kind != PACKET_IS_DISCOVERY && may_decrypt(s, audio, &d->from, monotonic_ms())) {
+        media_enqueue(w, s, audio, kind == PACKET_RTP ? MEDIA_RTP : MEDIA_RTCP, d);
         return;
     }
-    struct relay_participant *s =
-        find_participant_by_ssrc(w->relay->participants, packet_read_ssrc(kind, datagram));
-    if (!s)
-        media_count_dropped(w);
-    else if (kind == PACKET_IS_DISCOVERY)
-        answer_ip_discovery(w, s, from);
-    else if (kind == PACKET_RTP)
-        handle_rtp(w, s, datagram, from);
+    if (kind == PACKET_IS_PING)
+        answer_ping(w, bytes, &d->from);
+    else if (s && kind == PACKET_IS_DISCOVERY)
+        answer_ip_discovery(w, s, &d->from);
     else
-        handle_rtcp(w, s, datagram, from);
+        media_count_dropped(w);
+    media_datagram_done(w, d);
+}
+
+void media_dispatch(struct packet_work *w, struct media_datagram *d)
+{
+    enum packet_kind kind = packet_classify(str_slice(d->bytes, d->n));
+
+    if (dispatch_browser_datagram(w, d))
+        return;
+    if (kind == PACKET_IGNORED)
+        media_datagram_done(w, d);
+    else
+        dispatch_client_datagram(w, kind, d);
+}
+
+static void handle_media(struct packet_work *w, struct relay_participant *s,
+                         const struct media_datagram *d)
+{
+    struct str bytes = str_slice(d->bytes, d->n);
+    bool from_browser = d->kind == MEDIA_BROWSER_RTP || d->kind == MEDIA_BROWSER_RTCP;
+
+    w->sample = (w->sample + 1) % CRYPTO_SAMPLE_INTERVAL;
+    if (from_browser != (s->media.webrtc != NULL)) /* another protocol was selected */
+        media_count_dropped(w);
+    else if (d->kind == MEDIA_RTP)
+        handle_rtp(w, s, bytes, &d->from);
+    else if (d->kind == MEDIA_RTCP)
+        handle_rtcp(w, s, bytes);
+    else if (d->kind == MEDIA_BROWSER_RTP)
+        handle_browser_rtp(w, s, bytes);
+    else
+        handle_browser_rtcp(w, s, bytes);
+}
+
+bool media_handle_next(struct packet_work *w)
+{
+    struct media_queue *q = &w->worker->queue;
+    struct queue_sender *sender;
+    struct queue_item *item = media_queue_next(q, &sender);
+
+    if (!item)
+        return false;
+    struct media_datagram *d = container_of(item, struct media_datagram, item);
+    w->sent = 0;
+    handle_media(w, container_of(sender, struct relay_participant, sender), d);
+    media_queue_charge(q, RECEIVE_COST + w->sent);
+    media_datagram_done(w, d);
+    return true;
+}
+
+void media_flush(struct packet_work *w)
+{
+    struct relay_worker *worker = w->worker;
+
+    media_sender_flush(w->sender);
+    media_counter_add(&worker->count.packets_in, worker->done_packets);
+    media_counter_add(&worker->count.bytes_in, worker->done_bytes);
+    worker->done_packets = worker->done_bytes = 0;
+}
+
+struct packet_work *packet_work_new(struct relay_worker *worker, const struct packet_work *outer)
+{
+    struct packet_work *w = mem_new(sizeof *w);
+
+    w->worker = worker;
+    w->shares_sender = outer;
+    w->sender =
+        outer ? outer->sender : media_sender_new(worker, media_socket_fd(worker->relay->media));
+    return w;
+}
+
+void packet_work_free(struct packet_work *w)
+{
+    if (!w)
+        return;
+    if (!w->shares_sender)
+        media_sender_free(w->sender);
+    mem_free(w);
 }

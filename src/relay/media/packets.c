@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "relay/media/network_order.h"
 
 enum {
     DISCOVERY_REQUEST = 1,
@@ -17,32 +18,14 @@ enum {
 static const unsigned char ping_head[4] = { 0x13, 0x37, 0xca, 0xfe };
 static const unsigned char pong_head[4] = { 0x13, 0x37, 0xf0, 0x0d };
 
-static uint16_t read_u16(const char *p)
-{
-    const unsigned char *b = (const unsigned char *)p;
-
-    return (uint16_t)(b[0] << 8 | b[1]);
-}
-
-static uint32_t read_u32(const char *p)
-{
-    return (uint32_t)read_u16(p) << 16 | read_u16(p + 2);
-}
-
-static void write_u16(unsigned char *p, unsigned v)
-{
-    p[0] = (unsigned char)(v >> 8);
-    p[1] = (unsigned char)v;
-}
-
 /* --- parsing and writing -------------------------------------------------------------- */
 
 enum packet_kind packet_classify(struct str d)
 {
     if (d.n == PACKET_PING_SIZE)
         return memcmp(d.p, ping_head, sizeof ping_head) == 0 ? PACKET_IS_PING : PACKET_IGNORED;
-    if (d.n == PACKET_DISCOVERY_SIZE && read_u16(d.p) == DISCOVERY_REQUEST &&
-        read_u16(d.p + 2) == DISCOVERY_LENGTH)
+    if (d.n == PACKET_DISCOVERY_SIZE && network_read_u16(d.p) == DISCOVERY_REQUEST &&
+        network_read_u16(d.p + 2) == DISCOVERY_LENGTH)
         return PACKET_IS_DISCOVERY;
     if (d.n < RTP_HEADER_SIZE || d.n > PACKET_MAX || ((unsigned char)d.p[0] & 0xc0) != 0x80)
         return PACKET_IGNORED;
@@ -57,19 +40,19 @@ bool ssrc_block_is_allowed(uint32_t first_ssrc)
 
 uint32_t packet_read_ssrc(enum packet_kind kind, struct str d)
 {
-    return read_u32(d.p + (kind == PACKET_RTP ? 8 : 4));
+    return network_read_u32(d.p + (kind == PACKET_RTP ? 8 : 4));
 }
 
 void packet_write_discovery_reply(uint32_t ssrc, struct str address, unsigned port,
                                   unsigned char out[PACKET_DISCOVERY_SIZE])
 {
     memset(out, 0, PACKET_DISCOVERY_SIZE);
-    write_u16(out, DISCOVERY_REPLY);
-    write_u16(out + 2, DISCOVERY_LENGTH);
-    write_u16(out + 4, ssrc >> 16);
-    write_u16(out + 6, ssrc);
+    network_write_u16(out, DISCOVERY_REPLY);
+    network_write_u16(out + 2, DISCOVERY_LENGTH);
+    network_write_u16(out + 4, ssrc >> 16);
+    network_write_u16(out + 6, ssrc);
     memcpy(out + 8, address.p, address.n < DISCOVERY_TEXT ? address.n : DISCOVERY_TEXT - 1);
-    write_u16(out + 8 + DISCOVERY_TEXT, port);
+    network_write_u16(out + 8 + DISCOVERY_TEXT, port);
 }
 
 void packet_write_pong(struct str ping, unsigned char out[PACKET_PING_SIZE])
@@ -90,10 +73,10 @@ bool rtp_parse(struct str d, struct rtp_packet *ret)
         return false;
     *ret = (struct rtp_packet){
         .clear = str_slice(d.p, clear),
-        .encrypted = str_skip(d, clear),
-        .ssrc = read_u32(d.p + 8),
-        .timestamp = read_u32(d.p + 4),
-        .sequence = read_u16(d.p + 2),
+        .encrypted = str_skip_bytes(d, clear),
+        .ssrc = network_read_u32(d.p + 8),
+        .timestamp = network_read_u32(d.p + 4),
+        .sequence = network_read_u16(d.p + 2),
         .type = (unsigned char)d.p[1] & 0x7f,
         .sources = sources,
         .extended = extended,
@@ -298,6 +281,26 @@ struct rtp_stream_position rtp_stream_continue(const struct rtp_stream *s,
 
     if (!locate_packet(s, p, &a))
         continue_after_highest(s, &a);
+    return a;
+}
+
+struct rtp_stream_position rtp_stream_shift(struct rtp_stream *s, const struct rtp_packet *p)
+{
+    struct rtp_stream_position a = { 0 };
+
+    if (s->has_new_sender && s->highest.begun) {
+        s->ahead = (uint16_t)(s->highest.number + 1 - p->sequence);
+        s->ahead_time = s->highest.timestamp + FRAME_TIMESTAMP_STEP - p->timestamp;
+    }
+    s->has_new_sender = false;
+    a.sequence = (uint16_t)(p->sequence + s->ahead);
+    a.timestamp = p->timestamp + s->ahead_time;
+    int16_t later = (int16_t)(uint16_t)(a.sequence - (uint16_t)s->highest.number);
+    a.newest = !s->highest.begun || later > 0;
+    a.number = s->highest.begun ? (uint64_t)((int64_t)s->highest.number + later)
+                                : RTP_FIRST_NUMBER + a.sequence;
+    if (a.newest)
+        s->highest = (struct rtp_position){ a.number, a.timestamp, true };
     return a;
 }
 

@@ -124,6 +124,9 @@ struct rtp_stream_position rtp_stream_continue(const struct rtp_stream *s,
                                                const struct rtp_packet *p);
 void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,
                         const struct rtp_stream_position *a);
+/* Returns the position of a video packet that is known to be authentic (SRTP) and records it. Only
+ * has_new_sender restarts the stream: frames and retransmissions may arrive in any order. */
+struct rtp_stream_position rtp_stream_shift(struct rtp_stream *s, const struct rtp_packet *p);
 /* Whether no more beginnings can be stored, so that restarts and replays look the same. */
 bool rtp_stream_is_full(const struct rtp_stream *s);
 void rtp_stream_clear(struct rtp_stream *s);

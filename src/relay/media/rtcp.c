@@ -1,5 +1,6 @@
 /* rtcp.c - parses RTCP packets. */
 #include "relay/media/rtcp.h"
+#include "relay/media/network_order.h"
 
 enum {
     SENDER_REPORT = 200,
@@ -7,17 +8,14 @@ enum {
     DESCRIPTION = 202,
     RTP_FEEDBACK = 205,
     PAYLOAD_FEEDBACK = 206,
+    GENERIC_NACK = 1,
     TRANSPORT_FEEDBACK = 15,
     FULL_INTRA_REQUEST = 4, /* payload feedback format that has the media SSRC in its entry */
 };
 
 static uint32_t rtcp_read_u32(struct str bytes, size_t at)
 {
-    const unsigned char *b = (const unsigned char *)bytes.p + at;
-
-    if (bytes.n < at + 4)
-        return 0;
-    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+    return bytes.n < at + 4 ? 0 : network_read_u32(bytes.p + at);
 }
 
 /* Returns the offset of the SSRC that the packet concerns; 0: none. */
@@ -48,9 +46,11 @@ bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret)
         .sender = rtcp_read_u32(bytes, 4),
         .about = about_at ? rtcp_read_u32(bytes, about_at) : 0,
         .about_at = about_at,
+        .has_rtp_time = type == SENDER_REPORT,
+        .lists_missing = type == RTP_FEEDBACK && format == GENERIC_NACK,
         .is_transport_feedback = type == RTP_FEEDBACK && format == TRANSPORT_FEEDBACK,
         .announces = type == SENDER_REPORT || type == DESCRIPTION,
     };
-    *datagram = str_skip(*datagram, size);
+    *datagram = str_skip_bytes(*datagram, size);
     return true;
 }

@@ -15,6 +15,8 @@ struct rtcp_packet {
     uint32_t sender;            /* SSRC of the packet's sender */
     uint32_t about;             /* SSRC that a request or receiver report concerns; 0: none */
     size_t about_at;            /* offset of about in bytes */
+    bool has_rtp_time;          /* a sender report */
+    bool lists_missing;         /* a request for packets, by their sequence numbers */
     bool is_transport_feedback; /* arrival times of the packets of one transport */
     bool announces; /* the packet describes the sender's media: forward it to all receivers */
 };

@@ -68,7 +68,7 @@ static void parse_extension(struct str s, struct sdp_offer *offer)
     uint64_t id;
 
     if (str_to_u64(str_cut(&number, '/'), &id) && id >= 1 && id <= MAX_EXTENSION_ID &&
-        str_starts(s, STR("http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc")))
+        str_starts_with(s, STR("http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc")))
         offer->transport_cc_id = (int)id;
 }
 
@@ -84,9 +84,9 @@ static void parse_line(struct str line, struct sdp_offer *offer)
     };
 
     for (unsigned i = 0; i < COUNT_OF(rows); i++) {
-        if (!str_starts(line, rows[i].prefix))
+        if (!str_starts_with(line, rows[i].prefix))
             continue;
-        struct str value = str_trim(str_skip(line, rows[i].prefix.n));
+        struct str value = str_trim(str_skip_bytes(line, rows[i].prefix.n));
         if (rows[i].kind == UFRAG)
             offer->ufrag = value;
         else if (rows[i].kind == PASSWORD)

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "relay/media/rtcp.h"
+#include "relay/media/network_order.h"
 
 enum {
     GCM_TAG = 16,
@@ -305,19 +306,6 @@ static void compute_sha1_tag(EVP_MAC_CTX *mac, struct str packet, const unsigned
     memcpy(tag, whole, SHA1_TAG);
 }
 
-static void write_u32(unsigned char out[4], uint32_t v)
-{
-    for (int i = 0; i < 4; i++)
-        out[i] = (unsigned char)(v >> (24 - 8 * i));
-}
-
-static uint32_t read_u32(const char *p)
-{
-    const unsigned char *b = (const unsigned char *)p;
-
-    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
-
 /* --- RTP ------------------------------------------------------------------------------ */
 
 /* Header, CSRCs and the whole extension, which are not encrypted; 0: the packet is malformed. */
@@ -328,7 +316,7 @@ static size_t clear_size(const struct rtp_packet *p)
     if (p->extended) {
         const unsigned char *preamble = bytes_of(p->clear) + n - RTP_EXTENSION_PREAMBLE_SIZE;
 
-        n += 4 * ((size_t)preamble[2] << 8 | preamble[3]);
+        n += 4 * (size_t)network_read_u16(preamble + 2);
     }
     return n <= p->clear.n + p->encrypted.n ? n : 0;
 }
@@ -342,7 +330,7 @@ static bool open_payload(struct srtp *s, uint32_t ssrc, uint64_t index, struct s
     write_iv(s, c, ssrc, index, iv);
     if (s->row->aead)
         return open_gcm(c->cipher, iv, clear, (struct str){ 0 }, sealed, out);
-    write_u32(rollovers, (uint32_t)(index >> 16));
+    network_write_u32(rollovers, (uint32_t)(index >> 16));
     struct str text = str_slice(sealed.p, sealed.n - SHA1_TAG);
     compute_sha1_tag(c->mac, str_slice(clear.p, clear.n + text.n), rollovers, tag);
     return sodium_memcmp(tag, text.p + text.n, SHA1_TAG) == 0 &&
@@ -363,8 +351,8 @@ bool srtp_open(struct srtp *s, struct str datagram, struct decrypted_rtp_packet 
         !stream_index(stream, p.sequence, &index))
         return false;
     size_t extension = clear - fixed;
-    if (!open_payload(s, p.ssrc, index, str_slice(datagram.p, clear), str_skip(datagram, clear),
-                      ret->bytes + extension))
+    if (!open_payload(s, p.ssrc, index, str_slice(datagram.p, clear),
+                      str_skip_bytes(datagram, clear), ret->bytes + extension))
         return false;
     memcpy(ret->header, datagram.p, RTP_HEADER_SIZE);
     ret->header[0] &= 0xf0; /* CSRCs are not forwarded */
@@ -378,11 +366,10 @@ bool srtp_open(struct srtp *s, struct str datagram, struct decrypted_rtp_packet 
 size_t srtp_write(struct srtp *s, const struct decrypted_rtp_packet *p, unsigned char out[SRTP_MAX])
 {
     struct srtp_cipher *c = &s->rtp[OUTGOING];
-    uint32_t ssrc = read_u32((const char *)p->header + 8);
-    uint16_t sequence = (uint16_t)(p->header[2] << 8 | p->header[3]);
+    uint32_t ssrc = network_read_u32((const char *)p->header + 8);
+    uint16_t sequence = network_read_u16(p->header + 2);
     size_t extension =
-        p->extended ? RTP_EXTENSION_PREAMBLE_SIZE + 4 * ((size_t)p->bytes[2] << 8 | p->bytes[3])
-                    : 0;
+        p->extended ? RTP_EXTENSION_PREAMBLE_SIZE + 4 * (size_t)network_read_u16(p->bytes + 2) : 0;
     unsigned char iv[IV_MAX], rollovers[4];
     uint64_t index;
 
@@ -399,7 +386,7 @@ size_t srtp_write(struct srtp *s, const struct decrypted_rtp_packet *p, unsigned
         write_gcm(c->cipher, iv, head, (struct str){ 0 }, plain, out + clear);
     } else {
         run_counter_mode(c->cipher, iv, plain, out + clear);
-        write_u32(rollovers, (uint32_t)(index >> 16));
+        network_write_u32(rollovers, (uint32_t)(index >> 16));
         compute_sha1_tag(c->mac, str_slice((const char *)out, clear + plain.n), rollovers,
                          out + clear + plain.n);
     }
@@ -415,10 +402,10 @@ static bool open_control_gcm(struct srtp *s, struct str datagram, uint32_t word,
     struct str clear = str_slice(datagram.p, RTCP_HEADER_SIZE);
     struct str sealed =
         str_slice(datagram.p + RTCP_HEADER_SIZE, datagram.n - RTCP_HEADER_SIZE - INDEX_WORD);
-    struct str index = str_skip(datagram, datagram.n - INDEX_WORD);
+    struct str index = str_skip_bytes(datagram, datagram.n - INDEX_WORD);
     unsigned char iv[IV_MAX];
 
-    write_iv(s, c, read_u32(datagram.p + 4), word & CONTROL_LAST, iv);
+    write_iv(s, c, network_read_u32(datagram.p + 4), word & CONTROL_LAST, iv);
     return open_gcm(c->cipher, iv, clear, index, sealed, out);
 }
 
@@ -434,7 +421,7 @@ static bool open_control_sha1(struct srtp *s, struct str datagram, uint32_t word
     compute_sha1_tag(c->mac, covered, NULL, tag);
     if (sodium_memcmp(tag, covered.p + covered.n, SHA1_TAG) != 0)
         return false;
-    write_iv(s, c, read_u32(datagram.p + 4), word & CONTROL_LAST, iv);
+    write_iv(s, c, network_read_u32(datagram.p + 4), word & CONTROL_LAST, iv);
     return run_counter_mode(c->cipher, iv, sealed, out);
 }
 
@@ -444,7 +431,7 @@ bool srtp_open_control(struct srtp *s, struct str datagram, unsigned char out[PA
     if (datagram.n > PACKET_MAX || datagram.n <= RTCP_HEADER_SIZE + s->row->tag + INDEX_WORD)
         return false;
     size_t word_at = datagram.n - INDEX_WORD - (s->row->aead ? 0 : SHA1_TAG);
-    uint32_t word = read_u32(datagram.p + word_at);
+    uint32_t word = network_read_u32(datagram.p + word_at);
     if (!(word & CONTROL_ENCRYPTED) || !replay_window_is_new(&s->control, word & CONTROL_LAST) ||
         !(s->row->aead ? open_control_gcm(s, datagram, word, out + RTCP_HEADER_SIZE)
                        : open_control_sha1(s, datagram, word, out + RTCP_HEADER_SIZE)))
@@ -463,10 +450,10 @@ size_t srtp_write_control(struct srtp *s, struct str packet, unsigned char out[S
     if (packet.n <= RTCP_HEADER_SIZE || packet.n > PACKET_MAX - INDEX_WORD ||
         s->control_last >= CONTROL_LAST)
         return 0;
-    struct str plain = str_skip(packet, RTCP_HEADER_SIZE);
+    struct str plain = str_skip_bytes(packet, RTCP_HEADER_SIZE);
     uint32_t index = ++s->control_last;
-    write_iv(s, c, read_u32(packet.p + 4), index, iv);
-    write_u32(word, index | CONTROL_ENCRYPTED);
+    write_iv(s, c, network_read_u32(packet.p + 4), index, iv);
+    network_write_u32(word, index | CONTROL_ENCRYPTED);
     memcpy(out, packet.p, RTCP_HEADER_SIZE);
     if (s->row->aead) {
         write_gcm(c->cipher, iv, str_slice(packet.p, RTCP_HEADER_SIZE),

@@ -1,5 +1,6 @@
 /* stun.c - STUN binding requests of ICE and their responses. */
 #include "relay/webrtc/stun.h"
+#include "relay/media/network_order.h"
 
 #include <assert.h>
 #include <openssl/evp.h>
@@ -26,24 +27,12 @@ enum {
 
 static const unsigned char cookie[4] = { 0x21, 0x12, 0xa4, 0x42 };
 
-static unsigned read_u16(const char *p)
-{
-    return (unsigned)(unsigned char)p[0] << 8 | (unsigned char)p[1];
-}
-
-static unsigned char *put_u16(unsigned char *out, unsigned v)
-{
-    out[0] = (unsigned char)(v >> 8);
-    out[1] = (unsigned char)v;
-    return out + 2;
-}
-
 bool stun_is_message(struct str datagram)
 {
     return datagram.n >= STUN_HEADER && (datagram.p[0] & 0xc0) == 0 &&
            memcmp(datagram.p + 4, cookie, sizeof cookie) == 0 &&
-           read_u16(datagram.p + 2) % 4 == 0 &&
-           read_u16(datagram.p + 2) == datagram.n - STUN_HEADER;
+           network_read_u16(datagram.p + 2) % 4 == 0 &&
+           network_read_u16(datagram.p + 2) == datagram.n - STUN_HEADER;
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -55,10 +44,8 @@ static uint32_t compute_fingerprint(const unsigned char *message, size_t n)
 
 static bool fingerprint_is_valid(struct str datagram, size_t at)
 {
-    const unsigned char *b = (const unsigned char *)datagram.p + at + ATTRIBUTE_HEADER;
-    uint32_t claimed = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-
-    return claimed == compute_fingerprint((const unsigned char *)datagram.p, at);
+    return network_read_u32(datagram.p + at + ATTRIBUTE_HEADER) ==
+           compute_fingerprint((const unsigned char *)datagram.p, at);
 }
 
 static void parse_user_name(struct str name, struct stun_request *ret)
@@ -71,7 +58,7 @@ static void parse_user_name(struct str name, struct stun_request *ret)
  * others are not authenticated. False: the message is malformed. */
 static bool parse_attribute(struct str datagram, size_t at, size_t size, struct stun_request *ret)
 {
-    unsigned type = read_u16(datagram.p + at);
+    unsigned type = network_read_u16(datagram.p + at);
     struct str value = str_slice(datagram.p + at + ATTRIBUTE_HEADER, size);
 
     if (type == FINGERPRINT)
@@ -94,12 +81,12 @@ bool stun_parse_request(struct str datagram, struct stun_request *ret)
 {
     *ret = (struct stun_request){ .datagram = datagram };
     if (!stun_is_message(datagram) || datagram.n > MAX_MESSAGE ||
-        read_u16(datagram.p) != BINDING_REQUEST)
+        network_read_u16(datagram.p) != BINDING_REQUEST)
         return false;
     for (size_t at = STUN_HEADER; at < datagram.n;) {
         if (datagram.n - at < ATTRIBUTE_HEADER)
             return false;
-        size_t size = read_u16(datagram.p + at + 2), padded = (size + 3) & ~(size_t)3;
+        size_t size = network_read_u16(datagram.p + at + 2), padded = (size + 3) & ~(size_t)3;
         if (padded > datagram.n - at - ATTRIBUTE_HEADER ||
             !parse_attribute(datagram, at, size, ret))
             return false;
@@ -118,7 +105,7 @@ static void compute_integrity(const unsigned char *message, size_t at, struct st
     unsigned char copy[MAX_MESSAGE];
 
     memcpy(copy, message, at);
-    put_u16(copy + 2, (unsigned)(at + ATTRIBUTE_HEADER + INTEGRITY - STUN_HEADER));
+    network_write_u16(copy + 2, (unsigned)(at + ATTRIBUTE_HEADER + INTEGRITY - STUN_HEADER));
     unsigned char *done = HMAC(EVP_sha1(), password.p, (int)password.n, copy, at, out, NULL);
     assert(done);
     (void)done;
@@ -143,10 +130,10 @@ static unsigned char *put_address(unsigned char *out, const struct stun_request 
 {
     const char *mask = request->datagram.p + 4; /* cookie, then transaction id */
 
-    out = put_u16(out, XOR_MAPPED_ADDRESS);
-    out = put_u16(out, (unsigned)(4 + from->n));
-    out = put_u16(out, from->n == 4 ? FAMILY_IPV4 : FAMILY_IPV6);
-    out = put_u16(out, from->port ^ 0x2112);
+    out = network_write_u16(out, XOR_MAPPED_ADDRESS);
+    out = network_write_u16(out, (unsigned)(4 + from->n));
+    out = network_write_u16(out, from->n == 4 ? FAMILY_IPV4 : FAMILY_IPV6);
+    out = network_write_u16(out, from->port ^ 0x2112);
     for (size_t i = 0; i < from->n; i++)
         *out++ = from->bytes[i] ^ (unsigned char)mask[i];
     return out;
@@ -155,21 +142,21 @@ static unsigned char *put_address(unsigned char *out, const struct stun_request 
 size_t stun_write_response(const struct stun_request *request, struct str password,
                            const struct stun_address *from, unsigned char out[STUN_MAX_RESPONSE])
 {
-    unsigned char *at = put_u16(out, BINDING_SUCCESS);
+    unsigned char *at = network_write_u16(out, BINDING_SUCCESS);
     uint32_t check;
 
     at += 2; /* the length follows */
     memcpy(at, request->datagram.p + 4, sizeof cookie + STUN_ID);
     at = put_address(out + STUN_HEADER, request, from);
     size_t integrity_at = (size_t)(at - out);
-    at = put_u16(put_u16(at, MESSAGE_INTEGRITY), INTEGRITY);
+    at = network_write_u16(network_write_u16(at, MESSAGE_INTEGRITY), INTEGRITY);
     compute_integrity(out, integrity_at, password, at);
     at += INTEGRITY;
     size_t fingerprint_at = (size_t)(at - out);
-    put_u16(out + 2,
-            (unsigned)(fingerprint_at + ATTRIBUTE_HEADER + FINGERPRINT_SIZE - STUN_HEADER));
+    network_write_u16(
+        out + 2, (unsigned)(fingerprint_at + ATTRIBUTE_HEADER + FINGERPRINT_SIZE - STUN_HEADER));
     check = compute_fingerprint(out, fingerprint_at);
-    at = put_u16(put_u16(at, FINGERPRINT), FINGERPRINT_SIZE);
-    at = put_u16(put_u16(at, check >> 16), check & 0xffff);
+    at = network_write_u16(network_write_u16(at, FINGERPRINT), FINGERPRINT_SIZE);
+    at = network_write_u32(at, check);
     return (size_t)(at - out);
 }

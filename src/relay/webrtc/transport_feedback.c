@@ -1,5 +1,6 @@
 /* transport_feedback.c - transport-wide congestion control feedback for browsers. */
 #include "relay/webrtc/transport_feedback.h"
+#include "relay/media/network_order.h"
 
 #include <string.h>
 
@@ -16,30 +17,13 @@ enum {
 };
 enum { NOT_RECEIVED, SMALL_DELTA, LARGE_DELTA };
 
-static unsigned read_u16(const unsigned char *p)
-{
-    return (unsigned)p[0] << 8 | p[1];
-}
-
-static unsigned char *put_u16(unsigned char *out, unsigned v)
-{
-    out[0] = (unsigned char)(v >> 8);
-    out[1] = (unsigned char)v;
-    return out + 2;
-}
-
-static unsigned char *put_u32(unsigned char *out, uint32_t v)
-{
-    return put_u16(put_u16(out, v >> 16), v & 0xffff);
-}
-
 bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsigned id,
                                     uint16_t *ret)
 {
     if (!p->extended || p->n < RTP_EXTENSION_PREAMBLE_SIZE ||
-        read_u16(p->bytes) != ONE_BYTE_PROFILE)
+        network_read_u16(p->bytes) != ONE_BYTE_PROFILE)
         return false;
-    size_t end = RTP_EXTENSION_PREAMBLE_SIZE + 4 * (size_t)read_u16(p->bytes + 2);
+    size_t end = RTP_EXTENSION_PREAMBLE_SIZE + 4 * (size_t)network_read_u16(p->bytes + 2);
     if (end > p->n)
         return false;
     for (size_t at = RTP_EXTENSION_PREAMBLE_SIZE; at < end;) {
@@ -53,7 +37,7 @@ bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsign
         if (found == LAST_ID || at + 1 + n > end)
             return false;
         if (found == id && n == 2) {
-            *ret = (uint16_t)read_u16(p->bytes + at + 1);
+            *ret = (uint16_t)network_read_u16(p->bytes + at + 1);
             return true;
         }
         at += 1 + n;
@@ -102,7 +86,7 @@ static unsigned char *put_chunks(unsigned char *out, const unsigned char *symbol
 
         for (unsigned k = 0; k < SYMBOLS_PER_CHUNK && i + k < count; k++)
             chunk |= (unsigned)symbols[i + k] << (12 - 2 * k);
-        out = put_u16(out, chunk);
+        out = network_write_u16(out, chunk);
     }
     return out;
 }
@@ -123,11 +107,11 @@ size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, u
         if (symbols[i] == SMALL_DELTA)
             *end++ = (unsigned char)delta;
         else if (symbols[i] == LARGE_DELTA)
-            end = put_u16(end, (unsigned)delta & 0xffff);
+            end = network_write_u16(end, (unsigned)delta & 0xffff);
     }
-    unsigned char *at = put_u32(put_u32(out + 4, sender), media);
-    at = put_u16(put_u16(at, f->first), f->count);
-    at = put_u32(at, (uint32_t)(reference & 0xffffff) << 8 | f->index++);
+    unsigned char *at = network_write_u32(network_write_u32(out + 4, sender), media);
+    at = network_write_u16(network_write_u16(at, f->first), f->count);
+    at = network_write_u32(at, (uint32_t)(reference & 0xffffff) << 8 | f->index++);
     at = put_chunks(at, symbols, f->count);
     memcpy(at, deltas, (size_t)(end - deltas));
     at += end - deltas;
@@ -135,7 +119,7 @@ size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, u
         *at++ = 0;
     out[0] = 0x80 | FORMAT;
     out[1] = RTP_FEEDBACK;
-    put_u16(out + 2, (unsigned)((at - out) / 4 - 1));
+    network_write_u16(out + 2, (unsigned)((at - out) / 4 - 1));
     f->first = (uint16_t)(f->first + f->count);
     f->count = 0;
     f->sent_us = now_us;

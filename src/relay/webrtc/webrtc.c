@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "relay/media/media.h"
+#include "relay/media/media_sender.h"
 #include "relay/participants.h"
 #include "relay/webrtc/dtls.h"
 #include "relay/webrtc/sdp.h"
@@ -37,19 +39,29 @@ struct relay_participant *find_participant_by_ufrag(const struct relay_participa
     return ufrag.n == ICE_UFRAG_SIZE ? map_get(&all->by_ufrag, ufrag_map_key(ufrag.p)) : NULL;
 }
 
+unsigned webrtc_worker_of_ufrag(const struct relay *r, struct str ufrag)
+{
+    return (unsigned char)ufrag.p[0] % r->worker_count;
+}
+
 /* The relay's certificate is created with the first browser. */
 static struct dtls_identity *identity_of_relay(struct relay *r)
 {
+    pthread_mutex_lock(&r->lock);
     if (!r->identity)
         r->identity = dtls_identity_new();
-    return r->identity;
+    struct dtls_identity *identity = r->identity;
+    pthread_mutex_unlock(&r->lock);
+    return identity;
 }
 
 struct webrtc *webrtc_new(struct relay_participant *s, struct str fingerprints)
 {
     struct relay_participants *all = participants_of(s);
 
-    if (!identity_of_relay(s->relay))
+    struct dtls_identity *identity = identity_of_relay(s->relay);
+
+    if (!identity)
         return NULL;
     struct webrtc *t = mem_new(sizeof *t);
     char *copy = mem_new(fingerprints.n + 1);
@@ -57,9 +69,12 @@ struct webrtc *webrtc_new(struct relay_participant *s, struct str fingerprints)
     memcpy(copy, fingerprints.p, fingerprints.n);
     t->fingerprints = str_slice(copy, fingerprints.n);
     t->participant = s;
+    t->identity = identity;
     do
         write_random_text(t->ufrag, sizeof t->ufrag);
-    while (map_get(&all->by_ufrag, ufrag_map_key(t->ufrag)));
+    while (map_get(&all->by_ufrag, ufrag_map_key(t->ufrag)) ||
+           webrtc_worker_of_ufrag(s->relay, str_slice(t->ufrag, sizeof t->ufrag)) !=
+               s->worker->index);
     write_random_text(t->password, sizeof t->password);
     map_put(&all->by_ufrag, ufrag_map_key(t->ufrag), s);
     atomic_fetch_add(&s->relay->count.browsers, 1);
@@ -90,7 +105,7 @@ void webrtc_write_answer(const struct webrtc *t, struct buf *out)
     if (r->options.address6[0])
         candidates[count++] =
             (struct sdp_candidate){ str_of(r->options.address6), (unsigned)r->port };
-    sdp_write_answer(out, dtls_identity_fingerprint(r->identity),
+    sdp_write_answer(out, dtls_identity_fingerprint(t->identity),
                      str_slice(t->ufrag, sizeof t->ufrag), webrtc_password(t), candidates, count);
 }
 
@@ -103,10 +118,10 @@ struct dtls_datagram {
 };
 
 /* A DTLS handshake on the thread pool. While `running`, the pool uses dtls, work_list and state,
- * and the relay's thread uses the other members. */
+ * and the worker's thread uses the other members. */
 struct handshake {
     uv_work_t work;
-    struct relay *relay;
+    struct relay_worker *worker;
     struct webrtc *transport; /* NULL: the participant is gone */
     bool running;
     int64_t begun_ms;
@@ -185,7 +200,7 @@ static void handshake_send_datagrams(struct handshake *h, const struct relay_par
 
     for (size_t n; (n = dtls_next(h->dtls, out));)
         if (s->media.has_address)
-            media_socket_send(h->relay->media, &s->media.address, out, n);
+            media_sender_send(h->worker->work->sender, &s->media.address, out, n);
 }
 
 static void on_handshake_step(uv_work_t *work, int status);
@@ -196,7 +211,7 @@ static void handshake_start_step(struct handshake *h)
     h->inbox = NULL;
     h->inbox_end = &h->inbox;
     h->inbox_count = 0;
-    h->running = uv_queue_work(loop_uv(relay_thread_loop(h->relay)), &h->work, run_handshake_step,
+    h->running = uv_queue_work(loop_get_uv_loop(h->worker->loop), &h->work, run_handshake_step,
                                on_handshake_step) == 0;
 }
 
@@ -216,7 +231,7 @@ static void on_handshake_step(uv_work_t *work, int status)
     handshake_send_datagrams(h, t->participant);
     if (h->state == DTLS_DONE && !t->srtp) {
         t->srtp = dtls_srtp(h->dtls);
-        atomic_fetch_add(&h->relay->count.handshakes, 1);
+        atomic_fetch_add(&h->worker->relay->count.handshakes, 1);
     }
     if (h->state == DTLS_FAILED)
         handshake_failed(t);
@@ -245,17 +260,17 @@ void on_handshake_check(struct deadline *d)
 
 static void handshake_begin(struct webrtc *t)
 {
-    struct relay *r = t->participant->relay;
+    struct relay_worker *w = t->participant->worker;
     struct handshake *h = mem_new(sizeof *h);
 
-    h->relay = r;
+    h->worker = w;
     h->transport = t;
     h->begun_ms = monotonic_ms();
     h->inbox_end = &h->inbox;
-    h->dtls = dtls_new(r->identity, t->fingerprints);
+    h->dtls = dtls_new(t->identity, t->fingerprints);
     t->handshake = h;
     t->handshakes++;
-    deadline_restart(r->participants->handshake_checks, &h->check);
+    deadline_restart(w->participants->handshake_checks, &h->check);
 }
 
 void webrtc_receive_dtls(struct webrtc *t, struct str datagram)
@@ -307,8 +322,12 @@ void webrtc_free(struct webrtc *t)
 
 void webrtc_announce_ssrc(struct relay_participant *s, unsigned at, uint32_t ssrc)
 {
-    if (ssrc)
-        s->media.announced[at] = ssrc;
+    if (!ssrc)
+        return;
+    /* The numbers of another SSRC begin elsewhere; those that receivers get continue. */
+    if (at && s->media.video && s->media.announced[at] != ssrc)
+        s->media.video[at].has_new_sender = true;
+    s->media.announced[at] = ssrc;
 }
 
 int webrtc_find_announced(const struct relay_participant *s, uint32_t ssrc)

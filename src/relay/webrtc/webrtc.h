@@ -2,7 +2,7 @@
  *
  * A browser proves its address by STUN requests with the password of its session description. Then
  * it starts a DTLS handshake, which runs on the thread pool and yields the keys of SRTP. Only the
- * relay's thread uses a struct webrtc. */
+ * thread of the participant's worker uses a struct webrtc. */
 #ifndef RELAY_WEBRTC_H
 #define RELAY_WEBRTC_H
 
@@ -13,16 +13,16 @@
 enum {
     ICE_UFRAG_SIZE = 8,
     ICE_PASSWORD_SIZE = 24,
-    WEBRTC_CONSENT_MS = 30 * 1000,     /* a browser asks every few seconds (RFC 7675) */
-    WEBRTC_HANDSHAKE_CHECK_MS = 200,   /* interval of checks for lost DTLS datagrams */
-    WEBRTC_HANDSHAKES_MAX = 3,         /* handshakes of one session description */
-    WEBRTC_HANDSHAKE_DATAGRAMS = 32,   /* DTLS datagrams that may wait for the thread pool */
-    WEBRTC_ADDRESS_RESERVED_MS = 10000 /* another browser may not take an address before */
+    WEBRTC_CONSENT_MS = 30 * 1000,   /* a browser asks every few seconds (RFC 7675) */
+    WEBRTC_HANDSHAKE_CHECK_MS = 200, /* interval of checks for lost DTLS datagrams */
+    WEBRTC_HANDSHAKES_MAX = 3,       /* handshakes of one session description */
+    WEBRTC_HANDSHAKE_DATAGRAMS = 32, /* DTLS datagrams that may wait for the thread pool */
 };
 
 struct webrtc {
     struct relay_participant *participant;
     char ufrag[ICE_UFRAG_SIZE], password[ICE_PASSWORD_SIZE];
+    struct dtls_identity *identity;
     struct str fingerprints; /* hashes of the browser's certificate, one per line */
     struct handshake *handshake;
     unsigned handshakes;
@@ -38,6 +38,8 @@ struct webrtc *webrtc_new(struct relay_participant *s, struct str fingerprints);
 void webrtc_free(struct webrtc *t); /* accepts NULL */
 struct relay_participant *find_participant_by_ufrag(const struct relay_participants *all,
                                                     struct str ufrag);
+/* Returns the index of the worker that assigned the user name fragment, which is not empty. */
+unsigned webrtc_worker_of_ufrag(const struct relay *r, struct str ufrag);
 static inline struct str webrtc_password(const struct webrtc *t)
 {
     return str_slice(t->password, ICE_PASSWORD_SIZE);

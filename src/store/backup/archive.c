@@ -182,8 +182,8 @@ enum err archive_begin_file(struct archive *a, const char *name, int64_t size, i
     return OK;
 }
 
-/* Computes the checksum of the bytes that the caller wrote. Most of them are in the page cache; the
- * pauses leave CPU time to the server. */
+/* Computes the checksum of the bytes that the caller wrote into the archive. Most of these bytes
+ * are in the page cache; the pauses leave CPU time to the server. */
 static enum err checksum_reserved_bytes(struct archive *a, crypto_generichash_state *sum)
 {
     for (int64_t done = 0; done < a->room;) {
@@ -227,7 +227,7 @@ enum err archive_finish(struct archive *a)
     return e;
 }
 
-/* Reads a line including its newline. Does not add it to the checksum. */
+/* Reads a line of the archive including its newline, without adding the line to the checksum. */
 static bool read_line(struct archive *a, char line[LINE])
 {
     return fgets(line, LINE, a->f) && strchr(line, '\n');
@@ -342,7 +342,7 @@ static enum err compare_checksum(struct archive *a, crypto_generichash_state *su
     return strcmp(line, expected) == 0 ? OK : ERR_FILE_DAMAGED;
 }
 
-enum err archive_extract(struct archive *a, const struct archive_entry *entry, int fd)
+enum err archive_extract_file(struct archive *a, const struct archive_entry *entry, int fd)
 {
     crypto_generichash_state sum;
     enum err e = OK;

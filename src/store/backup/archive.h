@@ -25,12 +25,12 @@ struct archive {
     FILE *f;
     const char *path; /* path for log messages; the caller owns it */
     crypto_generichash_state lines;
-    int64_t files, bytes;            /* totals so far */
+    int64_t files, bytes;            /* totals of all files so far */
     int64_t damaged;                 /* number of "damaged" lines so far */
-    char sum[ARCHIVE_CHECKSUM_SIZE]; /* SHA-256 of the last file, in hex */
-    int64_t unwritten;               /* bytes written since the last flush */
+    char sum[ARCHIVE_CHECKSUM_SIZE]; /* BLAKE2b-256 of the last file, in hex */
+    int64_t unwritten;               /* bytes written since the last flush to the disk */
     int64_t room, room_at;           /* size and offset of a file that the caller writes itself */
-    int64_t next_at; /* reading: offset after the last "file" line; -1 in a stream */
+    int64_t next_at; /* when reading: offset after the last "file" line; -1 for a stream */
     char *piece;     /* copy buffer of ARCHIVE_BUFFER_SIZE bytes */
 };
 
@@ -41,35 +41,35 @@ struct archive_entry {
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* Creates the file with mode 0600; it must not exist. "-": standard output. Logs failures. */
+/* Creates the archive with mode 0600; it must not exist. "-" is standard output. Logs failures. */
 enum err archive_create(struct archive *a, const char *path);
-/* Adds size bytes of the descriptor, from its current offset. */
+/* Adds a file to the archive: `size` bytes of the descriptor, from its current offset. */
 enum err archive_add_file(struct archive *a, const char *name, int fd, int64_t size);
-/* For a file that the caller writes itself: archive_begin_file reserves size bytes at *ret_at of
- * the descriptor, archive_end_file computes their checksum. Nothing else may be added in between.
- */
+/* For a file that the caller writes itself: archive_begin_file reserves `size` bytes of the archive
+ * at *ret_at of the descriptor, archive_end_file computes their checksum. Call no other function of
+ * the archive in between. */
 enum err archive_begin_file(struct archive *a, const char *name, int64_t size, int *ret_fd,
                             int64_t *ret_at);
 enum err archive_end_file(struct archive *a);
-/* Adds a "damaged" line: the file was damaged or missing when the backup was made. */
+/* Adds a "damaged" line for a file that was damaged or missing when the backup was made. */
 enum err archive_mark_damaged(struct archive *a, const char *name);
-/* Writes the last line and syncs the file. */
+/* Writes the last line of the archive and syncs the archive to the disk. */
 enum err archive_finish(struct archive *a);
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Opens a backup for reading; "-": standard input. Logs an error if it does not exist or is no
- * backup. */
+/* Opens an archive for reading; the path "-" means standard input. Logs an error if the path does
+ * not exist or is not a backup. */
 enum err archive_open(struct archive *a, const char *path);
-/* Returns the next file; logs "damaged" lines before it. *ret_more is false at the end of an
- * undamaged archive. */
+/* Reads the header of the next file, and logs the "damaged" lines before it. Sets *ret_more to
+ * false at the end of an undamaged archive. */
 enum err archive_read_next_entry(struct archive *a, struct archive_entry *ret, bool *ret_more);
-/* Writes the bytes of the file to the descriptor (-1: discards them) and compares the checksum.
- * ERR_FILE_DAMAGED: the checksum differs; the next file can still be read. */
-enum err archive_extract(struct archive *a, const struct archive_entry *entry, int fd);
+/* Writes the bytes of the file to fd, or discards them if fd is -1, and compares the checksum.
+ * Returns ERR_FILE_DAMAGED if the checksum differs; then the next file can still be read. */
+enum err archive_extract_file(struct archive *a, const struct archive_entry *entry, int fd);
 
-/* After an error: finds the next line that looks like the beginning of a file. False at the end of
- * the archive. The line may be part of the content of another file. */
+/* After a read error: finds the next line that looks like the beginning of a file; the line may be
+ * content of another file. Returns false at the end of the archive. */
 bool archive_find_next_entry(struct archive *a, struct archive_entry *ret);
 
 /* Accepts an archive that was never opened. */

@@ -16,7 +16,7 @@
 #include "store/blobs/file_rows.h"
 #include "store/internal.h"
 
-/* Timestamps of file systems are coarse: a file counts as new if it is at most this much older. */
+/* File timestamps are coarse: a file that is older by at most this many seconds counts as new. */
 enum { CLOCK_SLACK_S = 2 };
 
 struct backup_in_progress {
@@ -25,7 +25,7 @@ struct backup_in_progress {
     const char *const *keys;
     bool is_stream;
     char part[PATH_MAX];
-    int rows_fd;                     /* stream: descriptor of a copy of the database; or -1 */
+    int rows_fd;                     /* copy of the database for a stream, or -1 */
     char sum[ARCHIVE_CHECKSUM_SIZE]; /* checksum of the last blob */
     struct map seen;                 /* hashes of the names of blobs that are in the backup */
     time_t began;
@@ -105,7 +105,7 @@ static enum err add_database(struct backup_in_progress *b)
 }
 
 /* Adds a marker of blobs/.new, which means that the row of the blob may not be committed. A server
- * that starts on the restored folder checks this and deletes blobs without a row. */
+ * that starts on the restored folder checks the blob and deletes it if it has no row. */
 static enum err add_marker(void *arg, const char *marker, int fd, time_t written)
 {
     struct backup_in_progress *b = arg;
@@ -128,7 +128,7 @@ static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
     memcpy(b->sum, b->archive.sum, sizeof b->sum);
     if (e || written < b->began - CLOCK_SLACK_S)
         return e;
-    /* The blob may be newer than the snapshot of the rows, so add its marker. */
+    /* The blob may be newer than the snapshot of the database, so add its marker. */
     blob_marker_name(blob, marker, sizeof marker);
     return add_marker(b, marker, -1, 0);
 }
@@ -174,8 +174,8 @@ static enum err add_blobs(struct backup_in_progress *b)
     return e ? e : blobs_walk(b->store, add_blob_without_row, b);
 }
 
-/* Markers are saved before the rows: a blob whose row is committed after the snapshot of the rows
- * still has its marker in the backup. */
+/* Adds the markers before the database: a blob whose row is committed after the snapshot of the
+ * database still has its marker in the backup. */
 static enum err add_everything(struct backup_in_progress *b)
 {
     enum err e = blobs_walk_markers(b->store, add_marker, b);
@@ -187,7 +187,7 @@ static enum err add_everything(struct backup_in_progress *b)
     return e ? e : add_blobs(b);
 }
 
-/* Renames path to path.1, path.1 to path.2, …; overwrites the oldest of `keep` files. */
+/* Renames path to path.1, path.1 to path.2, and so on; retains `keep` files. */
 static bool rotate_backups(const char *path, int64_t keep)
 {
     char from[PATH_MAX], to[PATH_MAX];
@@ -212,8 +212,7 @@ static enum err move_to_final_name(struct backup_in_progress *b, const struct ba
     if (snprintf(path, sizeof path, "%s%s", o->path, is_damaged ? ".damaged" : "") >=
         (int)sizeof path)
         return ERR_UNAVAILABLE;
-    /* link fails if another process has created the file meanwhile; rename would replace that
-     * file. */
+    /* link fails if another process has created the file meanwhile; rename would replace it. */
     if ((o->max_files && !is_damaged && !rotate_backups(o->path, o->max_files)) ||
         (replace ? rename(b->part, path) : link(b->part, path)) != 0) {
         log_error("backup: cannot create '%s': %s", path, strerror(errno));

@@ -15,7 +15,7 @@ struct backup_database {
     struct map seen; /* hashes of the names of compared blobs */
 };
 
-/* Databases of older versions have no column `digest`. */
+/* SQL to find a file; databases of older versions have no column `digest`. */
 static const char *const find_file_sql[] = {
     "select size, digest from files where name = ?1 and gone = 0",
     "select size, '' from files where name = ?1 and gone = 0",
@@ -63,7 +63,7 @@ bool backup_database_check_blob(struct backup_database *r, const char *blob, int
     return ok;
 }
 
-bool backup_database_check_missing(struct backup_database *r)
+bool backup_database_check_missing_blobs(struct backup_database *r)
 {
     sqlite3_stmt *all = NULL;
     bool ok = sqlite3_prepare_v2(r->db, "select name from files where gone = 0", -1, &all, NULL) ==

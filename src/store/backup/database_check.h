@@ -10,14 +10,14 @@
 
 struct backup_database;
 
-/* Opens the database that occupies size bytes at offset `at` of the file. If SQLite finds damage,
- * logs it and returns ERR_FILE_DAMAGED. Always close *ret. */
+/* Opens the database that occupies `size` bytes at offset `at` of the file. If SQLite finds damage,
+ * logs it and returns ERR_FILE_DAMAGED. The caller always closes *ret. */
 enum err backup_database_open(int fd, int64_t at, int64_t size, struct backup_database **ret);
-/* Compares a blob with its row, if it has one. False: they differ, which was logged. */
+/* Compares a blob with its database row, if any. Returns false, and logs it, if they differ. */
 bool backup_database_check_blob(struct backup_database *r, const char *blob, int64_t size,
                                 const char *digest);
-/* Returns whether every blob that a row names was compared. Logs each missing one. */
-bool backup_database_check_missing(struct backup_database *r);
+/* Returns whether every blob that a database row names was compared. Logs each missing blob. */
+bool backup_database_check_missing_blobs(struct backup_database *r);
 /* Accepts NULL. */
 void backup_database_close(struct backup_database *r);
 

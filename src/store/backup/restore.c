@@ -40,11 +40,11 @@ static bool is_data_folder_name(const char *name)
 
 struct backup_reading {
     struct archive archive;
-    const char *folder;           /* destination; NULL: only check */
+    const char *folder;           /* destination; NULL for a check without restore */
     bool salvage;                 /* continue after a damaged file or line */
-    struct backup_database *rows; /* check only: the database, once it was read; or NULL */
-    int rows_fd;                  /* file that contains the database; or -1 */
-    bool has_rows, differs;       /* differs: a file does not match its row */
+    struct backup_database *rows; /* for a check: the database, once it was read; otherwise NULL */
+    int rows_fd;                  /* file that contains the database, or -1 */
+    bool has_rows, differs;       /* differs: a file does not match its database row */
     int64_t lost;
 };
 
@@ -68,7 +68,7 @@ static enum err check_database(struct backup_reading *b, const struct archive_en
     b->rows_fd = open_database_copy(&b->archive, &at);
     if (b->rows_fd < 0)
         return ERR_UNAVAILABLE;
-    enum err e = archive_extract(&b->archive, entry, at ? -1 : b->rows_fd);
+    enum err e = archive_extract_file(&b->archive, entry, at ? -1 : b->rows_fd);
     if (!e)
         e = backup_database_open(b->rows_fd, at, entry->size, &b->rows);
     if (e) {
@@ -82,7 +82,7 @@ static enum err check_entry(struct backup_reading *b, const struct archive_entry
 {
     if (strcmp(entry->name, "guildhall.db") == 0)
         return check_database(b, entry);
-    enum err e = archive_extract(&b->archive, entry, -1);
+    enum err e = archive_extract_file(&b->archive, entry, -1);
     if (!e && b->rows && strncmp(entry->name, "blobs/", 6) == 0 && entry->name[6] != '.')
         b->differs |=
             !backup_database_check_blob(b->rows, entry->name + 6, entry->size, b->archive.sum);
@@ -114,10 +114,10 @@ static enum err restore_entry(struct backup_reading *b, const struct archive_ent
         log_error("backup: cannot create '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
-    enum err e = archive_extract(&b->archive, entry, fd);
+    enum err e = archive_extract_file(&b->archive, entry, fd);
     if (close(fd) != 0 && !e)
         e = ERR_UNAVAILABLE;
-    /* Keep a damaged database, because SQLite can read most of it. A partial blob or a wrong key is
+    /* Retain a damaged database, because SQLite can read most of it. A partial blob or key file is
      * useless. */
     if (e && strcmp(entry->name, "guildhall.db") != 0)
         unlink(path);
@@ -138,12 +138,12 @@ static enum err process_entry(struct backup_reading *b, const struct archive_ent
         return e;
     log_error("backup: '%s' is damaged in '%s'", entry->name, b->archive.path);
     b->lost++;
-    /* a check continues, to list all faults */
+    /* a check without restore continues, to list all faults */
     return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST;
 }
 
-/* Finds the next file after a damaged line. A message or a file may contain text that looks like a
- * "file" line, so only blobs are accepted, and only those that do not exist yet. */
+/* Finds the next file after a damaged line of the archive. Stored content may contain text that
+ * looks like a "file" line, so only blobs are accepted, and only those that do not exist yet. */
 static enum err resume_after_damage(struct backup_reading *b, struct archive_entry *entry,
                                     bool *ret_more)
 {
@@ -205,7 +205,7 @@ enum err backup_check(const char *path, struct backup_report *ret)
 
     if (!e)
         e = process_all_entries(&b);
-    if (!e && b.rows && !b.lost && !backup_database_check_missing(b.rows))
+    if (!e && b.rows && !b.lost && !backup_database_check_missing_blobs(b.rows))
         b.differs = true;
     fill_report(&b, ret);
     reader_close(&b);
@@ -260,8 +260,8 @@ static bool sync_file_system(const char *folder)
     return ok;
 }
 
-/* Creates the folder after the backup was opened, so that a mistyped backup name leaves no folder
- * behind. */
+/* Creates the folder only after the backup was opened, so that a mistyped backup name leaves no
+ * folder behind. */
 enum err backup_restore(const char *path, const char *folder, bool salvage,
                         struct backup_report *ret)
 {

@@ -1,8 +1,8 @@
-/* snapshots.c - named backups in the data folder, and the switch to one of them.
+/* snapshots.c - named backups in the data folder, and their restore.
  *
  * A restore takes effect at one moment: the rename of the restored folder to ".restored". Before it
  * nothing has changed. After it the next start on the data folder completes the exchange of files,
- * however often it was interrupted. */
+ * however often the exchange was interrupted. */
 #include "store/backup/snapshots.h"
 
 #include <dirent.h>
@@ -26,18 +26,18 @@ enum { MAX_NAME_LENGTH = 64 };
 #define SNAPSHOT_FOLDER         "snapshots"
 #define SNAPSHOT_SUFFIX         ".backup"
 #define BEFORE_RESTORE_NAME     "before-restore"
-#define PARTIAL_RESTORE_FOLDER  ".restoring" /* may be incomplete */
+#define PARTIAL_RESTORE_FOLDER  ".restoring" /* may contain an incomplete restore */
 #define COMPLETE_RESTORE_FOLDER ".restored"
 #define REPLACED_BLOBS_FOLDER   ".replaced"
 
-const char *const snapshot_keys[] = { "pepper.key", "cert.pem", "key.pem", NULL };
+const char *const snapshot_key_files[] = { "pepper.key", "cert.pem", "key.pem", NULL };
 
-/* Serializes all commands, because two commands with the same name would write the same file. */
+/* Serializes snapshot commands, because two with the same name would write the same file. */
 static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER;
-static char requested_name[MAX_NAME_LENGTH + 1]; /* name of the snapshot; written before the signal
-                                                  * is sent, read after it */
+static char requested_name[MAX_NAME_LENGTH + 1]; /* name of the requested snapshot; written before
+                                                  * the signal is sent, read after it */
 static bool restore_is_requested;             /* written before the signal is sent, read after it */
-static int restores_requested, restores_done; /* written while no server runs */
+static int restores_requested, restores_done; /* both are written while no server runs */
 
 static bool snapshot_name_is_valid(struct str name)
 {
@@ -64,7 +64,7 @@ static bool snapshot_path(const char *folder, struct str name, char out[PATH_MAX
                     STR_ARGS(name)) < PATH_MAX;
 }
 
-/* Checks the name and creates the snapshot folder. False: an error message was written to out. */
+/* Checks the name and creates the snapshot folder. On failure writes an error message to out. */
 static bool prepare_snapshot_path(const char *folder, struct str name, char path[PATH_MAX],
                                   struct buf *out)
 {
@@ -104,7 +104,7 @@ static void create_snapshot_locked(struct store *store, const char *folder, stru
 
     if (!require_sqlite(store, out) || !prepare_snapshot_path(folder, name, path, out))
         return;
-    struct backup_options options = { .path = path, .keys = snapshot_keys, .replace = true };
+    struct backup_options options = { .path = path, .keys = snapshot_key_files, .replace = true };
     if (backup_create(store, &options, &report)) {
         buf_add_lit(out, "error: the snapshot could not be written; see the server's log\n");
         return;
@@ -127,7 +127,7 @@ static void visit_snapshot_file(int folder, const char *file,
     struct str name = str_of(file);
     size_t n = sizeof SNAPSHOT_SUFFIX - 1;
 
-    if (name.n <= n || !str_is(str_skip(name, name.n - n), SNAPSHOT_SUFFIX) ||
+    if (name.n <= n || !str_is(str_skip_bytes(name, name.n - n), SNAPSHOT_SUFFIX) ||
         fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     name.n -= n;
@@ -186,7 +186,7 @@ static void request_restore_locked(struct store *store, const char *folder, stru
         size_t start = out->n;
 
         create_snapshot_locked(store, folder, STR(BEFORE_RESTORE_NAME), out);
-        if (str_starts(str_slice(out->p + start, out->n - start), STR("error")))
+        if (str_starts_with(str_slice(out->p + start, out->n - start), STR("error")))
             return;
         buf_reset(out);
     }
@@ -276,7 +276,7 @@ static bool move_restored_entries(const char *folder, const char *whole)
     return ok;
 }
 
-bool snapshot_complete_exchange(const char *folder)
+bool snapshot_complete_restore(const char *folder)
 {
     char half[PATH_MAX], whole[PATH_MAX], old_blobs[PATH_MAX];
 
@@ -306,7 +306,7 @@ bool snapshot_restore_requested(const char *folder)
         !join_path(folder, PARTIAL_RESTORE_FOLDER, half) || !join_path(half, "blobs", blobs) ||
         !join_path(folder, COMPLETE_RESTORE_FOLDER, whole) || !remove_tree(half))
         return false;
-    /* The old blobs are replaced even if the snapshot contains no blobs. */
+    /* Exchange the blob folder even if the snapshot contains no blobs. */
     if (backup_restore(path, half, false, &report) ||
         (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
         rename(half, whole) != 0 || !folder_sync(folder)) {
@@ -314,7 +314,7 @@ bool snapshot_restore_requested(const char *folder)
         remove_tree(half);
         return false;
     }
-    if (!snapshot_complete_exchange(folder))
+    if (!snapshot_complete_restore(folder))
         return false;
     restores_done++;
     log_info("restored the snapshot '%s'", requested_name);

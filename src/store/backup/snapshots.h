@@ -1,9 +1,9 @@
 /* snapshots.h - named backups (snapshots) in the data folder.
  *
- * A snapshot is a backup (store/backup/backup.h), made while the server runs. To restore one, the
- * server stops, its rows and files are exchanged, and it starts again in the same process on the
- * same port; clients must identify again. The previous data is saved as the snapshot
- * "before-restore". Only SQLite is supported. */
+ * A snapshot is a backup (store/backup/backup.h), made while the server runs. To restore a
+ * snapshot, the server stops, replaces its rows and files by those of the snapshot, and starts
+ * again in the same process on the same port; clients must identify again. The previous data is
+ * saved as the snapshot "before-restore". Only SQLite is supported. */
 #ifndef SNAPSHOTS_H
 #define SNAPSHOTS_H
 
@@ -15,11 +15,11 @@
 /* Signal that makes the process restore the requested snapshot. */
 enum { SNAPSHOT_SIGNAL = SIGUSR1 };
 
-/* Names of the files with the server's key and its certificate, which a snapshot includes. */
-extern const char *const snapshot_keys[];
+/* Names of the files with the server's key and certificate, which a snapshot includes. */
+extern const char *const snapshot_key_files[];
 
-/* These functions write a message for the operator to out: the result, or "error: " and the reason.
- * They block, so call them from a thread that may block. */
+/* The snapshot functions below write a message for the operator to out: the result, or "error: "
+ * and the reason. They block, so call them on a thread that may block. */
 void snapshot_create(struct store *store, const char *folder, struct str name, struct buf *out);
 void snapshot_delete(const char *folder, struct str name, struct buf *out);
 /* Checks the snapshot, saves the current data, and sends SNAPSHOT_SIGNAL to this process, which
@@ -27,7 +27,7 @@ void snapshot_delete(const char *folder, struct str name, struct buf *out);
 void snapshot_request_restore(struct store *store, const char *folder, struct str name,
                               struct buf *out);
 
-/* Calls a function for each snapshot, ordered by name. */
+/* snapshot_list calls a function for each snapshot, ordered by name. */
 struct snapshot {
     struct str name;
     int64_t bytes, made_at_us;
@@ -35,13 +35,13 @@ struct snapshot {
 void snapshot_list(const char *folder, void (*notify)(void *arg, const struct snapshot *s),
                    void *arg);
 
-/* Returns how many restores were requested, and how many succeeded, in this process. */
+/* Returns how many restores were requested in this process, and how many of them succeeded. */
 void snapshot_count_restores(int *ret_tried, int *ret_restored);
 
-/* Restores the requested snapshot while no server runs on the folder. False: it failed, the reason
- * was logged, and no data has changed. */
+/* Restores the requested snapshot; call it while no server runs on the folder. On failure, logs the
+ * reason, returns false, and has changed no data. */
 bool snapshot_restore_requested(const char *folder);
-/* Completes an interrupted exchange of files; call it before a server starts. */
-bool snapshot_complete_exchange(const char *folder);
+/* Completes a restore that was interrupted; call it before a server starts. */
+bool snapshot_complete_restore(const char *folder);
 
 #endif

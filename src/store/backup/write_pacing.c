@@ -24,8 +24,8 @@ void lower_process_priority(void)
 {
     const struct sched_param none = { 0 };
 
-    /* If these calls fail, the server only waits longer. The idle priority classes are not used: on
-     * a busy machine the backup would hold its snapshot for hours, and the server's WAL would
+    /* Failures are ignored: the server only waits longer. The idle priority classes are not used:
+     * on a busy machine the backup would hold its snapshot for hours, and the server's WAL would
      * grow. */
     sched_setscheduler(0, SCHED_BATCH, &none);
     (void)!nice(5);
@@ -44,7 +44,7 @@ static bool flush_file(int fd)
     return (errno == ENOSYS || errno == EINVAL) && fdatasync(fd) == 0;
 }
 
-/* Pauses for as long as the work took, or longer if the write rate would be exceeded. */
+/* Pauses for as long as the work took, or longer to stay below the write rate. */
 static void pause_in_proportion(int64_t began, int64_t bytes)
 {
     int64_t took = monotonic_ns() - began, rest = bytes * SECOND / PACING_BYTES_PER_SECOND - took;

@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 enum {
-    /* Bytes written between two pauses. A commit of the server waits at most until they are
+    /* Bytes written between two pauses. A commit of the server waits at most until these bytes are
      * written. */
     PACING_FLUSH_BYTES = 128 * 1024,
-    /* Maximum write rate in bytes per second. A disk that accepts more buffers it in its cache, and
-     * the next sync of the server waits until that cache is flushed. */
+    /* Maximum write rate in bytes per second. A disk that accepts data faster only buffers it in
+     * its cache, and the next sync of the server waits until that cache is flushed. */
     PACING_BYTES_PER_SECOND = 32 * 1024 * 1024,
-    /* Longest pause, even on a slow disk, because a server that stops waits for the backup to
+    /* Longest pause in ms, even on a slow disk, because a server that stops waits for the backup to
      * end. */
     PACING_MAX_PAUSE_MS = 100
 };
@@ -22,9 +22,9 @@ enum {
 void lower_process_priority(void);
 
 /* Flushes a file to which `bytes` bytes were written since the last call, then pauses for at least
- * as long as the flush took, to stay below the rate. Uses sync_file_range, because an fsync commits
- * the file system's journal and delays the server's commits. The caller syncs the file at the
- * end. */
+ * as long as the flush took, to stay below the write rate. Uses sync_file_range, because an fsync
+ * commits the file system's journal and delays the server's commits. The caller syncs the file at
+ * the end. */
 bool flush_file_and_pause(int fd, int64_t bytes);
 /* pause_after_work pauses for as long as the work since `began` (from monotonic_ns) took. */
 int64_t monotonic_ns(void);

@@ -237,7 +237,7 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     enum err e = blob_path(s, name, path);
 
     if (!e && s->blob_connections) {
-        blob_cache_delete(s, name); /* delete the copy of an older version */
+        blob_cache_delete(s, name); /* delete the cached copy of an older version */
         return postgres_blob_put(s, name, bytes);
     }
     if (!e)
@@ -281,7 +281,7 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
     return OK;
 }
 
-/* Logs the same file at most once a minute, because any client may request it repeatedly. */
+/* Logs a damaged blob at most once a minute, because any client may request it repeatedly. */
 static void log_damaged_blob(struct store *s, const char *name, int64_t size, int64_t found)
 {
     static _Atomic uint64_t last_name, last_ns;
@@ -376,7 +376,7 @@ struct uncommitted_list {
     void *arg;
 };
 
-static enum err visit_uncommitted(void *arg, const struct blob_name *name)
+static enum err visit_uncommitted(void *arg, const struct stored_blob *name)
 {
     const struct uncommitted_list *w = arg;
 

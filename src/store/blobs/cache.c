@@ -24,21 +24,21 @@
 #include "store/internal.h"
 
 enum {
-    RECHECK_S = 3600,        /* a copy is used for this long without a check */
-    ATIME_RESOLUTION_S = 60, /* resolution of the access time */
-    STALE_PARTIAL_S = 3600,  /* age at which a partial copy counts as left over from a crash */
+    RECHECK_S = 3600,        /* seconds of use without a check against the database */
+    ATIME_RESOLUTION_S = 60, /* resolution of the access time, in seconds */
+    STALE_PARTIAL_S = 3600,  /* age in seconds at which a partial copy is left over from a crash */
     AGE_CLASSES = 512,
 };
 
 struct blob_cache {
     pthread_mutex_t lock;
-    int64_t max_bytes;         /* limit in bytes; 0: none */
-    int64_t bytes;             /* size of all copies, as far as this process knows */
-    int64_t sweep_above_bytes; /* a new copy starts a sweep above this size */
-    bool is_swept;             /* a sweep is running */
+    int64_t max_bytes;         /* limit of the cache; 0 means no limit */
+    int64_t bytes;             /* size of all cached copies, as far as this process knows */
+    int64_t sweep_above_bytes; /* a new copy starts a sweep if .bytes exceeds this */
+    bool is_swept;             /* a sweep (eviction of old copies) is running */
     pthread_t sweeper;
     bool has_sweeper;    /* .sweeper is a thread that must be joined */
-    bool is_uncountable; /* the last sweep could not count all copies, which was logged */
+    bool is_uncountable; /* the last sweep could not count all copies; this was logged */
     _Atomic bool ending;
 };
 
@@ -76,8 +76,8 @@ static bool cached_copy_path(const struct store *s, const char *name, char path[
     return snprintf(path, PATH_MAX, "%s/" BLOB_CACHE_FOLDER "/%s", s->folder, name) < PATH_MAX;
 }
 
-/* Removes folders that have become empty. If another thread puts a copy there at the same time,
- * rmdir fails, or rename_to_cached_copy creates the folder again. */
+/* Removes folders that have become empty. If another thread adds a copy to such a folder at the
+ * same time, rmdir fails, or rename_to_cached_copy creates the folder again. */
 static void remove_empty_folders(const struct store *s, char path[PATH_MAX])
 {
     size_t root = strlen(s->folder) + sizeof "/" BLOB_CACHE_FOLDER;
@@ -127,8 +127,8 @@ enum err blob_cache_open_folder(const struct store *s)
 
 /* --- eviction ------------------------------------------------------------------------- */
 
-/* Files are grouped by age, each class an eighth longer than the previous one, instead of sorting
- * them. */
+/* Returns the age class of a cached copy. Copies are grouped by age instead of sorted; each class
+ * spans an eighth more time than the one before. */
 static unsigned age_class_of_seconds(int64_t seconds)
 {
     unsigned bits = 3;
@@ -143,8 +143,8 @@ static unsigned age_class_of_seconds(int64_t seconds)
 struct eviction_sweep {
     const struct store *store;
     int64_t now, total, bytes[AGE_CLASSES];
-    unsigned oldest; /* evict all older classes */
-    int64_t spare;   /* bytes to evict of the class `oldest` */
+    unsigned oldest; /* index of the newest class to evict; older classes are evicted completely */
+    int64_t spare;   /* bytes to evict from the class `oldest` */
 };
 
 static enum err count_copy_by_age(void *arg, const char *name, int fd, time_t written)
@@ -173,7 +173,7 @@ static enum err evict_copy_by_age(void *arg, const char *name, int fd, time_t wr
     if (class < sweep->oldest || (class == sweep->oldest && sweep->spare <= 0))
         return OK;
     if (unlink(path) != 0)
-        return OK; /* the copy stays and is still counted */
+        return OK; /* the copy could not be deleted and is still counted */
     if (class == sweep->oldest)
         sweep->spare -= st.st_size;
     sweep->total -= st.st_size;
@@ -181,7 +181,7 @@ static enum err evict_copy_by_age(void *arg, const char *name, int fd, time_t wr
     return atomic_load(&sweep->store->cache->ending) ? ERR_UNAVAILABLE : OK;
 }
 
-/* Determines which age classes to evict, so that `left` bytes remain. */
+/* Chooses the age classes to evict, so that `left` bytes remain in the cache. */
 static void choose_classes_to_evict(struct eviction_sweep *sweep, int64_t left)
 {
     int64_t over = sweep->total - left;
@@ -203,7 +203,7 @@ static void log_unreadable_copies(struct blob_cache *c, bool failed)
     c->is_uncountable = failed;
 }
 
-/* Evicts an eighth more than needed, so that there is space for many new copies. */
+/* Evicts an eighth more than needed, so that many new copies fit before the next sweep. */
 static int64_t evict_old_copies(const struct store *s, int64_t most)
 {
     struct eviction_sweep *sweep = mem_new(sizeof *sweep);
@@ -229,7 +229,7 @@ static bool try_begin_sweep(struct blob_cache *c, int64_t size)
     bool begins = c->max_bytes && !c->is_swept && c->bytes > c->sweep_above_bytes;
     if (begins) {
         c->is_swept = true;
-        c->bytes = 0; /* copies added during the sweep may be counted twice until the next one */
+        c->bytes = 0; /* copies added during the sweep may be counted twice until the next sweep */
     }
     pthread_mutex_unlock(&c->lock);
     return begins;
@@ -251,7 +251,7 @@ static void *sweeper_thread(void *arg)
 
     do
         end_sweep(s->cache, evict_old_copies(s, s->cache->max_bytes));
-    while (try_begin_sweep(s->cache, 0)); /* repeat for copies that were added meanwhile */
+    while (try_begin_sweep(s->cache, 0)); /* repeat if copies were added meanwhile */
     return NULL;
 }
 
@@ -287,8 +287,8 @@ void blob_cache_delete(const struct store *s, const char *name)
     pthread_mutex_unlock(&s->cache->lock);
 }
 
-/* Retries if the name exists: a killed process may have left it, because in containers process ids
- * repeat. */
+/* Retries if the name exists: a killed process may have left such a file, because process ids
+ * repeat in containers. */
 static int create_partial_copy(struct store *s, char part[PATH_MAX])
 {
     int fd;
@@ -353,7 +353,7 @@ static enum err create_cached_copy(struct store *s, const char *name, const char
     if (!e && (fdatasync(fd) != 0 || lseek(fd, 0, SEEK_SET) != 0))
         e = log_errno("write", part);
     if (e || !rename_to_cached_copy(part, path))
-        unlink(part); /* an unlinked copy serves this call only */
+        unlink(part); /* the unlinked copy serves only this call */
     if (e) {
         close(fd);
         return e;
@@ -391,8 +391,8 @@ static void update_access_time(int fd, const struct stat *st)
         futimens(fd, times);
 }
 
-/* Checks a copy against the database if the last check is too old. ERR_NOT_FOUND: the blob was
- * deleted or differs, and the copy was deleted. */
+/* Checks a cached copy against the database if the last check is too old. If the blob was deleted
+ * or differs, deletes the copy and returns ERR_NOT_FOUND. */
 static enum err check_cached_copy(struct store *s, const char *name, int fd, const struct stat *st)
 {
     int64_t size;

@@ -20,9 +20,9 @@ struct file_row_page {
     struct file_row rows[PAGE_ROWS];
 };
 
-/* The schema may be older than this program, because a read-only tool applies no migrations. */
+/* A read-only tool applies no migrations, so `files` may have no digests yet. */
 static const char HAS_DIGESTS[] = "select 1 from migrations where number = $1";
-/* Rows of the first versions have size 0 for an unknown size. */
+/* Old rows have size 0 if the size is unknown. */
 static const char FIND_FILES[] =
     "select id, name, case when size > 0 or digest <> '' then size else -1 end, gone, digest "
     "from files where id > $1 order by id limit $2";
@@ -95,7 +95,7 @@ bool blob_matches_file_row(const struct file_row *row, int64_t size, const char 
     return false;
 }
 
-/* Pauses after each buffer, so that the server can use the disk. */
+/* Computes the digest of a file; pauses after each buffer, so that the server can use the disk. */
 static bool digest_file(int fd, char piece[READ_BUFFER_SIZE], char ret[BLOB_DIGEST_SIZE])
 {
     unsigned char digest[crypto_generichash_BYTES];
@@ -120,7 +120,7 @@ static bool digest_file(int fd, char piece[READ_BUFFER_SIZE], char ret[BLOB_DIGE
 
 struct file_check {
     struct store *store;
-    struct file_report report;
+    struct blob_check_report report;
     char piece[READ_BUFFER_SIZE];
 };
 
@@ -146,7 +146,7 @@ static enum err check_blob_of_row(void *arg, const struct file_row *row)
     return OK;
 }
 
-enum err file_rows_check_blobs(struct store *s, struct file_report *ret)
+enum err file_rows_check_blobs(struct store *s, struct blob_check_report *ret)
 {
     struct file_check *c = mem_new(sizeof *c);
     int lock = -1;

@@ -17,7 +17,7 @@ static bool backup_lock_path(struct store *s, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s/backup.lock", s->folder) < PATH_MAX;
 }
 
-/* The server creates the lock file before the first backup, so that the server owns it. */
+/* The server creates the lock file before the first backup, so that root does not own it. */
 void blobs_create_lock_file(struct store *s)
 {
     char path[PATH_MAX];
@@ -44,7 +44,7 @@ enum err blobs_lock_deletion(struct store *s, int *ret)
     *ret = -1;
     if (fd < 0 && errno == EROFS) /* on a read-only file system nothing can be deleted */
         return OK;
-    /* Root often makes backups, but the server must be able to open the file. */
+    /* Backups often run as root, but the server must be able to open the lock file. */
     if (fd < 0 || !folder_chown_file(s->folder, fd) || flock(fd, LOCK_SH) != 0) {
         log_error("store: cannot lock the files of '%s' against deletion: %s", s->folder,
                   strerror(errno));
@@ -66,7 +66,7 @@ bool blobs_deletion_is_locked(struct store *s)
 
     if (fd < 0 && errno == EACCES) /* root created the file, for example with flock(1) */
         fd = open(path, O_RDONLY | O_CLOEXEC);
-    /* If the file cannot be opened, assume that it is locked. */
+    /* If the lock file cannot be opened, assume that it is locked. */
     bool is_locked = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) != 0 : errno != ENOENT;
 
     if (fd >= 0)
@@ -83,7 +83,7 @@ enum err blob_open_uncached(struct store *s, const char *name, int *ret_fd, int6
 struct blob_walk {
     blob_visit_fn *found;
     void *arg;
-    char name[PATH_MAX]; /* relative to the start folder */
+    char name[PATH_MAX]; /* path relative to the start folder */
     bool deep;
 };
 
@@ -95,7 +95,7 @@ static enum err visit_file(struct blob_walk *w, int folder, const char *entry)
     int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0 && errno == ENOENT)
-        return OK; /* deleted meanwhile: a marker of a committed row, or a blob without a row */
+        return OK; /* the file was deleted meanwhile: a marker, or a blob without a row */
     if (fd < 0 || fstat(fd, &st) != 0) {
         log_error("store: cannot read '%s': %s", w->name, strerror(errno));
         if (fd >= 0)
@@ -170,7 +170,7 @@ struct database_blob_walk {
 };
 
 /* Reads the blob without caching it, because a copy would evict copies that are in use. */
-static enum err visit_database_blob(void *arg, const struct blob_name *name)
+static enum err visit_database_blob(void *arg, const struct stored_blob *name)
 {
     const struct database_blob_walk *w = arg;
     int64_t size;
@@ -178,13 +178,13 @@ static enum err visit_database_blob(void *arg, const struct blob_name *name)
     enum err e = blob_read_uncached(w->store, name->name, &fd, &size);
 
     if (e)
-        return e == ERR_NOT_FOUND ? OK : e; /* the blob was deleted since it was listed */
+        return e == ERR_NOT_FOUND ? OK : e; /* the blob was deleted after it was listed */
     e = w->found(w->arg, name->name, fd, name->put_at);
     close(fd);
     return e;
 }
 
-static enum err visit_database_marker(void *arg, const struct blob_name *name)
+static enum err visit_database_marker(void *arg, const struct stored_blob *name)
 {
     const struct database_blob_walk *w = arg;
     char marker[PATH_MAX];

@@ -20,7 +20,7 @@ struct file_copy {
     struct move_report *report;
     char *piece;
     bool compares;
-    int64_t total, done; /* progress in files, each counted twice: copied and compared */
+    int64_t total, done; /* progress in files; each file counts twice: copied and compared */
 };
 
 static enum err log_errno(const char *verb, const char *path)
@@ -31,7 +31,7 @@ static enum err log_errno(const char *verb, const char *path)
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* Copies the rest of a file to another one (-1: nowhere) and computes its digest. */
+/* Copies the rest of a file to another file (nowhere if `to` is -1) and computes its digest. */
 static bool copy_and_digest(struct file_copy *f, int from, int to,
                             unsigned char digest[DIGEST_SIZE])
 {
@@ -117,7 +117,7 @@ static enum err copy_or_compare_file(struct file_copy *f, const char *name, int 
         f->report->bytes += from.st_size;
         return compare_with_copy(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
     }
-    /* A file of the same size was copied by an earlier run; it is compared later. */
+    /* An earlier run copied a file of the same size; it is compared later. */
     if (lstat(path, &to) == 0 && to.st_size == from.st_size)
         return OK;
     return copy_one_file(f, fd, path);
@@ -139,7 +139,7 @@ static enum err copy_blob_to_database(struct file_copy *f, const char *blob, int
     return e ? e : postgres_blob_set_committed(f->to, blob, true);
 }
 
-/* Reads the blob from the database, because the target folder may be the source folder. */
+/* Compares with the blob in the database, because the target folder may be the source folder. */
 static enum err compare_blob_in_database(struct file_copy *f, const char *blob, int fd)
 {
     char part[PATH_MAX];
@@ -174,7 +174,7 @@ static enum err copy_or_compare_database_blob(struct file_copy *f, const char *b
     enum err e = postgres_blob_read(f->to, blob, -1, &size);
     if (e == ERR_NOT_FOUND)
         return copy_blob_to_database(f, blob, fd, (size_t)from.st_size);
-    /* A blob of the same size was copied by an earlier run; it is compared later. */
+    /* An earlier run copied a blob of the same size; it is compared later. */
     return e || size == from.st_size ? e : copy_blob_to_database(f, blob, fd, (size_t)from.st_size);
 }
 
@@ -185,7 +185,7 @@ static enum err count_blob(void *arg, const char *blob, int fd, time_t written)
     return OK;
 }
 
-static enum err count_database_blob(void *arg, const struct blob_name *name)
+static enum err count_database_blob(void *arg, const struct stored_blob *name)
 {
     (void)name;
     ((struct file_copy *)arg)->total += 2;
@@ -273,8 +273,8 @@ enum err move_copy_files(struct store *from, struct store *to, const struct move
         e = blobs_walk_markers(from, copy_marker, &f);
     if (!e)
         e = copy_or_compare_all(&f, from);
-    if (!e && to->blob_connections) /* in PostgreSQL a marker is a column of the blob's row, so
-                                     * blobs are copied first */
+    if (!e && to->blob_connections) /* in PostgreSQL a marker is a column of the blob's row, so copy
+                                     * blobs first */
         e = blobs_walk_markers(from, copy_marker, &f);
     f.compares = true;
     if (!e)

@@ -1,4 +1,4 @@
-/* internal.h - structs and functions that the files of a move share. */
+/* internal.h - structs and functions for moving all data between SQLite and PostgreSQL. */
 #ifndef STORE_MOVE_INTERNAL_H
 #define STORE_MOVE_INTERNAL_H
 
@@ -9,9 +9,9 @@
 
 struct moved_column {
     const char *name;
-    enum value_kind kind; /* type of the values; VALUE_NULL: unknown type */
-    int width;            /* size of a number in PostgreSQL, bytes */
-    int key;              /* position in the primary key, from 1; 0: not part of it */
+    enum value_kind kind; /* type of the values; VALUE_NULL if the type is unknown */
+    int width;            /* size of a number in PostgreSQL, in bytes */
+    int key;              /* position in the primary key, from 1; 0 if not part of it */
 };
 
 struct moved_table {
@@ -19,7 +19,7 @@ struct moved_table {
     struct moved_column *columns;
     size_t count, room;
     size_t keys;          /* number of columns of the primary key */
-    const size_t *key_at; /* indexes of the key columns, in key order */
+    const size_t *key_at; /* indexes of the primary key's columns, in key order */
     const char **parents; /* tables that foreign keys of this table reference */
     size_t parent_count, parent_room;
     bool is_planned;
@@ -39,13 +39,13 @@ enum err move_plan_build(struct move_endpoint *from, struct move_endpoint *to,
                          struct move_plan *ret);
 void move_plan_clear(struct move_plan *p);
 
-/* Finds the table of that name in the plan, or adds it. */
+/* Finds the table of this name in the plan; adds it if it is missing. */
 struct moved_table *move_plan_find_or_add_table(struct move_plan *p, struct str name);
 void move_table_add_column(struct move_plan *p, struct moved_table *t, struct moved_column column);
 void move_table_add_reference(struct move_plan *p, struct moved_table *t, struct str parent);
-/* Appends the quoted names of all columns, or of the primary key in its order. */
+/* Appends the quoted names of all columns, or with `keys` those of the primary key in key order. */
 void append_column_names(const struct moved_table *t, bool keys, struct buf *out);
-/* Appends the SELECT of a table in key order; behind: only rows after a key that is a parameter. */
+/* Appends the SELECT of a table in key order; with `behind` only of rows after a key parameter. */
 void append_table_select(const struct moved_table *t, bool behind, struct buf *out);
 
 /* --- values, values.c ----------------------------------------------------------------- */
@@ -62,48 +62,48 @@ struct move_table_progress {
 
 void move_progress_init(struct move_table_progress *st);
 void move_progress_clear(struct move_table_progress *st);
-/* Adds a row to the count and to the sum of digests. */
+/* Adds a row to the row count and to the sum of digests. */
 void move_progress_add_row(struct move_table_progress *st, const struct moved_table *t,
                            const struct value *row, struct buf *scratch);
 bool move_progress_equal(const struct move_table_progress *a, const struct move_table_progress *b);
 
-/* Decodes a saved key; false: it is invalid. The values point into key. */
-bool decode_saved_key(const struct moved_table *t, struct str key, struct value *ret);
+/* Decodes a saved primary key; returns false if it is invalid. The values point into `key`. */
+bool decode_saved_row_key(const struct moved_table *t, struct str key, struct value *ret);
 
 /* --- engines -------------------------------------------------------------------------- */
 
-enum { MOVE_MAX_COLUMNS = 256 }; /* maximum per table; checked when the plan is made */
+enum { MOVE_MAX_COLUMNS = 256 }; /* maximum per table; checked when the plan is built */
 
 struct move_engine {
-    /* Whether the target has data. Called before store_open, which might change a database of
-     * another program. */
+    /* Sets *ret to whether the target has data. Called before store_open, which might change a
+     * database of another program. */
     enum err (*target_has_data)(const struct move_location *location, bool *ret);
     enum err (*open)(struct move_endpoint *s, bool writes);
     void (*close)(struct move_endpoint *s); /* accepts an endpoint that was never opened */
     /* Lists all tables of the schema with their columns, and on PostgreSQL their foreign keys. */
     enum err (*list)(struct tx *tx, struct move_plan *ret);
-    /* Returns the first column of the first row as text; "": no row. */
+    /* Returns the first column of the query's first row as text; "" if there is no row. */
     enum err (*query_text)(struct move_endpoint *s, const char *sql, char *out, size_t size);
     /* Runs SQL statements; also used to begin and commit a transaction. */
     enum err (*script)(struct move_endpoint *s, const char *sql);
 
-    /* Reads rows in key order; if `behind` is not empty, only those after this saved key. Values
-     * are valid until the next row. *ret_more is false at the end. */
+    /* Reads the rows of a table in key order; if `behind` is not empty, only rows after this saved
+     * key. Values are valid until the next row. *ret_more is false after the last row. */
     enum err (*read)(struct move_endpoint *s, const struct moved_table *t, struct str behind);
     enum err (*next)(struct move_endpoint *s, const struct moved_table *t, struct value *row,
                      bool *ret_more);
 
-    /* Write rows: call put_begin, put for each row, then put_end. */
+    /* To write rows, call put_begin, then put for each row, then put_end. */
     enum err (*put_begin)(struct move_endpoint *s, const struct moved_table *t);
     enum err (*put)(struct move_endpoint *s, const struct moved_table *t, const struct value *row);
     enum err (*put_end)(struct move_endpoint *s);
 
-    const char *hex_before; /* prefix of a bytes literal */
-    bool truncates;         /* one TRUNCATE can empty all tables; otherwise each table needs a
-                             * DELETE */
-    /* SQL to disable and enable triggers of the table %s. NULL: the connection disables them. */
+    const char *hex_before; /* prefix of a bytes literal in SQL */
+    bool truncates;         /* whether one TRUNCATE can empty all tables; otherwise each table needs
+                             * a DELETE */
+    /* SQL that disables and enables triggers of the table %s; NULL if the connection does it. */
     const char *disable_triggers_sql, *enable_triggers_sql;
-    const char *final_sql; /* SQL that runs after the rows were compared */
+    const char *final_sql; /* SQL that runs after all rows were compared */
 };
 
 extern const struct move_engine move_engine_sqlite, move_engine_postgres;
@@ -112,7 +112,7 @@ struct move_endpoint {
     const struct move_engine *engine;
     struct move_location location;
     struct store *store;
-    void *connection; /* connection of the engine */
+    void *connection; /* the engine's connection */
 };
 
 /* --- files, files.c ------------------------------------------------------------------- */
@@ -127,23 +127,23 @@ struct move_in_progress {
     const struct move_options *o;
     struct move_endpoint from, to;
     char key[128];    /* digest of the key that signs this server's tokens */
-    char source[160]; /* identifies the source in the target */
+    char source[160]; /* identifies the source database in the target database */
     struct move_plan plan;
     struct move_table_progress *states; /* one per table of the plan */
     struct value *row;
     struct buf scratch, sql;
-    int64_t done, total; /* progress in rows, each counted twice: written and compared */
+    int64_t done, total; /* progress in rows; each row counts twice: written and compared */
     struct move_report *report;
 };
 
-/* Runs the SQL in .sql on the target and clears it. */
-enum err move_run_sql(struct move_in_progress *m);
+/* Runs the SQL of m->sql on the target and clears m->sql. */
+enum err move_run_sql_on_target(struct move_in_progress *m);
 
 /* --- rows, tables.c ------------------------------------------------------------------- */
 
 enum err move_count_rows(struct move_endpoint *s, const struct moved_table *t, int64_t *ret);
-/* Copies and compares all tables. Fails if rows that an earlier run has copied were changed
- * since. */
+/* Copies and compares all tables. Fails if rows that an earlier run copied have changed in the
+ * source since then. */
 enum err move_copy_tables(struct move_in_progress *m);
 
 #endif

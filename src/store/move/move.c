@@ -1,4 +1,4 @@
-/* move.c - moves all data of a server: checks both sides, then copies tables and files. */
+/* move.c - moves all data of a server: checks source and target, then copies tables and files. */
 #include "store/move/move.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static bool is_same_folder(const char *a, const char *b)
     return same;
 }
 
-/* Applies migrations only to an empty target: other data may be of another server. */
+/* Opens source or target. Migrates only an empty target: other data may be of another server. */
 static enum err open_endpoint(struct move_endpoint *s, const struct move_location *location,
                               bool target)
 {
@@ -109,7 +109,7 @@ static enum err read_saved_progress(struct tx *tx, void *arg)
         struct str sum = row_bytes(&r, 2);
 
         if (!st || sum.n != sizeof st->sum)
-            continue; /* the table is no longer part of the plan */
+            continue; /* the table was removed from the plan since */
         st->rows = row_int(&r, 1);
         memcpy(st->sum, sum.p, sum.n);
         buf_reset(&st->last_key);
@@ -120,10 +120,10 @@ static enum err read_saved_progress(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-enum err move_run_sql(struct move_in_progress *m)
+enum err move_run_sql_on_target(struct move_in_progress *m)
 {
     buf_add_char(&m->sql, '\0');
-    enum err e = buf_full(&m->sql) ? ERR_INTERNAL : m->to.engine->script(&m->to, m->sql.p);
+    enum err e = buf_is_full(&m->sql) ? ERR_INTERNAL : m->to.engine->script(&m->to, m->sql.p);
     buf_reset(&m->sql);
     return e;
 }
@@ -158,7 +158,7 @@ static void append_empty_tables_sql(struct move_in_progress *m)
                    truncates ? "" : ";");
     }
     if (truncates)
-        buf_add_lit(&m->sql, ", \"blobs\" cascade;"); /* this table exists on PostgreSQL only */
+        buf_add_lit(&m->sql, ", \"blobs\" cascade;"); /* a table of PostgreSQL only */
 }
 
 static enum err restart_from_beginning(struct move_in_progress *m)
@@ -170,10 +170,10 @@ static enum err restart_from_beginning(struct move_in_progress *m)
                "delete from move_tables; delete from move_source;"
                "insert into move_source (id, source) values (1, '%s'); commit",
                m->source);
-    return move_run_sql(m);
+    return move_run_sql_on_target(m);
 }
 
-/* Identifies the data by the digest of the key that signs tokens. */
+/* Identifies the server's data by the digest of the key that signs its tokens. */
 static enum err identify_source(struct move_in_progress *m)
 {
     enum err e = m->from.engine->query_text(&m->from, FIND_KEY, m->key, sizeof m->key);
@@ -184,14 +184,14 @@ static enum err identify_source(struct move_in_progress *m)
     return e;
 }
 
-/* Whether finish_move rebuilds the table. */
+/* Returns whether finish_move rebuilds the table. */
 static bool is_rebuilt_table(const struct moved_table *t)
 {
     return strcmp(t->name, "message_unindexed") == 0 || strcmp(t->name, "channel_tails") == 0;
 }
 
-/* The target has data of the same server. If the row counts are equal, an earlier run was killed
- * after its last step; otherwise the data was changed on one side since the move. */
+/* Compares row counts if the target has data of the same server. If they are equal, an earlier run
+ * was killed after its last step; otherwise source or target were changed since the move. */
 static enum err compare_row_counts(struct move_in_progress *m)
 {
     int64_t from = 0, to = 0;
@@ -240,7 +240,7 @@ static enum err start_or_resume(struct move_in_progress *m)
     return store_run(m->to.store, STORE_READ, NULL, read_saved_progress, m);
 }
 
-/* Each engine has its own message index, so the server of the target builds it again. */
+/* Each engine has its own full-text index of messages, so the target's server rebuilds it. */
 static const char QUEUE_MESSAGES_FOR_INDEX[] =
     "insert into message_unindexed (message_id, times) select id, 1 from messages "
     "where ephemeral_for is null on conflict (message_id) do nothing;";
@@ -252,7 +252,7 @@ static enum err finish_move(struct move_in_progress *m)
     buf_add_str(&m->sql, str_of(m->to.engine->final_sql));
     append_sql_for_tables(m, m->to.engine->enable_triggers_sql);
     buf_add_lit(&m->sql, "delete from move_tables; delete from move_source; commit");
-    return move_run_sql(m);
+    return move_run_sql_on_target(m);
 }
 
 static enum err copy_files_and_finish(struct move_in_progress *m)

@@ -1,4 +1,4 @@
-/* move.h - moves all data of a server (a world) between SQLite and PostgreSQL, in either direction.
+/* move.h - moves all data of a server between SQLite and PostgreSQL, in either direction.
  *
  * The tables and columns come from the databases themselves, so a new table needs no code here.
  * Rows are read in key order and written in batches of some thousands. The progress of a table is
@@ -14,29 +14,29 @@
 
 struct move_location {
     const char *folder;   /* SQLite database, files and keys */
-    const char *postgres; /* PostgreSQL database with the rows; NULL: SQLite */
+    const char *postgres; /* PostgreSQL database with the rows; NULL means SQLite */
     bool blobs_inside;    /* the blobs are in the PostgreSQL database */
 };
 
 struct move_options {
     struct move_location from, to;
-    const char *const *keys; /* names of key files to copy, ended by NULL */
-    /* Reports progress: first of the rows (each is written and compared), then of the files. */
+    const char *const *keys; /* names of key files to copy; NULL ends the list */
+    /* Reports progress, first in rows (each row is written, then compared), then in files. */
     void (*on_progress)(void *arg, const char *what, int64_t done, int64_t total);
     void *arg;
-    /* Rebuilds data that depends on the target's engine; called after all rows were copied. */
+    /* Rebuilds tables that depend on the target's engine; called after all rows were copied. */
     enum err (*rebuild)(struct store *to);
 };
 
 struct move_report {
     int64_t tables, rows, files, bytes;
-    bool resumed;    /* an earlier run had copied some tables */
-    bool files_stay; /* source and target use the same folder for files */
-    bool was_done;   /* an earlier run was complete, so nothing was done */
+    bool resumed;    /* whether an earlier run had copied some tables */
+    bool files_stay; /* whether source and target use the same folder for files */
+    bool was_done;   /* whether an earlier run was complete, so that nothing was left to do */
 };
 
-/* Logs an error and fails if a database is in use, has other data, or has another schema
- * version. */
+/* Moves all data. Logs an error and fails if a database is in use, contains other data, or has
+ * another schema version. */
 enum err move_all_data(const struct move_options *o, struct move_report *ret);
 
 #endif

@@ -1,7 +1,7 @@
-/* plan.c - determines which tables are moved, and in which order, from the schemas of both sides.
+/* plan.c - determines which tables are moved, in which order, from the schemas of both databases.
  *
- * Tables of one engine only, and tables about running servers and sessions, are not moved. All
- * other tables must exist on both sides with the same columns. */
+ * Tables of one engine, and tables about running servers and sessions, are not moved. All other
+ * tables must exist in both databases with the same columns. */
 #include <stdio.h>
 
 #include "base/log.h"
@@ -182,7 +182,7 @@ static void index_primary_key(struct move_plan *p, struct moved_table *t)
     t->key_at = at;
 }
 
-/* Repeatedly moves tables to the front whose referenced tables are at the front already. */
+/* Sorts tables: repeatedly moves those to the front whose referenced tables are there already. */
 static enum err order_by_references(struct move_plan *p)
 {
     size_t done = 0;

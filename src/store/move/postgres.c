@@ -59,8 +59,8 @@ static enum err location_has_data(const struct move_location *location, bool *re
     return e;
 }
 
-/* Waits for the lock of an earlier move: a killed move may still be committing its last rows, and
- * its progress is final when its connection has ended. */
+/* Waits up to 60 s for the lock of an earlier move: a killed move may still be committing its last
+ * rows, and its progress is final only when its connection has ended. */
 static const char LOCK_TARGET[] = "set lock_timeout = '60s'; "
                                   "select pg_advisory_lock(7166184, hashtext(current_schema()))";
 
@@ -90,7 +90,7 @@ static void endpoint_disconnect(struct move_endpoint *s)
     s->connection = NULL;
 }
 
-/* Type numbers are those of PostgreSQL's pg_type.dat. */
+/* The type numbers (OIDs) are those of PostgreSQL's pg_type.dat. */
 static struct moved_column column_from_type_oid(int64_t type)
 {
     switch (type) {
@@ -158,8 +158,8 @@ static enum err endpoint_list_tables(struct tx *tx, struct move_plan *ret)
 
 enum { NUMBER_TEXT_SIZE = 32 };
 
-/* Formats a key value as a parameter: numbers and text as text, whose type PostgreSQL infers; bytes
- * as binary. */
+/* Formats a key value as a parameter: numbers and text as text, of which PostgreSQL infers the
+ * type; bytes as binary. */
 static const char *format_key_value(const struct value *v, char number[NUMBER_TEXT_SIZE],
                                     struct arena *a)
 {
@@ -183,7 +183,7 @@ static bool send_table_select(struct postgres_endpoint *side, const struct moved
     int lengths[MOVE_MAX_COLUMNS], formats[MOVE_MAX_COLUMNS];
     size_t count = behind.n ? t->keys : 0;
 
-    if (count && !decode_saved_key(t, behind, key))
+    if (count && !decode_saved_row_key(t, behind, key))
         return false;
     struct arena *a = arena_new();
     for (size_t i = 0; i < count; i++) {
@@ -207,7 +207,7 @@ static enum err endpoint_start_read(struct move_endpoint *s, const struct moved_
     buf_init(&sql, MAX_SQL_BYTES);
     append_table_select(t, behind.n > 0, &sql);
     buf_add_char(&sql, '\0');
-    bool sent = !buf_full(&sql) && send_table_select(side, t, sql.p, behind);
+    bool sent = !buf_is_full(&sql) && send_table_select(side, t, sql.p, behind);
     buf_clear(&sql);
     return sent ? OK : log_query_error(side, NULL);
 }
@@ -221,7 +221,7 @@ static uint64_t decode_big_endian(const char *p, int n)
     return number;
 }
 
-/* Sign-extends numbers of less than eight bytes. A bool is 0 or 1. */
+/* Decodes a number of up to eight bytes with its sign. A bool is 0 or 1. */
 static int64_t decode_signed(const char *p, int n)
 {
     int unused = 64 - 8 * n;
@@ -280,7 +280,7 @@ static void append_big_endian(struct buf *out, uint64_t number, int bytes)
 
 static enum err send_copy_data(struct postgres_endpoint *side)
 {
-    if (!buf_full(&side->row_bytes) &&
+    if (!buf_is_full(&side->row_bytes) &&
         pq.putCopyData(side->conn.pg, side->row_bytes.p, (int)side->row_bytes.n) == 1)
         return OK;
     return log_query_error(side, NULL);
@@ -288,7 +288,7 @@ static enum err send_copy_data(struct postgres_endpoint *side)
 
 static enum err endpoint_begin_copy(struct move_endpoint *s, const struct moved_table *t)
 {
-    /* includes the NUL byte of the literal */
+    /* the size of the literal includes its NUL byte */
     static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
     struct postgres_endpoint *side = endpoint_of(s);
     struct buf sql;
@@ -298,8 +298,9 @@ static enum err endpoint_begin_copy(struct move_endpoint *s, const struct moved_
     append_column_names(t, false, &sql);
     buf_add_lit(&sql, ") from stdin (format binary)");
     buf_add_char(&sql, '\0');
-    PGresult *result =
-        !buf_full(&sql) && pq.sendQuery(side->conn.pg, sql.p) ? pq.getResult(side->conn.pg) : NULL;
+    PGresult *result = !buf_is_full(&sql) && pq.sendQuery(side->conn.pg, sql.p)
+                           ? pq.getResult(side->conn.pg)
+                           : NULL;
     buf_clear(&sql);
     if (pq.resultStatus(result) != PGRES_COPY_IN)
         return log_query_error(side, result);

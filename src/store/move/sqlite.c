@@ -176,7 +176,7 @@ static enum err bind_saved_key(struct sqlite_endpoint *side, const struct moved_
 {
     struct value values[MOVE_MAX_COLUMNS];
 
-    if (!decode_saved_key(t, key, values))
+    if (!decode_saved_row_key(t, key, values))
         return ERR_INTERNAL;
     for (size_t i = 0; i < t->keys; i++) {
         const struct value *v = &values[i];
@@ -195,7 +195,7 @@ static enum err bind_saved_key(struct sqlite_endpoint *side, const struct moved_
 
 static enum err prepare_statement(struct sqlite_endpoint *side, struct buf *sql, sqlite3_stmt **ret)
 {
-    enum err e = buf_full(sql) ? ERR_INTERNAL : OK;
+    enum err e = buf_is_full(sql) ? ERR_INTERNAL : OK;
 
     sqlite3_finalize(*ret);
     *ret = NULL;
@@ -217,8 +217,8 @@ static enum err endpoint_start_read(struct move_endpoint *s, const struct moved_
     return e || !behind.n ? e : bind_saved_key(side, t, behind);
 }
 
-/* Returns false if the value does not have the type of its column: SQLite stores values of any
- * type, PostgreSQL rejects them. */
+/* Reads a column. Returns false if the value does not have the type of its column: SQLite stores
+ * values of any type, PostgreSQL rejects them. */
 static bool column_value(sqlite3_stmt *stmt, int at, enum value_kind kind, struct value *ret)
 {
     static const int types[] = { [VALUE_INT] = SQLITE_INTEGER,

@@ -64,7 +64,7 @@ static enum err save_progress(struct move_in_progress *m, const struct moved_tab
                "digest = excluded.digest, last_key = excluded.last_key, "
                "checked = excluded.checked",
                st->checked);
-    return move_run_sql(m);
+    return move_run_sql_on_target(m);
 }
 
 static enum err begin_batch(struct move_in_progress *m, const struct moved_table *t)
@@ -114,7 +114,7 @@ static enum err copy_table(struct move_in_progress *m, const struct moved_table 
     return e;
 }
 
-/* Computes the progress of the first `most` rows in key order; -1: of all rows. */
+/* Computes row count and digest sum of the first `most` rows in key order; -1 means all rows. */
 static enum err compute_table_digest(struct move_in_progress *m, struct move_endpoint *s,
                                      const struct moved_table *t, int64_t most,
                                      struct move_table_progress *ret)
@@ -136,8 +136,8 @@ static enum err compute_table_digest(struct move_in_progress *m, struct move_end
     return e;
 }
 
-/* Invalidates the move, so that the next run starts from the beginning: rows read at two different
- * times would be inconsistent. */
+/* Invalidates the move, so that the next run starts from the beginning: rows that were read at two
+ * different times would be inconsistent. */
 static enum err invalidate_move(struct move_in_progress *m, const struct moved_table *t,
                                 const char *which)
 {
@@ -146,7 +146,7 @@ static enum err invalidate_move(struct move_in_progress *m, const struct moved_t
         "starts from the beginning",
         t->name, which);
     buf_add_lit(&m->sql, "update move_source set void = 1");
-    enum err e = move_run_sql(m);
+    enum err e = move_run_sql_on_target(m);
     return e ? e : ERR_UNAVAILABLE;
 }
 

@@ -1,7 +1,7 @@
 /* values.c - encodes rows as bytes, for digests and saved keys.
  *
- * Two tables are equal if the sums of their row digests are. A sum does not depend on the order of
- * rows, in which the engines differ. */
+ * Two tables are equal if the sums of their row digests are equal. The sum does not depend on the
+ * order of rows, which differs between SQLite and PostgreSQL. */
 #include <sodium.h>
 
 #include "store/move/internal.h"
@@ -60,7 +60,7 @@ static bool decode_u64(struct str *in, uint64_t *ret)
     *ret = 0;
     for (int i = 0; i < 8; i++)
         *ret = *ret << 8 | (unsigned char)in->p[i];
-    *in = str_skip(*in, 8);
+    *in = str_skip_bytes(*in, 8);
     return true;
 }
 
@@ -71,7 +71,7 @@ static bool decode_value(struct str *in, struct value *ret)
     if (!in->n)
         return false;
     *ret = (struct value){ .kind = (enum value_kind)(in->p[0] - '0') };
-    *in = str_skip(*in, 1);
+    *in = str_skip_bytes(*in, 1);
     if (ret->kind == VALUE_NULL)
         return true;
     if (ret->kind > VALUE_BYTES || !decode_u64(in, &n))
@@ -84,12 +84,12 @@ static bool decode_value(struct str *in, struct value *ret)
         if (n > in->n)
             return false;
         ret->s = str_slice(in->p, n);
-        *in = str_skip(*in, n);
+        *in = str_skip_bytes(*in, n);
     }
     return true;
 }
 
-bool decode_saved_key(const struct moved_table *t, struct str key, struct value *ret)
+bool decode_saved_row_key(const struct moved_table *t, struct str key, struct value *ret)
 {
     for (size_t i = 0; i < t->keys; i++)
         if (!decode_value(&key, &ret[i]))

@@ -20,14 +20,14 @@ enum { PART_BYTES = 256 * 1024, CONNECTIONS = 2, NAMES_PER_PAGE = 256 };
 struct blob_connections {
     pthread_mutex_t lock;
     pthread_cond_t freed;
-    struct store_connection *connections[CONNECTIONS]; /* NULL: in use, or not opened yet */
+    struct store_connection *connections[CONNECTIONS]; /* NULL if in use or not opened yet */
     unsigned used;
     struct store_connection
-        *backup_lock_connection; /* connection that holds the backup lock; or NULL */
+        *backup_lock_connection; /* connection that holds the backup lock, or NULL */
 };
 
-/* Advisory lock that backups hold in shared mode. The first number is unique: 7166182 to 7166184
- * are the locks of servers, identities and moves. */
+/* Advisory lock that backups hold in shared mode. The numbers 7166182 to 7166184 are used by the
+ * locks of servers, identities and moves. */
 #define BACKUP_LOCK "(7166185, hashtext(current_schema()))"
 
 struct blob_connections *blob_connections_new(void)
@@ -97,7 +97,7 @@ static enum err run_on_blob_connection(struct store *s, enum store_mode mode,
 struct blob_request {
     struct str name;
     struct str bytes; /* content to write */
-    int fd;           /* destination of a read; -1: none */
+    int fd;           /* destination of a read, or -1 */
     int64_t size;
     bool found, committed;
 };
@@ -221,11 +221,11 @@ enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *
 /* --- lists of blobs ------------------------------------------------------------------- */
 
 struct blob_name_page {
-    char after[256]; /* large enough: blob names are shorter */
+    char after[256]; /* last name read; blob names are shorter than 256 bytes */
     struct arena *arena;
-    int64_t seconds; /* minimum age of unsettled blobs; -1: all blobs */
+    int64_t seconds; /* minimum age of blobs without a committed row; -1 means all blobs */
     size_t count;
-    struct blob_name names[NAMES_PER_PAGE];
+    struct stored_blob names[NAMES_PER_PAGE];
 };
 
 static const char FIND_BLOBS[] =
@@ -249,13 +249,14 @@ static enum err read_blob_names(struct tx *tx, void *arg)
     if (e)
         return e;
     while (rows_next(&r))
-        p->names[p->count++] = (struct blob_name){ str_dup_cstring(p->arena, row_text(&r, 0)),
-                                                   (time_t)row_int(&r, 1) };
+        p->names[p->count++] = (struct stored_blob){ str_dup_cstring(p->arena, row_text(&r, 0)),
+                                                     (time_t)row_int(&r, 1) };
     return rows_end(&r);
 }
 
 enum err postgres_list_blobs(struct store *s, int64_t seconds,
-                             enum err (*found)(void *arg, const struct blob_name *name), void *arg)
+                             enum err (*found)(void *arg, const struct stored_blob *name),
+                             void *arg)
 {
     struct blob_name_page *p = mem_new(sizeof *p);
     enum err e = OK;

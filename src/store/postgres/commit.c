@@ -6,12 +6,12 @@
 
 #include "store/postgres/pipeline.h"
 
-/* This address identifies the statement, so use this array for every COMMIT of a pipeline. */
+/* Use this array for every COMMIT of a pipeline, because the address identifies the statement. */
 static const char COMMIT_SQL[] = "commit";
 
 void postgres_conn_begin(struct postgres_conn *c, const char *how)
 {
-    postgres_discard_statements(c);
+    postgres_discard_queued_statements(c);
     postgres_conn_read_pending_commit(c);
     c->begin = how;
     c->began = 0;
@@ -25,7 +25,7 @@ void postgres_conn_begin_one_round_trip(struct postgres_conn *c, const char *how
     c->commits_with_first_round_trip = true;
 }
 
-/* Whether the transaction was begun. False: no statement was sent, so there is nothing to end. */
+/* Returns whether the transaction was begun. If no statement was sent, there is nothing to end. */
 static bool transaction_was_begun(struct postgres_conn *c)
 {
     bool begun = !c->begin && !c->is_over;
@@ -39,9 +39,9 @@ static bool result_is_committed(const PGresult *result)
     return postgres_result_is_ok(result) && strcmp(pq.cmdStatus((PGresult *)result), "COMMIT") == 0;
 }
 
-/* Whether the session was terminated (57P01, admin_shutdown) at a command before COMMIT: then the
- * transaction did not commit, because PostgreSQL executes a pipeline in order. A proxy that loses
- * its connection does not report this code. */
+/* Returns whether the session was terminated (57P01, admin_shutdown) at a command before COMMIT.
+ * Then the transaction did not commit, because PostgreSQL executes a pipeline in order. A proxy
+ * that loses its connection does not report this code. */
 static bool was_terminated_before_commit(const struct pipeline_failure *f)
 {
     const char *state = f->result ? pq.resultErrorField(f->result, PG_DIAG_SQLSTATE) : NULL;
@@ -49,7 +49,7 @@ static bool was_terminated_before_commit(const struct pipeline_failure *f)
     return f->sql != COMMIT_SQL && state && strcmp(state, "57P01") == 0;
 }
 
-/* Maps a failure to an error and frees its result. */
+/* Converts the failure to an error code and frees its result. */
 static enum err error_from_failure(struct postgres_conn *c, struct pipeline_failure *f)
 {
     c->culprit = f->work;
@@ -80,7 +80,7 @@ static enum err commit_with_queued(struct postgres_conn *c)
 
 enum err postgres_conn_commit(struct postgres_conn *c)
 {
-    discard_prefetched(c);
+    discard_prefetched_queries(c);
     if (c->queued_count)
         return commit_with_queued(c);
     if (!transaction_was_begun(c))
@@ -91,14 +91,14 @@ enum err postgres_conn_commit(struct postgres_conn *c)
 
 void postgres_conn_roll_back(struct postgres_conn *c)
 {
-    postgres_discard_statements(c);
+    postgres_discard_queued_statements(c);
     if (transaction_was_begun(c))
         postgres_conn_run_command(c, "rollback");
 }
 
 void postgres_conn_commit_without_waiting(struct postgres_conn *c)
 {
-    postgres_discard_statements(c);
+    postgres_discard_queued_statements(c);
     if (!transaction_was_begun(c))
         return;
     c->ending = pq.sendQuery(c->pg, "commit");
@@ -108,8 +108,8 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c)
 
 /* --- commits with a log row ----------------------------------------------------------- */
 
-/* CASE makes sure that the transaction has an id before it gets a position. So the id of a
- * transaction that holds a missing position is never above the newest id (cluster/log_gaps.c). */
+/* CASE makes sure that the transaction has an id before it gets an event log position. So the id of
+ * a transaction that holds a missing position is never above the newest id (cluster/log_gaps.c). */
 static const char INSERT_LOG_ROW[] =
     "insert into log (position, body) values (case when pg_current_xact_id() is not null "
     "then nextval('log_position') end, $1) returning position";
@@ -129,7 +129,7 @@ static bool send_log_row_and_commit(struct postgres_conn *c, const struct postgr
     return send_log_row(c, add, body) && pipeline_send_commit(c);
 }
 
-/* Returns the log position; 0: no result. */
+/* Returns the event log position, or 0 if there is no result. */
 static int64_t read_log_position(struct postgres_conn *c, struct pipeline_failure *f)
 {
     PGresult *result = pipeline_read_result(c);
@@ -161,13 +161,13 @@ static bool read_logged_commit_results(struct postgres_conn *c, struct pipeline_
     return read_commit_result(c, f);
 }
 
-enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret)
+enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str body, int64_t *ret)
 {
     struct pipeline_failure f = { 0 };
     struct postgres_statement *add;
 
     *ret = 0;
-    discard_prefetched(c);
+    discard_prefetched_queries(c);
     enum err e = find_prepared_statement(c, INSERT_LOG_ROW, 1, &add);
     if (e)
         return e;
@@ -181,8 +181,8 @@ enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, i
     return e || committed ? e : ERR_INTERNAL;
 }
 
-/* A rollback does not give the position back; currval returns the last position of this session. */
-int64_t postgres_conn_unreported_position(struct postgres_conn *c)
+/* A rollback does not give the position back; currval returns the session's last position. */
+int64_t postgres_conn_unreported_log_position(struct postgres_conn *c)
 {
     char text[32];
     int64_t last = c->position;
@@ -219,7 +219,7 @@ enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *c
     struct pipeline_failure f = { 0 };
     struct postgres_statement *add;
 
-    discard_prefetched(c);
+    discard_prefetched_queries(c);
     enum err e = find_prepared_statement(c, INSERT_LOG_ROW, 1, &add);
     if (e)
         return e;

@@ -8,9 +8,9 @@
  * is newer or T2 waited for a row lock of T1. So T2 sent its COMMIT after T1's COMMIT had arrived,
  * and is behind T1 in the list. The order of independent transactions does not matter.
  *
- * No worker waits for its turn. A worker whose item is not at the head leaves it in the list and
- * takes the next one from the queue; the worker whose item is at the head finishes all answered
- * items behind it. An unanswered COMMIT blocks the list until its connection times out. */
+ * No worker blocks. A worker whose item is not at the head leaves the item in the list and
+ * continues with the queue; the worker whose item is at the head finishes all answered items behind
+ * it. An unanswered COMMIT blocks the list until its connection times out. */
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
@@ -26,7 +26,7 @@ void commit_order_clear(struct commit_order *l)
     pthread_mutex_destroy(&l->lock);
 }
 
-void commit_order_add(struct commit_order *l, struct work_item *w)
+void commit_order_add_work_item(struct commit_order *l, struct work_item *w)
 {
     w->in_commit_order = true;
     w->answered = false;
@@ -38,7 +38,7 @@ void commit_order_add(struct commit_order *l, struct work_item *w)
 /* Removes the first item if its COMMIT was acknowledged; otherwise returns NULL. */
 static struct work_item *remove_first_committed(struct commit_order *l)
 {
-    if (links_empty(&l->works))
+    if (links_are_empty(&l->works))
         return NULL;
     struct work_item *w = container_of(l->works.next, struct work_item, commit_link);
     if (!w->answered)
@@ -66,7 +66,7 @@ static void finish_committed_items(struct commit_order *l, struct store *s)
     l->finishing = false;
 }
 
-void commit_order_remove(struct commit_order *l, struct store *s, struct work_item *w)
+void commit_order_remove_work_item(struct commit_order *l, struct store *s, struct work_item *w)
 {
     w->in_commit_order = false;
     pthread_mutex_lock(&l->lock);
@@ -75,7 +75,7 @@ void commit_order_remove(struct commit_order *l, struct store *s, struct work_it
     pthread_mutex_unlock(&l->lock);
 }
 
-void commit_order_finish(struct commit_order *l, struct store *s, struct work_item *w)
+void commit_order_finish_work_item(struct commit_order *l, struct store *s, struct work_item *w)
 {
     pthread_mutex_lock(&l->lock);
     w->answered = true;

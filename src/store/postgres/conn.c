@@ -20,8 +20,8 @@ static bool connection_is_lost(struct postgres_conn *c, const char *state)
 {
     if (c->lost)
         return true;
-    /* 57P: the database shuts down, or an operator terminated the connection. 25P03: the connection
-     * was idle in a transaction for too long. */
+    /* 57P means that the database shuts down, or an operator terminated the connection. 25P03 means
+     * that the connection was idle in a transaction for too long. */
     return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0 ||
            sqlstate_is(state, "25P03");
 }
@@ -63,7 +63,7 @@ enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *res
     return full ? ERR_STORAGE_FULL : ERR_INTERNAL;
 }
 
-/* OpenSSL decrypts a whole TLS record, but libpq may have room for 8 KiB only. PostgreSQL sends
+/* OpenSSL decrypts a whole TLS record, but libpq may have room for only 8 KiB. PostgreSQL sends
  * records of at most 8 KiB (except for long rows, since version 17); a proxy may send 16 KiB. */
 bool postgres_conn_has_tls_bytes(const struct postgres_conn *c)
 {
@@ -72,7 +72,7 @@ bool postgres_conn_has_tls_bytes(const struct postgres_conn *c)
     return tls && pq.ssl_pending(tls) > 0;
 }
 
-/* Returns the remaining timeout for poll; -1: none. */
+/* Returns the remaining timeout for poll in ms; -1 means no timeout. */
 static int remaining_timeout_ms(const struct postgres_conn *c, int64_t until)
 {
     int64_t left = (until - clock_monotonic_ns()) / 1000000;
@@ -83,8 +83,8 @@ static int remaining_timeout_ms(const struct postgres_conn *c, int64_t until)
 }
 
 /* Sends unsent bytes and waits until a result can be read without blocking. If the database neither
- * reads nor answers within patience_ms, the connection counts as lost: the network was cut, or the
- * database hangs. */
+ * reads nor answers within answer_timeout_ms, the connection counts as lost: the network was cut,
+ * or the database hangs. */
 static bool wait_for_answer(struct postgres_conn *c)
 {
     struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
@@ -103,7 +103,7 @@ static bool wait_for_answer(struct postgres_conn *c)
         if (c->timed_out)
             log_warn("store: PostgreSQL did not answer for %d seconds; closing the connection",
                      c->answer_timeout_ms / 1000);
-        if (ready > 0 && p.revents & POLLOUT) /* the database reads, so restart the timeout */
+        if (ready > 0 && p.revents & POLLOUT) /* the database reads: restart the timeout */
             until = clock_monotonic_ns() + (int64_t)c->answer_timeout_ms * 1000000;
         if (unsent < 0 || ready <= 0 || !pq.consumeInput(c->pg))
             c->lost = true;
@@ -196,14 +196,14 @@ enum err postgres_conn_query_text(struct postgres_conn *c, const char *sql, char
 
 static void log_notice(void *arg, const char *message)
 {
-    (void)arg, (void)message; /* libpq would print the message to stderr */
+    (void)arg, (void)message; /* ignore the message, which libpq would print to stderr */
     log_debug("store: %s", message);
 }
 
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
 {
     /* Keys before dbname are defaults that the operator's connection string may override. They
-     * detect a network cut within 8 s, with unsent data (tcp_user_timeout) or without
+     * detect a cut network within 8 s, with unsent data (tcp_user_timeout) or without
      * (keepalives). */
     static const char *const keys[] = {
         "connect_timeout",     "tcp_user_timeout", "keepalives_idle",
@@ -233,7 +233,7 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
     return false;
 }
 
-/* Advisory lock of all servers, per schema. The first number is unique. */
+/* Advisory lock that every server holds, one per schema. No other lock has the first number. */
 #define SERVER_LOCK "(7166182, hashtext(current_schema()))"
 
 /* The timeouts of the database are a little shorter than those of this process, so that the
@@ -245,7 +245,7 @@ static const char REGISTER_SERVER_SQL[] =
     "set lock_timeout = '7s'; set statement_timeout = '7s'; "
     "set idle_in_transaction_session_timeout = '10s'";
 
-/* Returns false if the setting could not be sent. */
+/* Returns false if the statement could not be sent. */
 bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry, bool serves)
 {
     char sql[64];
@@ -264,8 +264,8 @@ bool postgres_conn_register_server(struct postgres_conn *c, struct postgres *p)
 {
     char sql[sizeof REGISTER_SERVER_SQL + 16];
 
-    /* Without this, libpq would block if the database does not read; tcp_user_timeout does not
-     * apply to a Unix socket. wait_for_answer sends the remaining bytes. */
+    /* Without this timeout, libpq would block if the database does not read; tcp_user_timeout does
+     * not apply to a Unix socket. wait_for_answer sends the remaining bytes. */
     c->answer_timeout_ms = ANSWER_TIMEOUT_MS;
     if (pq.setnonblocking(c->pg, 1) != 0 || !postgres_check_other_servers(c, p->identity))
         return false;
@@ -292,8 +292,8 @@ void postgres_conn_close(struct postgres_conn *c)
 {
     if (!c->pg)
         return;
-    postgres_discard_statements(c);
-    postgres_free_statements(c);
+    postgres_discard_queued_statements(c);
+    postgres_free_prepared_statements(c);
     pq.finish(c->pg);
     c->pg = NULL;
 }

@@ -1,9 +1,9 @@
 /* files.c - checks that nodes which share a database also share the blob folder.
  *
- * Each node puts an empty file named after its identity into blobs/.nodes before other nodes can
- * see it in the database, and removes it when it stops. A starting node looks for the files of all
- * connected nodes: a missing one means that they use different folders, and blobs of one node would
- * be missing on another. Nodes start one at a time, by an advisory lock. */
+ * Each node creates an empty mark file named after its identity in blobs/.nodes before other nodes
+ * can see it in the database, and removes the mark when it stops. A starting node checks the marks
+ * of all connected nodes: if one is missing, the nodes use different folders, and blobs of one node
+ * would be missing on another. Nodes start one at a time, by an advisory lock. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ void postgres_remove_folder_mark(const struct postgres *p)
         unlink(path);
 }
 
-/* Whether name is in a list like " 12 34 ". */
+/* Returns whether the identity `name` is in a list like " 12 34 ". */
 static bool identity_is_listed(const char *peers, const char *name)
 {
     char entry_text[NAME_MAX + 3];
@@ -63,15 +63,15 @@ static bool identity_is_listed(const char *peers, const char *name)
     return strstr(peers, entry_text) != NULL;
 }
 
-/* Whether the mark belongs to a killed process with this node number. Marks of other nodes stay: a
- * node that lost its connections for a moment is not listed, but needs its mark when it
+/* Returns whether the mark belongs to a killed process with this node number. Marks of other nodes
+ * stay: a node that lost its connections for a moment is not listed, but needs its mark when it
  * reconnects. */
 static bool mark_is_of_dead_process(const struct postgres *p, const char *peers, const char *name)
 {
     uint32_t identity = (uint32_t)strtoul(name, NULL, 10);
 
     return identity != p->identity && !identity_is_listed(peers, name) &&
-           process_identity_node(identity) == process_identity_node(p->identity);
+           process_identity_node_number(identity) == process_identity_node_number(p->identity);
 }
 
 static void delete_marks_of_dead_processes(const struct postgres *p, const char *peers)
@@ -87,7 +87,7 @@ static void delete_marks_of_dead_processes(const struct postgres *p, const char 
         closedir(d);
 }
 
-/* Returns the identity of a listed node without a mark in this folder; 0: none. */
+/* Returns the identity of a listed node without a mark in this folder, or 0. */
 static uint32_t find_node_without_mark(const struct postgres *p, char *peers)
 {
     char path[PATH_MAX], *rest = NULL;
@@ -98,8 +98,8 @@ static uint32_t find_node_without_mark(const struct postgres *p, char *peers)
     return 0;
 }
 
-/* Lists the other nodes that share the database, as " 12 34 ". Exclusive servers are refused
- * elsewhere (peers.c). */
+/* Lists the other nodes that share the database, as " 12 34 ". server_identity.c refuses servers
+ * that need the database for themselves. */
 static enum err list_other_nodes(const struct postgres *p, struct postgres_conn *c, char *peers)
 {
     char sql[256];
@@ -121,8 +121,8 @@ enum err postgres_check_shared_folder(struct postgres *p, struct postgres_conn *
         e = list_other_nodes(p, c, peers);
     if (!e)
         delete_marks_of_dead_processes(p, peers);
-    /* Waits, because a node that has just stopped has removed its mark but may be listed for a
-     * moment. */
+    /* Repeats the check for a while: a node that has just stopped has removed its mark but may
+     * still be listed. */
     for (int waited = 0;
          !e && (missing = find_node_without_mark(p, peers)) && waited < STOPPING_NODE_WAIT_MS;
          waited += STOPPING_NODE_POLL_MS) {
@@ -133,6 +133,6 @@ enum err postgres_check_shared_folder(struct postgres *p, struct postgres_conn *
         return e;
     log_error("store: node %u uses another folder for files than '%s/blobs'. "
               "Servers that share a database need the same folder (--data)",
-              process_identity_node(missing), p->store.folder);
+              process_identity_node_number(missing), p->store.folder);
     return ERR_UNAVAILABLE;
 }

@@ -1,9 +1,10 @@
 /* group.c - group commit: runs several STORE_APPEND work items in one transaction.
  *
- * The prefetched queries of all work items are sent in one round trip, and their writes with the
- * one COMMIT. Nothing is written before the commit, so a refused work item does not affect the
- * others. A work item that must see its own writes, or their result, runs alone afterwards. So does
- * one that fails; the others are retried without it, up to MAX_GROUP_ATTEMPTS times.
+ * The first queries of all work items, and those that usually follow them (prefetch.c), are sent in
+ * one round trip, and their writes with the one COMMIT. Nothing is written before the commit, so a
+ * refused work item does not affect the others. A work item that must see its own writes, or their
+ * result, runs alone afterwards. So does one that fails; the others are retried without it, up to
+ * MAX_GROUP_ATTEMPTS times.
  *
  * A group has at most one work item per owner, sorted by owner: groups that write rows of the same
  * accounts lock them in the same order and cannot deadlock. */
@@ -15,7 +16,7 @@ enum { MAX_GROUP_ATTEMPTS = 4 };
 
 enum group_item_state {
     ITEM_READY,
-    ITEM_RUNS_ALONE, /* runs alone, after the group */
+    ITEM_RUNS_ALONE, /* the work item runs alone, after the group */
     ITEM_REFUSED,    /* the work item returned an error, which is its result */
     ITEM_WRITES,
 };
@@ -25,8 +26,8 @@ struct commit_group {
     struct work_item *works[POSTGRES_GROUP_MAX];
     enum group_item_state states[POSTGRES_GROUP_MAX];
     unsigned count;
-    bool broken; /* the transaction has failed */
-    bool again;  /* one work item caused the failure and was removed: try again */
+    bool broken; /* the transaction of the group has failed */
+    bool again;  /* the work item that caused the failure was removed: try again */
 };
 
 static int compare_owners(const void *a, const void *b)
@@ -51,8 +52,8 @@ static struct tx tx_of_item(const struct commit_group *g, unsigned i)
                         .connection = &g->worker->conn };
 }
 
-/* Aborts the group and removes the work item that failed. If the database is unreachable or full, a
- * retry would fail, too. */
+/* Aborts the group commit and removes the work item that failed. If the database is unreachable or
+ * full, a retry would fail, too. */
 static void abort_group_without(struct commit_group *g, enum err e, const struct work_item *culprit)
 {
     g->broken = true;
@@ -72,17 +73,24 @@ static void abort_group_after_item(struct commit_group *g, unsigned i, enum err 
     abort_group_without(g, e, culprit ? culprit : g->works[i]);
 }
 
-static void prefetch_all_items(struct commit_group *g)
+/* Runs a work item until its first query, which is queued. */
+static void collect_first_query(struct commit_group *g, unsigned i)
 {
-    for (unsigned i = 0; i < g->count && !g->broken; i++) {
-        struct tx tx = tx_of_item(g, i);
+    struct postgres_conn *c = &g->worker->conn;
+    struct work_item *work = g->works[i];
+    struct tx tx = tx_of_item(g, i);
 
-        if (g->states[i] != ITEM_READY)
-            continue;
-        g->works[i]->prefetch(g->works[i], &tx);
-        if (tx.failed)
-            abort_group_after_item(g, i, tx.failed);
-    }
+    c->collects = true;
+    c->wants_more = false;
+    c->arena = work->arena;
+    work->prefetch_phase = PREFETCH_NOT_BEGUN;
+    tx_run_work_item(&tx);
+    work->arena = c->arena; /* the run may have switched arenas */
+    c->collects = false;
+    if (!c->wants_more)
+        postgres_discard_queued_of_work_item(c, work);
+    if (tx.failed && tx.failed != ERR_STORE_RETRY)
+        abort_group_after_item(g, i, tx.failed);
 }
 
 static void run_group_item(struct commit_group *g, unsigned i)
@@ -94,12 +102,13 @@ static void run_group_item(struct commit_group *g, unsigned i)
     work->log = (struct str){ 0 };
     work->position = 0;
     c->must_leave = false;
+    c->arena = work->arena;
     work->result = tx_run_work_item(&tx);
     if (!work->result) {
         g->states[i] = ITEM_WRITES;
         return;
     }
-    postgres_discard_statements_of(c, work);
+    postgres_discard_queued_of_work_item(c, work);
     if (c->must_leave)
         g->states[i] = ITEM_RUNS_ALONE;
     else if (tx.failed)
@@ -126,21 +135,21 @@ static void roll_back_writers(struct commit_group *g, struct work_item *const *w
 
     if (!w->conn.lost) {
         postgres_conn_run_command(&w->conn, "rollback");
-        /* There is at most one such position, because statements after a failed one do not run. */
-        unreported = postgres_conn_unreported_position(&w->conn);
+        /* At most one position is unreported, because statements after a failed one do not run. */
+        unreported = postgres_conn_unreported_log_position(&w->conn);
     }
     if (!w->conn.lost && unreported)
-        postgres_mark_position_aborted(w, unreported);
+        postgres_mark_log_position_aborted(w, unreported);
     for (unsigned i = 0; i < count; i++) {
         if (!w->conn.lost && writers[i]->position)
-            postgres_mark_position_aborted(w, writers[i]->position);
+            postgres_mark_log_position_aborted(w, writers[i]->position);
         if (writers[i]->in_commit_order)
-            commit_order_remove(&w->pool->commit_order, &w->pool->store, writers[i]);
+            commit_order_remove_work_item(&w->pool->commit_order, &w->pool->store, writers[i]);
     }
 }
 
-/* If the connection is lost without a result, it is unknown whether the transaction committed; if
- * may_be_written is false, it did not. */
+/* Commits the group. If the connection is lost without a result, it is unknown whether the
+ * transaction committed, unless may_be_written is false. */
 static void commit_group_items(struct commit_group *g)
 {
     struct postgres_worker *w = g->worker;
@@ -153,7 +162,7 @@ static void commit_group_items(struct commit_group *g)
     }
     for (unsigned i = 0; i < count; i++)
         if (writers[i]->committed)
-            commit_order_add(&w->pool->commit_order, writers[i]);
+            commit_order_add_work_item(&w->pool->commit_order, writers[i]);
     enum err e = postgres_conn_commit_group(&w->conn, writers, count);
     if (!e) {
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
@@ -172,7 +181,9 @@ static void run_and_commit_once(struct commit_group *g)
 
     postgres_conn_begin(c, postgres_begin_sql[STORE_APPEND]);
     c->runs_group = true;
-    prefetch_all_items(g);
+    for (unsigned i = 0; i < g->count && !g->broken; i++)
+        if (g->states[i] == ITEM_READY)
+            collect_first_query(g, i);
     for (unsigned i = 0; i < g->count && !g->broken; i++)
         if (g->states[i] == ITEM_READY)
             run_group_item(g, i);
@@ -236,7 +247,7 @@ static void requeue_items_that_run_alone(struct commit_group *g)
         last = last ? last : first;
     }
     if (first)
-        queue_push_front(&g->worker->pool->queue, first, last);
+        work_queue_push_front(&g->worker->pool->queue, first, last);
 }
 
 static void finish_group_items(struct commit_group *g)
@@ -248,7 +259,7 @@ static void finish_group_items(struct commit_group *g)
             postgres_worker_finish_work_item(g->worker, g->works[i], g->works[i]->result);
 }
 
-void postgres_run_group(struct postgres_worker *w, struct work_item *first)
+void postgres_run_group_commit(struct postgres_worker *w, struct work_item *first)
 {
     struct commit_group g = { .worker = w };
 

@@ -31,7 +31,7 @@ bool libpq_load(void)
 
     if (pq.finish)
         return true;
-    dynlib_load_optional("libpq.so.5", &pending); /* from the OpenSSL library that libpq uses */
+    dynlib_load_optional("libpq.so.5", &pending); /* from libpq's OpenSSL library */
     return dynlib_load("libpq.so.5", symbols);
 }
 

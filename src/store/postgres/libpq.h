@@ -1,6 +1,5 @@
-/* libpq.h - libpq, the PostgreSQL client library, loaded at its first use.
- *
- * pq.finish is PQfinish, and so on. */
+/* libpq.h - loads libpq, the PostgreSQL client library, at its first use: pq.finish is PQfinish,
+ * and so on. */
 #ifndef STORE_LIBPQ_H
 #define STORE_LIBPQ_H
 
@@ -50,14 +49,14 @@ struct libpq {
 #define X(name) __typeof__(PQ##name) *name;
     LIBPQ_FUNCTIONS(X)
 #undef X
-    /* SSL_pending of OpenSSL, for the pointer that sslStruct returns. NULL: libpq does not use
+    /* SSL_pending of OpenSSL, for the pointer that sslStruct returns. NULL if libpq does not use
      * OpenSSL. */
     int (*ssl_pending)(const void *tls);
 };
 
 extern struct libpq pq;
 
-/* Loads libpq once; call it before any other function. Logs failures. */
+/* Loads libpq once; call it before any function of pq. Logs failures. */
 bool libpq_load(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* loop.h - a loop's PostgreSQL connection and the reads on it: for loop_conn.c and loop_reads.c. */
+/* loop.h - PostgreSQL connection of an event loop, for loop_conn.c and loop_reads.c. */
 #ifndef STORE_POSTGRES_LOOP_H
 #define STORE_POSTGRES_LOOP_H
 
@@ -10,10 +10,10 @@ enum { READS_PER_ROUND_TRIP = 16 }; /* reads whose queries are sent in one round
 
 enum reader_state { READER_NOT_STARTED, READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
 
-/* The next expected result of a queued statement. */
+/* The result of a queued statement that is expected next. */
 enum result_step { RESULT_OF_PREPARE, END_OF_PREPARE, RESULT_OF_QUERY, END_OF_QUERY };
 
-/* Reads that have not been sent yet. */
+/* Reads whose queries have not been sent yet. */
 struct unsent_reads {
     struct work_item *waiting, **waiting_last;
     unsigned waiting_count;
@@ -21,11 +21,11 @@ struct unsent_reads {
 
 struct loop_reader {
     struct postgres *pool;
-    /* Readable by all threads; the other members belong to the loop. NULL: no read yet, or all
-     * handles are closed. */
+    /* Readable by all threads; the other members belong to the loop. NULL before the first read,
+     * and after all handles are closed. */
     _Atomic(struct loop *) loop;
     struct loop_end_callback end;
-    unsigned references; /* references: handles of the loop, and a pending connect */
+    unsigned references; /* number of open libuv handles, plus a pending connect */
     enum reader_state state;
     struct postgres_conn conn;
     unsigned silences; /* value of pool->silences when the connection was opened */
@@ -42,24 +42,23 @@ struct loop_reader {
     unsigned count;
     unsigned rounds;
     bool running;
-    bool synced;  /* a sync was sent, which ends the transaction */
-    unsigned due; /* syncs without an answer */
-    unsigned syncs_before_deallocate, deallocates_due; /* syncs before DEALLOCATE, and results of
-                                                        * DEALLOCATE, that are still due */
+    bool synced;  /* a pipeline sync was sent, which ends the transaction */
+    unsigned due; /* number of pipeline syncs without an answer */
+    unsigned syncs_before_deallocate, deallocates_due; /* number of syncs before the DEALLOCATE, and
+                                                        * of its results, that have not arrived */
     unsigned next; /* index of the queued statement whose result is expected next */
     enum result_step step;
     int64_t asked_at, received_at; /* when queries were sent, and when data was last received */
     int64_t spent_at;              /* CPU time of the thread when the current runs began */
-    struct prefetcher prefetcher;
 };
 
 /* --- the connection, loop_conn.c ------------------------------------------------------- */
 
-/* Call it at the first read of the loop. */
+/* Initializes the reader; call it at the first read of the loop. */
 void loop_reader_start(struct loop_reader *r, struct loop *loop);
-/* Returns whether the connection is open; starts to open it if it is time. */
+/* Returns whether the connection is open. If not, starts to open it after the reconnect delay. */
 bool loop_reader_ensure_connected(struct loop_reader *r);
-/* Sends buffered bytes. False: the connection failed. */
+/* Sends buffered bytes. Returns false if the connection failed. */
 bool loop_reader_flush(struct loop_reader *r);
 /* Reads from the socket and processes the results. */
 void loop_reader_on_socket(struct loop_reader *r, int status, int events);
@@ -68,11 +67,11 @@ void loop_reader_disconnect(struct loop_reader *r);
 
 /* --- reads, loop_reads.c --------------------------------------------------------------- */
 
-/* Processes the results that have arrived. False: the connection failed. */
+/* Processes the results that have arrived. Returns false if the connection failed. */
 bool loop_reader_process_results(struct loop_reader *r);
-/* Runs the reads again if all results have arrived. */
-void loop_reader_rerun_if_complete(struct loop_reader *r);
+/* Runs the reads again if the results of all their queries have arrived. */
+void loop_reader_rerun_reads_if_complete(struct loop_reader *r);
 /* Moves all reads of the loop to the workers. */
-void loop_reader_move_to_workers(struct loop_reader *r);
+void loop_reader_move_reads_to_workers(struct loop_reader *r);
 
 #endif

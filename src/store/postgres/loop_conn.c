@@ -9,8 +9,8 @@
 #include "store/postgres/loop.h"
 
 enum {
-    MIN_RECONNECT_WAIT_MS = 50,   /* wait between connection attempts; doubled each time */
-    MAX_RECONNECT_WAIT_MS = 5000, /* upper limit of that wait */
+    MIN_RECONNECT_WAIT_MS = 50,   /* first wait between connection attempts; doubled each time */
+    MAX_RECONNECT_WAIT_MS = 5000, /* longest wait between connection attempts */
 };
 
 static void on_socket_handle_closed(uv_handle_t *socket)
@@ -27,7 +27,7 @@ static void close_connection(struct loop_reader *r)
     r->due = r->syncs_before_deallocate = r->deallocates_due = 0;
     if (r->state == READER_OPEN)
         r->state = READER_CLOSED;
-    loop_reader_move_to_workers(r);
+    loop_reader_move_reads_to_workers(r);
 }
 
 void loop_reader_disconnect(struct loop_reader *r)
@@ -48,11 +48,11 @@ static void poll_socket(struct loop_reader *r, int events)
     r->events = events;
 }
 
-/* Settings of the connection: all queries up to a sync form one transaction. */
+/* Settings of a read connection: all queries up to a sync form one transaction. */
 static const char READ_ONLY_SETTINGS[] = "set default_transaction_isolation = 'repeatable read'; "
                                          "set default_transaction_read_only = on";
 
-/* Opens the connection on a thread of libuv, which may block. */
+/* Opens the connection on a libuv thread, because connecting blocks. */
 static void open_connection_on_thread(uv_work_t *w)
 {
     struct loop_reader *r = container_of(w, struct loop_reader, opening);
@@ -64,13 +64,14 @@ static void open_connection_on_thread(uv_work_t *w)
                 !postgres_conn_run_command(c, READ_ONLY_SETTINGS) &&
                 pq.setnonblocking(c->pg, 1) == 0 && pq.enterPipelineMode(c->pg);
     c->round_trips = &r->pool->store.round_trips;
+    c->prefetcher = &r->pool->prefetcher;
     c->on_loop = true;
 }
 
 static void start_polling(struct loop_reader *r)
 {
     r->socket = mem_new(sizeof *r->socket);
-    if (uv_poll_init(loop_uv(r->loop), r->socket, pq.socket(r->conn.pg)) != 0) {
+    if (uv_poll_init(loop_get_uv_loop(r->loop), r->socket, pq.socket(r->conn.pg)) != 0) {
         mem_free(r->socket);
         r->socket = NULL;
         loop_reader_disconnect(r);
@@ -83,7 +84,7 @@ static void start_polling(struct loop_reader *r)
     poll_socket(r, UV_READABLE);
 }
 
-/* Releases a reference; after the last one the loop may be freed. */
+/* Releases a reference to the loop; after the last one the loop may be freed. */
 static void release_reference(struct loop_reader *r)
 {
     if (--r->references == 0)
@@ -106,13 +107,13 @@ static void on_connection_opened(uv_work_t *w, int status)
     release_reference(r);
 }
 
-/* Starts to connect, but only while a worker is connected. */
+/* Starts to connect, if a worker is connected; otherwise the database is unreachable. */
 static void start_opening(struct loop_reader *r)
 {
     if (!atomic_load(&r->pool->connected) || clock_monotonic_ns() < r->again_at)
         return;
     r->silences = atomic_load(&r->pool->silences);
-    if (uv_queue_work(loop_uv(r->loop), &r->opening, open_connection_on_thread,
+    if (uv_queue_work(loop_get_uv_loop(r->loop), &r->opening, open_connection_on_thread,
                       on_connection_opened) != 0)
         return;
     r->state = READER_OPENING;
@@ -124,7 +125,7 @@ bool loop_reader_ensure_connected(struct loop_reader *r)
     if (r->state == READER_OPEN && !r->count && !r->running &&
         r->silences != atomic_load(&r->pool->silences))
         loop_reader_disconnect(
-            r); /* another connection timed out, so this one is probably dead, too */
+            r); /* another connection timed out, so this connection is probably dead, too */
     if (r->state == READER_CLOSED)
         start_opening(r);
     return r->state == READER_OPEN;
@@ -140,7 +141,7 @@ bool loop_reader_flush(struct loop_reader *r)
     return !r->conn.lost;
 }
 
-/* Reads all available bytes: poll does not report those that OpenSSL has buffered. */
+/* Reads all available bytes, also those that OpenSSL has buffered, which poll does not report. */
 static bool consume_input(struct loop_reader *r, int events)
 {
     bool good = !(events & UV_READABLE) || pq.consumeInput(r->conn.pg);
@@ -154,13 +155,13 @@ void loop_reader_on_socket(struct loop_reader *r, int status, int events)
 {
     struct postgres_conn *c = &r->conn;
 
-    loop_begin_part("store_reads");
+    loop_begin_measured_part("store_reads");
     bool fine = !status && (!(events & UV_WRITABLE) || loop_reader_flush(r)) &&
                 consume_input(r, events) && loop_reader_process_results(r) &&
                 pq.status(c->pg) == CONNECTION_OK;
 
     if (fine)
-        loop_reader_rerun_if_complete(r);
+        loop_reader_rerun_reads_if_complete(r);
     else
         loop_reader_disconnect(r);
 }
@@ -185,12 +186,11 @@ static void end_reader(struct loop_reader *r)
     r->state = READER_ENDED;
     loop_remove_end_callback(&r->end);
     if (opening)
-        loop_reader_move_to_workers(r); /* on_connection_opened closes the connection */
+        loop_reader_move_reads_to_workers(r); /* on_connection_opened then closes the connection */
     else
         close_connection(r);
     uv_close((uv_handle_t *)&r->before_poll, on_handle_closed);
     uv_close((uv_handle_t *)&r->timeout, on_handle_closed);
-    prefetcher_clear(&r->prefetcher);
 }
 
 static void on_loop_end(struct loop_end_callback *e)
@@ -205,8 +205,8 @@ void loop_reader_start(struct loop_reader *r, struct loop *loop)
     r->end.run = on_loop_end;
     r->queue.waiting_last = &r->queue.waiting;
     loop_add_end_callback(loop, &r->end);
-    uv_idle_init(loop_uv(loop), &r->before_poll);
-    uv_timer_init(loop_uv(loop), &r->timeout);
+    uv_idle_init(loop_get_uv_loop(loop), &r->before_poll);
+    uv_timer_init(loop_get_uv_loop(loop), &r->timeout);
     r->before_poll.data = r->timeout.data = r;
     r->references = 2;
     uv_unref((uv_handle_t *)&r->timeout);
@@ -218,7 +218,6 @@ void loop_readers_init(struct postgres *p, unsigned count)
     p->readers = mem_new((count + 1) * sizeof *p->readers);
     for (unsigned i = 0; i < count; i++) {
         p->readers[i].pool = p;
-        map_init(&p->readers[i].prefetcher.by_work_name);
         p->readers[i].conn.counter_shard = postgres_counter_shard(p->count + 1 + i);
     }
 }
@@ -232,7 +231,7 @@ static void end_reader_on_loop(struct loop *loop, void *arg)
         end_reader(r);
 }
 
-/* Ends the reader from another thread; waits until its handles are closed, one loop iteration
+/* Ends the reader from another thread. Waits until its handles are closed, one loop iteration
  * later, and a pending connect has ended. */
 static void end_reader_and_wait(struct loop_reader *r, struct loop *loop)
 {

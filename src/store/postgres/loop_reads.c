@@ -14,24 +14,24 @@
 #include "store/postgres/loop.h"
 
 enum {
-    FIRST_ROUND_QUERIES = 128, /* approximate maximum of queries in the first round trip */
-    MAX_WAITING_READS = 32,    /* reads that may wait for the next transaction */
-    MAX_ROUND_TRIPS = 6,       /* round trips of one read */
-    SLOW_MS = 100,             /* after this time without an answer, new reads go to the workers */
-    CHECK_INTERVAL_MS = 200,   /* interval of checks for a missing answer */
-    STUCK_MS = 1000,           /* after this time without data, the connection is closed */
-    KEEP_OFF_LOOPS_MS = 400,   /* answer time after which reads of this name move to the workers */
-    HEAVY_NS = 5000000,        /* CPU time limit for all reads of one run */
-    ROWS_NS = 4000000,         /* CPU time limit for rows of measured reads */
-    LONG_NS = 1000000,         /* shortest run that counts as slow */
-    DEALLOCATE_RESULTS = 2,    /* results of DEALLOCATE: the result and its end marker */
+    FIRST_ROUND_QUERIES = 128, /* approximate maximum number of queries in the first round trip */
+    MAX_WAITING_READS = 32,    /* maximum number of reads that wait for the next transaction */
+    MAX_ROUND_TRIPS = 6,       /* maximum number of round trips of one read */
+    SLOW_MS = 100,             /* ms without an answer after which new reads go to the workers */
+    CHECK_INTERVAL_MS = 200,   /* ms between two checks for a missing answer */
+    STUCK_MS = 1000,           /* ms without data after which the connection is closed */
+    KEEP_OFF_LOOPS_MS = 400,   /* answer time in ms after which reads run on the workers */
+    HEAVY_NS = 5000000,        /* CPU time limit for all reads of one run, in ns */
+    ROWS_NS = 4000000,         /* CPU time limit for rows of measured reads, in ns */
+    LONG_NS = 1000000,         /* shortest run that counts as slow, in ns */
+    DEALLOCATE_RESULTS = 2,    /* DEALLOCATE has two results: its own and the end marker */
 };
 
 /* --- handing over to the workers ------------------------------------------------------ */
 
 static void move_read_to_workers(struct loop_reader *r, struct work_item *w)
 {
-    postgres_discard_statements_of(&r->conn, w);
+    postgres_discard_queued_of_work_item(&r->conn, w);
     postgres_queue_for_workers(r->pool, w);
 }
 
@@ -52,28 +52,26 @@ static void move_waiting_to_workers(struct loop_reader *r)
         move_read_to_workers(r, pop_waiting_read(r));
 }
 
-void loop_reader_move_to_workers(struct loop_reader *r)
+void loop_reader_move_reads_to_workers(struct loop_reader *r)
 {
     while (r->count)
         move_read_to_workers(r, r->reads[--r->count]);
     move_waiting_to_workers(r);
 }
 
-static bool send_queued_statement(struct postgres_conn *c, struct queued_statement *e,
-                                  unsigned round)
+static bool send_queued_statement(struct postgres_conn *c, struct queued_statement *e)
 {
     e->prepares = !e->statement->prepared;
-    e->round = (uint8_t)round;
     if (e->prepares && !pq.sendPrepare(c->pg, e->statement->name, e->sql, (int)e->count, NULL))
         return false;
     e->statement->prepared = true;
     return send_prepared_statement(c, e->statement, e->count, e->values);
 }
 
-static bool send_queued_statements(struct postgres_conn *c, unsigned round)
+static bool send_queued_statements(struct postgres_conn *c)
 {
     for (unsigned i = 0; i < c->queued_count; i++)
-        if (!c->queued[i].result && !send_queued_statement(c, &c->queued[i], round))
+        if (!c->queued[i].result && !send_queued_statement(c, &c->queued[i]))
             return false;
     return true;
 }
@@ -92,7 +90,7 @@ static bool deallocate_statements(struct loop_reader *r)
     struct postgres_conn *c = &r->conn;
 
     c->has_too_many_statements = false;
-    postgres_free_statements(c);
+    postgres_free_prepared_statements(c);
     r->syncs_before_deallocate = r->due;
     r->deallocates_due = DEALLOCATE_RESULTS;
     return pq.sendQueryParams(c->pg, "deallocate all", 0, NULL, NULL, NULL, NULL, 0) &&
@@ -102,14 +100,15 @@ static bool deallocate_statements(struct loop_reader *r)
 static bool round_trip_is_last_for_all(const struct loop_reader *r)
 {
     for (unsigned i = 0; i < r->count; i++)
-        if (r->reads[i]->by_itself || !read_needs_at_most(r->pool, r->reads[i], r->rounds + 1))
+        if (r->reads[i]->by_itself ||
+            !read_needs_at_most_round_trips(r->pool, r->reads[i], r->rounds + 1))
             return false;
     return true;
 }
 
 static void on_check_timer(uv_timer_t *read_step);
 
-/* Sets the next expected result: that of the first statement from index i on without one. */
+/* Sets the next expected result: that of the first statement without one, from index i on. */
 static void expect_result_from(struct loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
@@ -123,7 +122,7 @@ static void expect_result_from(struct loop_reader *r, unsigned i)
 static void send_queries(struct loop_reader *r)
 {
     bool ends = round_trip_is_last_for_all(r);
-    bool sent = send_queued_statements(&r->conn, r->rounds + 1) &&
+    bool sent = send_queued_statements(&r->conn) &&
                 (ends ? send_sync(r) : pq.sendFlushRequest(r->conn.pg) && loop_reader_flush(r));
 
     if (!sent) {
@@ -142,8 +141,7 @@ enum read_result { READ_FINISHED, READ_NEEDS_ROWS, READ_LEFT_LOOP };
 
 static void finish_read(struct loop_reader *r, struct work_item *w)
 {
-    prefetcher_learn_from_read(&r->prefetcher, &r->conn, w);
-    postgres_discard_statements_of(&r->conn, w);
+    postgres_discard_queued_of_work_item(&r->conn, w);
     if (r->rounds)
         read_record_round_trips(r->pool, w, r->rounds);
     work_item_finish(&r->pool->store, w, w->result);
@@ -154,19 +152,16 @@ static enum read_result continue_or_move_read(struct loop_reader *r, struct work
     struct postgres_conn *c = &r->conn;
 
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS)
-        read_keep_off_loops(r->pool, w);
+        read_disallow_on_loop(r->pool, w);
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS || c->is_full) {
-        prefetcher_learn_from_read(&r->prefetcher, c, w);
         move_read_to_workers(r, w);
         return READ_LEFT_LOOP;
     }
-    if (!r->rounds)
-        prefetcher_queue_learned(&r->prefetcher, c, w);
     if (!r->synced)
         return READ_NEEDS_ROWS;
-    /* The transaction has ended, so the read restarts in another one. */
+    /* The transaction has ended, so the read restarts in a new transaction. */
     read_record_round_trips(r->pool, w, r->rounds + 1);
-    postgres_discard_statements_of(c, w);
+    postgres_discard_queued_of_work_item(c, w);
     w->by_itself = true;
     w->next = r->queue.waiting;
     if (!r->queue.waiting)
@@ -181,7 +176,7 @@ static enum read_result continue_or_move_read(struct loop_reader *r, struct work
 static void record_slow_cpu_read(struct loop_reader *r, const struct work_item *w, int64_t took)
 {
     if (took > LONG_NS && clock_thread_cpu_ns() - r->spent_at > HEAVY_NS)
-        read_keep_off_loops(r->pool, w);
+        read_disallow_on_loop(r->pool, w);
 }
 
 /* Limits wall-clock and CPU time, because a preempted loop takes long without using CPU time. */
@@ -203,14 +198,14 @@ static enum read_result run_read(struct loop_reader *r, struct work_item *w)
     struct arena *arena = w->arena;
     int64_t began = clock_monotonic_ns();
 
-    loop_begin_part(w->name);
+    loop_begin_measured_part(w->name);
     c->wants_more = c->must_leave = c->is_full = false;
     c->arena = w->arena;
     set_time_limit(r, w, began);
     w->result = tx_run_work_item(&tx);
     record_slow_cpu_read(r, w, clock_monotonic_ns() - began);
     if (c->wants_more || c->must_leave) {
-        w->arena = arena; /* the run may have switched arenas */
+        w->arena = arena; /* the run may have changed the arena */
         return continue_or_move_read(r, w);
     }
     finish_read(r, w);
@@ -245,7 +240,7 @@ static void rerun_reads(struct loop_reader *r)
 
 static void start_waiting_reads(struct loop_reader *r)
 {
-    postgres_discard_statements(&r->conn);
+    postgres_discard_queued_statements(&r->conn);
     r->rounds = 0;
     if (r->conn.has_too_many_statements && !r->deallocates_due && !deallocate_statements(r)) {
         loop_reader_disconnect(r);
@@ -258,6 +253,7 @@ static void start_waiting_reads(struct loop_reader *r)
            r->conn.queued_count < FIRST_ROUND_QUERIES) {
         struct work_item *w = pop_waiting_read(r);
 
+        w->prefetch_phase = PREFETCH_NOT_BEGUN;
         if (run_read(r, w) == READ_NEEDS_ROWS)
             r->reads[r->count++] = w;
     }
@@ -276,7 +272,7 @@ static void on_before_poll(uv_idle_t *soon)
     uv_idle_stop(soon);
 }
 
-/* Whether the query failed, and not the connection (57P: the database closes it). */
+/* Returns whether the query failed, and not the connection (57P: the database closes it). */
 static bool is_query_error(const PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
@@ -284,7 +280,7 @@ static bool is_query_error(const PGresult *result)
     return state && strncmp(state, "57P", 3) != 0;
 }
 
-/* Processes one result. False: it is an error, or not the expected one. */
+/* Processes one result. Returns false if it is an error, or not the expected result. */
 static bool accept_result(struct loop_reader *r, PGresult *result)
 {
     struct queued_statement *e = &r->conn.queued[r->next];
@@ -292,8 +288,8 @@ static bool accept_result(struct loop_reader *r, PGresult *result)
 
     if (is_end ? result != NULL : !postgres_result_is_ok(result)) {
         if (is_query_error(result))
-            /* the same query would also close the next connection */
-            read_keep_off_loops(r->pool, e->work);
+            /* The same query would also close the next connection. */
+            read_disallow_on_loop(r->pool, e->work);
         pq.clear(result);
         return false;
     }
@@ -308,7 +304,7 @@ static bool accept_result(struct loop_reader *r, PGresult *result)
     return true;
 }
 
-/* Accepts the result of a sync, which follows the results of everything that was sent before it. */
+/* Processes the result of a pipeline sync, which follows the results of everything sent before. */
 static bool accept_sync_result(struct loop_reader *r)
 {
     PGresult *result = pq.getResult(r->conn.pg);
@@ -335,8 +331,8 @@ static bool all_results_arrived(const struct loop_reader *r)
     return r->next >= r->conn.queued_count;
 }
 
-/* Whether the next result is that of a sync: syncs of earlier transactions come before the results
- * of the current queries. */
+/* Returns whether the next result belongs to a pipeline sync: syncs of earlier transactions come
+ * before the results of the current queries. */
 static bool sync_is_next(const struct loop_reader *r)
 {
     bool own = r->count && r->synced;
@@ -359,15 +355,15 @@ bool loop_reader_process_results(struct loop_reader *r)
     return true;
 }
 
-/* Moves reads whose answer was slow to the workers. */
+/* Makes reads whose answer was slow run on the workers. */
 static void record_slow_answer(struct loop_reader *r)
 {
     if (clock_monotonic_ns() - r->asked_at > (int64_t)KEEP_OFF_LOOPS_MS * 1000000)
         for (unsigned i = 0; i < r->count; i++)
-            read_keep_off_loops(r->pool, r->reads[i]);
+            read_disallow_on_loop(r->pool, r->reads[i]);
 }
 
-void loop_reader_rerun_if_complete(struct loop_reader *r)
+void loop_reader_rerun_reads_if_complete(struct loop_reader *r)
 {
     if (!r->count || !all_results_arrived(r))
         return;
@@ -378,13 +374,13 @@ void loop_reader_rerun_if_complete(struct loop_reader *r)
         uv_idle_start(&r->before_poll, on_before_poll);
 }
 
-/* Closes the connection, because a query that takes too long blocks those behind it. */
+/* Closes the connection, because a query that takes too long blocks the queries behind it. */
 static void abandon_stuck_connection(struct loop_reader *r)
 {
     const struct postgres_conn *c = &r->conn;
 
     if (!all_results_arrived(r))
-        read_keep_off_loops(r->pool, c->queued[r->next].work);
+        read_disallow_on_loop(r->pool, c->queued[r->next].work);
     loop_reader_disconnect(r);
 }
 
@@ -413,7 +409,7 @@ static void on_check_timer(uv_timer_t *read_step)
         abandon_stuck_connection(r);
 }
 
-/* Whether another read would have to wait too long. */
+/* Returns whether another read would have to wait too long. */
 static bool loop_reader_is_busy(const struct loop_reader *r)
 {
     return r->queue.waiting_count >= MAX_WAITING_READS ||

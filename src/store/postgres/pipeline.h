@@ -1,4 +1,4 @@
-/* pipeline.h - libpq pipelines: several statements in one round trip. For query.c and commit.c. */
+/* pipeline.h - libpq pipelines (several statements in one round trip), for query.c and commit.c. */
 #ifndef STORE_POSTGRES_PIPELINE_H
 #define STORE_POSTGRES_PIPELINE_H
 
@@ -9,35 +9,35 @@ struct postgres_statement {
     bool prepared;
 };
 
-/* The first command of a pipeline that failed; PostgreSQL skips those after it. */
+/* The first statement of a pipeline that failed; PostgreSQL skips the statements after it. */
 struct pipeline_failure {
     bool happened;
-    PGresult *result; /* NULL: the connection was lost */
+    PGresult *result; /* NULL if the connection was lost */
     const char *sql;
     const struct work_item *work; /* work item of the statement that failed, or NULL */
 };
 
-/* Returns the prepared statement; prepares it if needed (on a loop, together with its first
- * use). */
+/* Returns the prepared statement of the SQL text; prepares it if needed (on a loop, together with
+ * its first use). */
 enum err find_prepared_statement(struct postgres_conn *c, const char *sql, size_t count,
                                  struct postgres_statement **ret);
 bool send_prepared_statement(struct postgres_conn *c, const struct postgres_statement *st,
                              size_t count, const struct postgres_parameters *p);
 /* Discards prefetched queries and results of all work items. */
-void discard_prefetched(struct postgres_conn *c);
+void discard_prefetched_queries(struct postgres_conn *c);
 
-/* Enters pipeline mode; sends BEGIN, if it is pending, and the queued statements. */
+/* Enters pipeline mode; sends BEGIN, if it was not sent yet, and the queued statements. */
 bool pipeline_begin_and_send_queued(struct postgres_conn *c);
-/* Sends COMMIT and the end of the pipeline. */
+/* Sends COMMIT and the sync that ends the pipeline. */
 bool pipeline_send_commit(struct postgres_conn *c);
 /* Reads the results of BEGIN and the queued statements. */
 void pipeline_read_queued_results(struct postgres_conn *c, bool sent, struct pipeline_failure *f);
-/* Reads the result of one query and the end marker after it. */
+/* Reads the result of one statement and the NULL result that ends it. */
 PGresult *pipeline_read_result(struct postgres_conn *c);
 /* Returns whether the result is a success; then the caller owns it. Otherwise stores the first
- * failed result in f and frees later ones. */
+ * failed result in f and frees the later ones. */
 bool pipeline_check_result(struct pipeline_failure *f, PGresult *result, const char *sql);
-/* Leaves pipeline mode; if that fails, the connection is lost. */
+/* Leaves pipeline mode; if that fails, marks the connection as lost. */
 void pipeline_close(struct postgres_conn *c, bool sent);
 
 #endif

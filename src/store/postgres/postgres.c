@@ -16,7 +16,7 @@ static struct postgres *postgres_of_store(struct store *s)
 void postgres_queue_for_workers(struct postgres *p, struct work_item *w)
 {
     if (w->mode != STORE_READ || (!w->in_background && !w->measured))
-        queue_push(&p->queue, w);
+        work_queue_push(&p->queue, w);
     else if (!fair_queue_push(&p->long_reads, w))
         work_item_finish(&p->store, w, ERR_UNAVAILABLE);
 }
@@ -33,7 +33,7 @@ static void postgres_submit(struct store *s, struct work_item *w)
 
 static void postgres_iteration_end(struct store *s, struct loop *loop)
 {
-    (void)s, (void)loop; /* a snapshot ends with its work item */
+    (void)s, (void)loop; /* nothing to do: a snapshot ends with its work item */
 }
 
 static unsigned postgres_tx_counter_shard(const struct tx *tx)
@@ -43,7 +43,7 @@ static unsigned postgres_tx_counter_shard(const struct tx *tx)
     return c->counter_shard;
 }
 
-/* Makes a read leave its loop, whose connection is for short reads only. */
+/* Makes a read leave its loop, because a loop's connection is for short reads only. */
 static bool postgres_move_to_background(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;
@@ -64,7 +64,7 @@ static enum err run_on_first_worker(struct store *s, struct work_item *w)
 }
 
 /* Applies migrations and registers the server, while holding a lock until other nodes can see this
- * one. Migrations have no timeout. */
+ * one. Migrations run without a timeout. */
 static enum err migrate_and_register(struct postgres *p, const struct store_options *o)
 {
     struct postgres_conn *c = &p->workers[0].conn;
@@ -104,7 +104,7 @@ static void postgres_close(struct store *s)
     struct postgres *p = postgres_of_store(s);
 
     loop_readers_close(p);
-    queue_close(&p->queue);
+    work_queue_close(&p->queue);
     fair_queue_close(&p->long_reads);
     for (unsigned i = 0; i < p->count; i++) {
         if (p->workers[i].has_thread)
@@ -115,9 +115,10 @@ static void postgres_close(struct store *s)
         postgres_remove_folder_mark(p);
     blob_connections_free(p->store.blob_connections);
     blob_cache_free(p->store.cache);
-    queue_clear(&p->queue);
+    work_queue_clear(&p->queue);
     fair_queue_clear(&p->long_reads);
     commit_order_clear(&p->commit_order);
+    prefetcher_clear(&p->prefetcher);
     pthread_rwlock_destroy(&p->writing);
     mem_free(p->readers);
     mem_free(p->workers);
@@ -130,11 +131,11 @@ unsigned postgres_counter_shard(unsigned worker)
 {
     enum { MOST_WORKERS = 1 << 16 };
 
-    return snowflake_node() * MOST_WORKERS + worker + 1;
+    return snowflake_get_node() * MOST_WORKERS + worker + 1;
 }
 
-/* By default rwlocks prefer readers, which would starve a work item that wants the lock
- * exclusively. */
+/* Makes the lock prefer writers. By default rwlocks prefer readers, which would starve a work item
+ * that wants the lock exclusively. */
 static void init_write_lock(pthread_rwlock_t *writing)
 {
     pthread_rwlockattr_t attr;
@@ -150,9 +151,9 @@ static struct postgres *postgres_new(const struct store_options *o)
     struct postgres *p = mem_new(sizeof *p);
 
     p->store.engine = &postgres_engine;
-    p->store.folder = mem_dupz(o->folder);
-    p->store.lock = -1; /* no lock: nodes may share the folder */
-    p->where = mem_dupz(o->postgres);
+    p->store.folder = mem_dup_cstring(o->folder);
+    p->store.lock = -1; /* not locked: nodes may share the folder */
+    p->where = mem_dup_cstring(o->postgres);
     p->store.blob_connections = o->blobs_inside ? blob_connections_new() : NULL;
     p->store.cache = o->blobs_inside ? blob_cache_new(o->blob_cache) : NULL;
     p->identity = postgres_identity_new(!o->shared);
@@ -167,10 +168,11 @@ static struct postgres *postgres_new(const struct store_options *o)
         p->workers[i].random = i + (unsigned)clock_monotonic_ns();
     }
     loop_readers_init(p, o->readers);
-    queue_init(&p->queue);
+    work_queue_init(&p->queue);
     fair_queue_init(&p->long_reads);
     commit_order_init(&p->commit_order);
     init_write_lock(&p->writing);
+    prefetcher_init(&p->prefetcher);
     return p;
 }
 
@@ -307,13 +309,13 @@ static enum err read_migration_count(struct tx *tx, void *arg)
     return tx_one(tx, "select count(*) from migrations", NO_BIND, &r, &found);
 }
 
-/* Checks that a query works; pg_amcheck can check the rest. */
+/* Checks only that a query works; pg_amcheck can check the data. */
 static enum err postgres_check_integrity(struct store *s)
 {
     return store_run(s, STORE_READ, NULL, read_migration_count, NULL);
 }
 
-const struct engine postgres_engine = {
+const struct store_engine postgres_engine = {
     .name = "postgres",
     .open = postgres_open,
     .close = postgres_close,
@@ -325,7 +327,6 @@ const struct engine postgres_engine = {
     .query = postgres_query,
     .next = postgres_rows_next,
     .end = postgres_rows_end,
-    .prefetch = postgres_prefetch,
     .exec_deferred = postgres_exec_deferred,
     .counter_shard = postgres_tx_counter_shard,
     .move_to_background = postgres_move_to_background,

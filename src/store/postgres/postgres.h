@@ -10,55 +10,58 @@
 /* --- one connection, conn.c: used by one thread at a time ----------------------------- */
 
 enum {
-    POSTGRES_QUEUE_MAX = 128,
-    POSTGRES_LOOP_QUEUE_MAX = 256, /* on a loop */
+    POSTGRES_QUEUE_MAX = 256,
     POSTGRES_GROUP_MAX = 16,
     POSTGRES_STATISTICS_SLOTS = 1 << 12,
 };
 struct postgres_statement;
 struct postgres_parameters;
 struct postgres;
+struct learned_query;
 
 /* Time limit of a running read; a longer read is aborted and queued again (fair_queue.c). */
 struct read_time_limit {
-    int64_t until;             /* end of the time limit; 0: no limit */
-    unsigned free_round_trips; /* round trips that still extend the limit */
-    int64_t round_trip_ns;     /* shortest round trip so far; 0: none measured */
-    bool is_exceeded;          /* the read exceeded the limit */
+    int64_t until;             /* end of the time limit; 0 means no limit */
+    unsigned free_round_trips; /* number of round trips that still extend the limit */
+    int64_t round_trip_ns;     /* shortest round trip so far; 0 if none was measured */
+    bool is_exceeded;          /* the running read exceeded the limit */
     bool has_short_timeout;    /* statement_timeout is set to SHORT_READ_LIMIT_MS */
 };
 
 struct postgres_conn {
-    PGconn *pg;             /* NULL: not connected */
+    PGconn *pg;             /* NULL if not connected */
     unsigned counter_shard; /* see tx_counter_shard */
-    struct map statements;  /* by the address of the SQL */
-    unsigned named;         /* statements prepared so far, for unique names */
+    struct map statements;  /* struct postgres_statement by the address of the SQL text */
+    unsigned named;         /* number of statements prepared so far, for unique names */
     bool lost;              /* the connection failed */
-    bool timed_out;         /* the connection timed out, so others may be dead, too */
-    int answer_timeout_ms;  /* timeout for a result; 0: none */
+    bool timed_out;         /* the connection timed out, so other connections may be dead, too */
+    int answer_timeout_ms;  /* timeout for a result; 0 means none */
     struct read_time_limit time_limit;
-    _Atomic uint64_t *round_trips;      /* counter for metrics; or NULL */
-    const char *begin;                  /* BEGIN statement that is still to be sent; or NULL */
-    int64_t position;                   /* last log position that this connection got; 0: none */
-    bool ending;                        /* COMMIT of a read was sent, its result is not read yet */
+    _Atomic uint64_t *round_trips;      /* counter for metrics, or NULL */
+    const char *begin;                  /* BEGIN statement that was not sent yet, or NULL */
+    int64_t position;                   /* last event log position of this connection, or 0 */
+    bool ending;                        /* COMMIT of a read was sent, its result not read yet */
     bool commits_with_first_round_trip; /* the read sends COMMIT with its first round trip */
-    bool is_over;                       /* this COMMIT has succeeded */
-    bool wants_more;                    /* the read needs another query after that COMMIT, so it
+    bool is_over;                       /* the COMMIT of the first round trip has succeeded */
+    bool wants_more;                    /* the read needs another query after its COMMIT, so it
                                          * restarts */
-    unsigned began;                     /* round trips of this transaction so far */
-    const struct work_item *culprit;    /* work item whose queued statement failed; or NULL */
+    unsigned began;                     /* number of round trips of this transaction so far */
+    const struct work_item *culprit;    /* work item whose queued statement failed, or NULL */
     bool may_be_written;                /* COMMIT was sent and may have succeeded */
     bool runs_group;                    /* a group runs: writes are sent with its commit */
-    bool must_leave;              /* the running work item must leave the group (or the loop) */
-    bool on_loop;                 /* the connection belongs to a loop and never blocks: queries are
-                                   * queued */
-    bool is_full;                 /* the queue of statements is full */
-    bool has_too_many_statements; /* too many prepared statements: deallocate them */
-    struct arena *arena;          /* memory for queued statements */
-    int64_t rows_until;           /* on a loop: end of the time limit of a measured read; 0:
-                                   * none */
-    int64_t rows_spent;           /* on a loop: CPU time of the thread at which the limit
-                                   * applies */
+    bool must_leave;               /* the running work item must leave the group (or the loop) */
+    bool on_loop;                  /* the connection belongs to a loop and never blocks: queries are
+                                    * queued */
+    bool is_full;                  /* the queue of statements is full */
+    bool has_too_many_statements;  /* too many prepared statements: deallocate them */
+    bool collects;                 /* a group collects the first queries of its work items: queries
+                                    * are queued */
+    struct prefetcher *prefetcher; /* NULL: queries are not prefetched */
+    struct arena *arena;           /* memory for queued statements */
+    int64_t rows_until;            /* on a loop: end of the time limit of a measured read; 0:
+                                    * none */
+    int64_t rows_spent;            /* on a loop: CPU time of the thread at which the limit
+                                    * applies */
     unsigned queued_count;
     struct queued_statement {
         const char *sql;
@@ -67,32 +70,31 @@ struct postgres_conn {
         size_t count;
         const struct work_item *work; /* work item that needs the statement */
         bool writes;                  /* deferred write; false: prefetched query */
-        bool prepares;    /* on a loop: the statement is prepared together with this use */
-        bool used;        /* on a loop: the read used the rows */
-        uint8_t round;    /* on a loop: number of the round trip */
-        uint8_t guess;    /* number of the learned query (prefetch.c); 0: not learned */
-        PGresult *result; /* rows of a prefetched query, once they have arrived */
-    } queued[POSTGRES_LOOP_QUEUE_MAX];
+        bool prepares; /* on a loop: the statement is prepared together with this use */
+        bool used;     /* the work item used the rows */
+        struct learned_query *learned; /* NULL: not a learned query (prefetch.c) */
+        PGresult *result;              /* rows of a prefetched query, once they have arrived */
+    } queued[POSTGRES_QUEUE_MAX];
 };
 
-/* False if the database is unreachable; logs the reason if `log` is set. */
+/* Opens the connection. Returns false if that fails; logs the reason if `log` is set. */
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log);
-/* For servers: sets timeouts, locks out tools that need the database exclusively, and shows the
- * identity of this server to others (peers.c). Returns false and logs an error if such a tool
- * runs. */
+/* For servers: sets timeouts, locks out tools that need the database exclusively, and takes the
+ * lock that shows this server's identity to other servers (server_identity.c). Returns false and
+ * logs an error if such a tool runs. */
 bool postgres_conn_register_server(struct postgres_conn *c, struct postgres *p);
 /* For a tool that needs the database exclusively: locks out servers until its connection ends. */
 enum err postgres_lock_out_servers(struct tx *tx);
-/* Sets the statement timeout: to SHORT_READ_LIMIT_MS if `hurry`, otherwise to the default of
+/* Sets the statement timeout to SHORT_READ_LIMIT_MS if `hurry` is set, otherwise to the default of
  * servers or tools. */
 bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry, bool serves);
 void postgres_conn_close(struct postgres_conn *c);
-/* Whether an idle connection is still open. */
+/* Returns whether an idle connection is still open. */
 bool postgres_conn_is_open(struct postgres_conn *c);
 
 /* Runs a command without parameters or rows. */
 enum err postgres_conn_run_command(struct postgres_conn *c, const char *sql);
-/* Returns the first column of the first row as text, for a query without parameters; "": no row. */
+/* Returns the first column of the first row as text, for a query without parameters, or "". */
 enum err postgres_conn_query_text(struct postgres_conn *c, const char *sql, char *out, size_t size);
 
 /* Counts a round trip that a caller waits for, and extends the time limit of the running read. */
@@ -100,47 +102,46 @@ void postgres_conn_count_round_trip(struct postgres_conn *c);
 /* Reads the result of a COMMIT that was sent without waiting. */
 void postgres_conn_read_pending_commit(struct postgres_conn *c);
 
-/* Reads all results of the command that was just sent. Returns the last one, or the first failed
- * one. NULL: the connection is lost. */
+/* Reads all results of the command that was just sent. Returns the last result, or the first failed
+ * one, or NULL if the connection is lost. */
 PGresult *postgres_read_last_result(struct postgres_conn *c, int sent);
 PGresult *postgres_read_next_result(struct postgres_conn *c);
-/* Whether OpenSSL has decrypted bytes that libpq has not read: poll does not report them. */
+/* Returns whether OpenSSL has decrypted bytes that libpq has not read; poll does not see them. */
 bool postgres_conn_has_tls_bytes(const struct postgres_conn *c);
 bool postgres_result_is_ok(const PGresult *result);
-/* Maps a failed result to an error. Logs errors that callers do not handle. */
+/* Converts a failed result to an error code. Logs errors that callers do not handle. */
 enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *result,
                                     const char *sql);
-/* Maps any result to an error or OK, and frees the result. */
+/* Converts any result to OK or an error code, and frees the result. */
 enum err postgres_check_and_free_result(struct postgres_conn *c, PGresult *result, const char *sql);
 
 /* --- transactions, commit.c ----------------------------------------------------------- */
 
 /* Begins a transaction with the statement `how` ("begin …"), sent together with the first query. */
 void postgres_conn_begin(struct postgres_conn *c, const char *how);
-/* Begins a read that usually needs one round trip: COMMIT is sent with it. If the read needs
- * another round trip, it fails with c->wants_more. */
+/* Begins a read that usually needs one round trip: COMMIT is sent with the first query. If the read
+ * needs another round trip, it fails and c->wants_more is set. */
 void postgres_conn_begin_one_round_trip(struct postgres_conn *c, const char *how);
 enum err postgres_conn_commit(struct postgres_conn *c);
-/* Commits with a log row. *ret: its position, also if the commit failed; 0: unknown. */
-enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret);
-/* After a failed commit and its rollback: returns a log position that the transaction got but did
- * not report. 0: none, or the connection never had a position. */
-int64_t postgres_conn_unreported_position(struct postgres_conn *c);
-/* Commits a group together with the log rows of its work items. */
+/* Commits with an event log row. Sets *ret to its position, even after a failure; 0 if unknown. */
+enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str body, int64_t *ret);
+/* After a failed commit and its rollback: returns an event log position that the transaction got
+ * but did not report. Returns 0 if there is none, or if the connection never had a position. */
+int64_t postgres_conn_unreported_log_position(struct postgres_conn *c);
+/* Commits a group of work items together with their rows of the event log. */
 enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *const *works,
                                     unsigned count);
 void postgres_conn_roll_back(struct postgres_conn *c);
-/* Commits a read without waiting for the result. */
+/* Sends the COMMIT of a read without waiting for the result. */
 void postgres_conn_commit_without_waiting(struct postgres_conn *c);
 
 /* --- queries, query.c ------------------------------------------------------------------ */
 
-void postgres_free_statements(struct postgres_conn *c);
-void postgres_discard_statements(struct postgres_conn *c);
+void postgres_free_prepared_statements(struct postgres_conn *c);
+void postgres_discard_queued_statements(struct postgres_conn *c);
 /* Discards the queued statements of one work item. */
-void postgres_discard_statements_of(struct postgres_conn *c, const struct work_item *work);
-/* See tx_prefetch and tx_exec_deferred. */
-void postgres_prefetch(struct tx *tx, const char *sql, const struct value *values, size_t count);
+void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work);
+/* See tx_exec_deferred. */
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
                                 size_t count);
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
@@ -158,26 +159,27 @@ struct postgres_parameters {
     int binary[POSTGRES_MAX_VALUES];
 };
 
-/* Converts parameters for libpq; text is copied to the arena. */
+/* Converts query parameters for libpq; text is copied to the arena. */
 void postgres_encode_parameters(struct postgres_parameters *p, struct arena *a,
                                 const struct value *values, size_t count);
+const char *postgres_format_int(struct arena *a, int64_t i);
 struct value postgres_decode_column(struct arena *a, const PGresult *result, int row, int i);
 
 /* --- connected servers, peers.c ------------------------------------------------------- */
 
-/* First number of an advisory lock; the second one is the identity. */
+/* First number of the advisory lock of a server's connection; the second is its identity. */
 #define SERVER_LOCK_CLASS "(7166183 # hashtext(current_schema()))"
 
-/* Creates a random identity for this process. */
+/* Creates a random identity for this server process. */
 uint32_t postgres_identity_new(bool alone);
-/* Whether all connected servers can share the database with this one; logs the one that cannot.
- * Waits up to 3 s for a server that is stopping. */
+/* Returns whether all connected servers can share the database with this one; logs a server that
+ * cannot. Waits up to 3 s for a server that is stopping. */
 bool postgres_check_other_servers(struct postgres_conn *c, uint32_t identity);
 
 /* --- versions, versions.c -------------------------------------------------------------- */
 
-/* Whether this program can use the current schema; if not, logs it and sets outgrown. Called at
- * each connect, because a newer server may have applied migrations meanwhile. */
+/* Returns whether this program can use the current schema; if not, logs it and sets store.outgrown.
+ * Called at each connect, because a newer server may have applied migrations meanwhile. */
 bool postgres_schema_is_usable(struct postgres_conn *c, struct postgres *p);
 enum err postgres_has_older_servers(struct tx *tx, int64_t step, bool lately, bool *ret);
 /* Terminates the connections of servers that do not know the migration `step`. */
@@ -185,8 +187,8 @@ enum err postgres_terminate_older_servers(struct tx *tx, int64_t step);
 
 /* --- shared blob folder, files.c ------------------------------------------------------- */
 
-/* Creates a mark file in the blob folder and fails if the mark of another node is missing. Call it
- * before other nodes can see this one, while holding the start lock. */
+/* Creates a mark file in the blob folder and fails if the mark file of another node is missing.
+ * Call it before other nodes can see this one, while holding the start lock. */
 enum err postgres_check_shared_folder(struct postgres *p, struct postgres_conn *c);
 void postgres_remove_folder_mark(const struct postgres *p);
 
@@ -199,18 +201,18 @@ enum err postgres_check_blob_location(const struct postgres *p, struct postgres_
 
 struct commit_order {
     pthread_mutex_t lock;
-    struct link works; /* in the order in which COMMIT was sent */
+    struct link works; /* work items, in the order in which COMMIT was sent */
     bool finishing;    /* a thread is finishing work items */
 };
 
 void commit_order_init(struct commit_order *l);
 void commit_order_clear(struct commit_order *l);
-/* Call it before COMMIT is sent. */
-void commit_order_add(struct commit_order *l, struct work_item *w);
+/* Call it before the COMMIT of the work item is sent. */
+void commit_order_add_work_item(struct commit_order *l, struct work_item *w);
 /* Removes a work item whose commit failed or is uncertain; the caller finishes it. */
-void commit_order_remove(struct commit_order *l, struct store *s, struct work_item *w);
-/* Marks the work item as committed; this or another thread finishes it in commit order. */
-void commit_order_finish(struct commit_order *l, struct store *s, struct work_item *w);
+void commit_order_remove_work_item(struct commit_order *l, struct store *s, struct work_item *w);
+/* Marks the work item as committed; this thread or another one finishes it in commit order. */
+void commit_order_finish_work_item(struct commit_order *l, struct store *s, struct work_item *w);
 
 /* --- workers, worker.c ---------------------------------------------------------------- */
 
@@ -218,11 +220,11 @@ struct postgres_worker {
     struct postgres *pool;
     bool runs_long_reads;    /* the worker runs reads that may take long */
     bool runs_longest_reads; /* the worker also runs reads that exceeded SHORT_READ_LIMIT_MS */
-    bool is_separate;        /* separate connection, which ignores the lock `writing` */
+    bool is_separate;        /* the connection is separate and ignores the lock `writing` */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
-    int64_t wait_ms;      /* before the next connection attempt */
+    int64_t wait_ms;      /* delay before the next connection attempt, in ms */
     unsigned silences;    /* value of pool->silences when the connection was opened */
     unsigned connections; /* number of connects so far */
     unsigned random;      /* state of the random number generator */
@@ -230,85 +232,86 @@ struct postgres_worker {
 
 struct postgres {
     struct store store;
-    char *where; /* never logged: it may contain a password */
+    char *where; /* connection string; never logged, because it may contain a password */
     bool serves; /* the process is a server, see postgres_conn_register_server */
-    bool shared; /* other nodes share the database; this node has a mark in the blob folder */
+    bool shared; /* other nodes share the database; this node has a mark file in the blob folder */
     uint32_t identity;
-    struct queue queue;
-    struct fair_queue long_reads; /* queue of reads that may take long */
+    struct work_queue queue;
+    struct fair_queue long_reads; /* reads that may take long */
     struct commit_order commit_order;
     struct read_statistics {
         _Atomic uint16_t both;
     } statistics[POSTGRES_STATISTICS_SLOTS]; /* by hash of the work item's name */
+    struct prefetcher {
+        pthread_mutex_t lock;
+        struct map by_key;          /* struct learned_queries by work_item.prefetch_key */
+        struct related_id *related; /* without the lock */
+    } prefetcher;
     pthread_rwlock_t writing;          /* locked exclusively by a work item that conflicted too
                                         * often */
     _Atomic unsigned connected;        /* number of connected workers */
     _Atomic unsigned silences;         /* number of connections that timed out */
-    atomic_bool unreachable_logged;    /* all workers are disconnected, which was logged */
+    atomic_bool unreachable_logged;    /* whether it was logged that all workers are disconnected */
     struct postgres_worker *finishing; /* see store_connection_finish_migrations */
     unsigned count;                    /* number of workers; the last ones are for long reads */
-    unsigned reader_count;             /* number of loops with a connection */
+    unsigned reader_count;             /* number of loops with a connection of their own */
     struct loop_reader *readers;
     struct postgres_worker *workers;
 };
 
-/* Queues the work item for the workers, or for the workers for long reads. */
+/* Queues the work item for the workers, or for the workers that run long reads. */
 void postgres_queue_for_workers(struct postgres *p, struct work_item *w);
-/* Counter shard of a worker: unique among all nodes, above 0; see tx_counter_shard. */
+/* Returns the counter shard of a worker: above 0, unique among all nodes. See tx_counter_shard. */
 unsigned postgres_counter_shard(unsigned worker);
-/* Connects if needed. False: failed, retry after wait_ms. */
+/* Connects if needed. Returns false on failure; then the caller retries after wait_ms. */
 bool postgres_worker_connect(struct postgres_worker *w, bool log);
-/* Runs a work item with all retries. On success, an item with a committed function stays in the
+/* Runs a work item with all retries. On success, a work item with a committed function stays in the
  * commit order; call postgres_worker_finish_work_item. */
 enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_item *work);
-/* BEGIN statements, by enum store_mode. */
+/* BEGIN statements, indexed by enum store_mode. */
 extern const char *const postgres_begin_sql[];
 /* Tries to connect until the work item has waited for 5 s. */
 bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct work_item *work);
 void postgres_worker_disconnect(struct postgres_worker *w);
-/* Marks a log position as aborted, so that other nodes do not wait for it. */
-void postgres_mark_position_aborted(struct postgres_worker *w, int64_t position);
-/* Finishes a work item, in commit order if it is in the list. */
+/* Marks an event log position as aborted, so that other nodes do not wait for it. */
+void postgres_mark_log_position_aborted(struct postgres_worker *w, int64_t position);
+/* Finishes a work item; if it is in the commit order, after all work items before it. */
 void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_item *work,
                                       enum err e);
-/* Closes the connection. */
 void postgres_worker_close(struct postgres_worker *w);
-/* Main function of a worker's thread. */
 void *postgres_worker_thread(void *arg);
 
 /* --- statistics of reads, read_statistics.c -------------------------------------------- */
 
-/* Whether recent reads of this name needed at most so many round trips. */
-bool read_needs_at_most(struct postgres *p, const struct work_item *work, unsigned round_trips);
+/* Returns whether recent reads of this work item's name needed at most that many round trips. */
+bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *work,
+                                    unsigned round_trips);
 bool read_may_run_on_loop(struct postgres *p, const struct work_item *work);
-/* Records how many round trips a read needed, at least. */
+/* Records that a read needed at least this many round trips. */
 void read_record_round_trips(struct postgres *p, const struct work_item *work,
                              unsigned round_trips);
-/* Makes reads of this name run on the workers for a while. */
-void read_keep_off_loops(struct postgres *p, const struct work_item *work);
+/* Makes reads of this work item's name run on the workers for a while. */
+void read_disallow_on_loop(struct postgres *p, const struct work_item *work);
 
-/* --- learned prefetch, prefetch.c: used by one thread ------------------------------------ */
+/* --- prefetched queries, prefetch.c ------------------------------------------------------ */
 
-struct prefetcher {
-    struct map by_work_name;
-};
+void prefetcher_init(struct prefetcher *h);
 void prefetcher_clear(struct prefetcher *h);
-/* Call it after the first run of a read: queues the queries that the read will probably send
- * later. */
-void prefetcher_queue_learned(struct prefetcher *h, struct postgres_conn *c,
-                              struct work_item *work);
-/* Call it at the end of a read, before its queued statements are discarded. */
-void prefetcher_learn_from_read(struct prefetcher *h, const struct postgres_conn *c,
-                                const struct work_item *work);
-/* Queues the learned query of that number, unless it is queued already. */
-void postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
-                                  const char *sql, const struct postgres_parameters *p,
-                                  size_t count, unsigned number);
+/* Call it for a query that is not queued. If it is the first one of an attempt, queues the queries
+ * that usually follow it; otherwise learns it. */
+enum err prefetch_or_learn(struct postgres_conn *c, struct work_item *w, const char *sql,
+                           const struct postgres_parameters *p, size_t count);
+/* Call it when the rows of a learned query are discarded. */
+void prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used);
+/* Queues a learned query, unless it is queued already. */
+enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
+                                      const char *sql, const struct postgres_parameters *p,
+                                      size_t count, struct learned_query *learned);
 
 /* --- reads on loops, loop_reads.c ------------------------------------------------------- */
 
 struct loop_reader;
-/* Runs a read on its loop's connection; call it on that loop. False: use a worker. */
+/* Runs a read on its loop's connection; call it on that loop. Returns false to use a worker. */
 bool postgres_read_on_loop(struct postgres *p, struct work_item *w);
 
 void loop_readers_init(struct postgres *p, unsigned count);
@@ -317,7 +320,7 @@ void loop_readers_close(struct postgres *p);
 
 /* --- group commit, group.c ------------------------------------------------------------- */
 
-/* Runs the linked work items and finishes them. */
-void postgres_run_group(struct postgres_worker *w, struct work_item *first);
+/* Runs the work items of the linked list in one transaction, and finishes them. */
+void postgres_run_group_commit(struct postgres_worker *w, struct work_item *first);
 
 #endif

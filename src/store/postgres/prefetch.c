@@ -1,30 +1,34 @@
-/* prefetch.c - learns which queries a read sends after its first ones, per name of the read, and
- * prefetches them. Most later queries have the same ids as the first: a route that lists the emoji
- * of a guild reads the guild, then the emoji by the same id. A loop learns which query came later
- * and from which earlier parameter each id came, and the next time sends it together with the first
- * query, in one round trip. A query whose rows were often unused is not sent any more. A wrong
- * prefetch is harmless: a read gets the rows of exactly the query that it sends. Queries that
- * cannot be learned are declared by tx_prefetch: those of work items on workers, and those with
- * values that no earlier query has, such as ?before= of a page. */
+/* prefetch.c - learns which queries a read sends after its first ones, by name of the read.
+ * Most later queries have the same ids as the first: a route that lists the emoji of a guild reads
+ * the guild, then the emoji by the same id. A loop learns which query came later and from which
+ * earlier parameter each id came, and the next time sends it with the first query, in one round
+ * trip. A query whose rows were often unused is not sent any more. A wrong prefetch is harmless: a
+ * read gets the rows of exactly the query that it sends. Queries that cannot be learned are
+ * declared by tx_prefetch: those of work items on workers, and those with values that no earlier
+ * query has, such as ?before= of a page. */
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "store/postgres/pipeline.h"
 
 enum {
-    MAX_LEARNED_QUERIES = 12, /* per name of a read */
+    MAX_LEARNED_QUERIES = 16, /* per key */
     MAX_PARAMETERS = 6,       /* per query */
-    SHORT_TEXT = 8,
+    MAX_TEXT = 8,             /* characters of a constant */
+    MAX_NUMBER = 19,          /* the same for INT64_MAX, which means that there is no limit */
     BEST_SCORE = 8,
+    FIRST_SCORE = -2,
     WORST_SCORE = -4,
+    RELATED_BITS = 16,
 };
 
-/* Where a parameter of a learned query comes from: an earlier query, or a constant. */
+enum source_kind { SOURCE_NULL, SOURCE_CONSTANT, SOURCE_ID, SOURCE_ID_BEFORE, SOURCE_RELATED };
+
 struct parameter_source {
-    const char *sql; /* NULL: a constant */
-    size_t position;
-    bool is_null;
-    char text[SHORT_TEXT + 1];
+    uint8_t kind;
+    uint8_t position; /* index in work->ids */
+    char constant[MAX_NUMBER + 1];
 };
 
 struct learned_query {
@@ -36,206 +40,291 @@ struct learned_query {
 
 struct learned_queries {
     unsigned count;
+    unsigned id_count; /* including related ids */
     struct learned_query queries[MAX_LEARNED_QUERIES];
 };
 
-static uint64_t work_name_key(const struct work_item *work)
+/* A torn entry only causes a needless query. */
+struct related_id {
+    _Atomic uint64_t key, id;
+};
+
+void prefetcher_init(struct prefetcher *h)
 {
-    return (uint64_t)(uintptr_t)work->name;
+    pthread_mutex_init(&h->lock, NULL);
+    map_init(&h->by_key);
+    h->related = mem_new(sizeof(struct related_id) << RELATED_BITS);
 }
 
 void prefetcher_clear(struct prefetcher *h)
 {
-    struct learned_queries *kind;
+    struct learned_queries *learned;
     size_t at = 0;
 
-    while ((kind = map_next(&h->by_work_name, &at)))
-        mem_free(kind);
-    map_clear(&h->by_work_name);
+    while ((learned = map_next(&h->by_key, &at)))
+        mem_free(learned);
+    map_clear(&h->by_key);
+    mem_free(h->related);
+    pthread_mutex_destroy(&h->lock);
 }
 
-/* Whether the text is an id. Only digits can be sent for a column that may be a number. */
-static bool text_is_id(const char *text)
+/* Returns the id that the text is, otherwise 0. Small numbers are constants. */
+static uint64_t id_from_text(const char *text)
 {
-    enum { LEAST = 10, MOST = 18 };
-    size_t n = strspn(text, "0123456789");
+    enum { SHORTEST = 10 };
+    struct str s = text ? str_of(text) : (struct str){ 0 };
+    snowflake id;
 
-    return n >= LEAST && n <= MOST + 1 && !text[n] && (n <= MOST || text[0] < '9');
+    return s.n >= SHORTEST && snowflake_parse(s, &id) && id < INT64_MAX ? id : 0;
 }
 
-static const char *parameter_text(const struct queued_statement *e, size_t position)
+/* Sets the key of the learned queries, and adds the ids of the first query. */
+static void set_key(struct work_item *w, const char *sql, const struct postgres_parameters *p,
+                    size_t count)
 {
-    return position < e->count && !e->values->binary[position] ? e->values->text[position] : NULL;
+    uint64_t given = 0;
+
+    for (unsigned i = 0; i < w->id_count; i++)
+        given |= (uint64_t)(w->ids[i] != 0) << i;
+    w->prefetch_key = hash_u64(hash_u64(hash_u64((uintptr_t)w->name) ^ (uintptr_t)sql) ^ given);
+    for (size_t i = 0; i < count && w->id_count < WORK_ITEM_MAX_IDS; i++)
+        w->ids[w->id_count++] = p->binary[i] ? 0 : id_from_text(p->text[i]);
 }
 
-static const char *find_source_value(const struct postgres_conn *c, const struct work_item *work,
-                                     const struct parameter_source *s)
-{
-    if (!s->sql)
-        return s->text;
-    for (unsigned i = 0; i < c->queued_count; i++) {
-        const struct queued_statement *e = &c->queued[i];
-        const char *text =
-            e->work == work && e->sql == s->sql ? parameter_text(e, s->position) : NULL;
+/* --- related ids ------------------------------------------------------------------------ */
 
-        if (text && text_is_id(text))
-            return text;
+static struct related_id *related_slot(const struct prefetcher *h, const struct work_item *w,
+                                       const struct learned_query *q, size_t i, uint64_t *ret_key)
+{
+    uint64_t first = 0;
+
+    for (unsigned k = 0; k < w->id_count && !first; k++)
+        first = w->ids[k];
+    *ret_key = hash_u64(hash_u64((uintptr_t)q->sql + i) ^ first);
+    return &h->related[*ret_key >> (64 - RELATED_BITS)];
+}
+
+static uint64_t find_related(const struct prefetcher *h, const struct work_item *w,
+                             const struct learned_query *q, size_t i)
+{
+    uint64_t key;
+    struct related_id *r = related_slot(h, w, q, i, &key);
+
+    return atomic_load_explicit(&r->key, memory_order_relaxed) == key
+               ? atomic_load_explicit(&r->id, memory_order_relaxed)
+               : 0;
+}
+
+static void set_related(const struct prefetcher *h, const struct work_item *w,
+                        const struct learned_query *q, size_t i, uint64_t id)
+{
+    uint64_t key;
+    struct related_id *r = related_slot(h, w, q, i, &key);
+
+    atomic_store_explicit(&r->key, key, memory_order_relaxed);
+    atomic_store_explicit(&r->id, id, memory_order_relaxed);
+}
+
+static void predict_related_ids(const struct prefetcher *h, struct work_item *w,
+                                const struct learned_queries *learned)
+{
+    for (unsigned n = 0; n < learned->count; n++) {
+        const struct learned_query *q = &learned->queries[n];
+
+        for (size_t i = 0; i < q->count && q->score > WORST_SCORE; i++)
+            if (q->from[i].kind == SOURCE_RELATED)
+                w->ids[q->from[i].position] = find_related(h, w, q, i);
     }
-    return NULL;
 }
 
-static void queue_learned_query(struct postgres_conn *c, struct work_item *work,
-                                const struct learned_query *q, unsigned number)
-{
-    struct postgres_parameters *p = arena_alloc_raw(work->arena, sizeof *p);
+/* --- sending learned queries ------------------------------------------------------------ */
 
+static bool predict_parameters(const struct work_item *w, const struct learned_query *q,
+                               struct arena *a, struct postgres_parameters *ret)
+{
     for (size_t i = 0; i < q->count; i++) {
-        const char *text = q->from[i].is_null ? NULL : find_source_value(c, work, &q->from[i]);
+        const struct parameter_source *s = &q->from[i];
+        uint64_t id = w->ids[s->position];
 
-        if (!text && !q->from[i].is_null)
-            return;
-        /* Copies the value, because another query may replace this one before its result
-         * arrives. */
-        p->text[i] = text ? str_dup_cstring(work->arena, str_of(text)) : NULL;
-        p->length[i] = p->binary[i] = 0;
+        if (s->kind >= SOURCE_ID && !id)
+            return false;
+        ret->length[i] = ret->binary[i] = 0;
+        ret->text[i] = s->kind == SOURCE_NULL ? NULL
+                       : s->kind == SOURCE_CONSTANT
+                           ? str_dup_cstring(a, str_of(s->constant))
+                           : postgres_format_int(a, (int64_t)id - (s->kind == SOURCE_ID_BEFORE));
     }
-    postgres_queue_learned_query(c, work, q->sql, p, q->count, number);
+    return true;
 }
 
-void prefetcher_queue_learned(struct prefetcher *h, struct postgres_conn *c, struct work_item *work)
+static bool query_needs_id(const struct learned_query *q, uint64_t positions)
 {
-    struct learned_queries *kind = map_get(&h->by_work_name, work_name_key(work));
-
-    for (unsigned i = 0; kind && i < kind->count; i++)
-        if (kind->queries[i].score > WORST_SCORE)
-            queue_learned_query(c, work, &kind->queries[i], i + 1);
-}
-
-static void update_score(struct learned_queries *kind, const struct queued_statement *e)
-{
-    struct learned_query *q = &kind->queries[e->guess - 1];
-
-    if (e->used && q->score < BEST_SCORE)
-        q->score++;
-    if (!e->used && q->score > WORST_SCORE)
-        q->score--;
-}
-
-static bool find_source_parameter(const struct postgres_conn *c, const struct work_item *work,
-                                  const char *text, struct parameter_source *ret)
-{
-    for (unsigned i = 0; i < c->queued_count; i++) {
-        const struct queued_statement *e = &c->queued[i];
-
-        if (e->work != work || e->round != 1 || e->guess)
-            continue;
-        for (size_t position = 0; position < e->count; position++) {
-            const char *there = parameter_text(e, position);
-
-            if (there && strcmp(there, text) == 0) {
-                ret->sql = e->sql;
-                ret->position = position;
-                return true;
-            }
-        }
-    }
+    for (size_t i = 0; i < q->count; i++)
+        if (q->from[i].kind >= SOURCE_ID && positions >> q->from[i].position & 1)
+            return true;
     return false;
 }
 
-static bool learn_parameter_source(const struct postgres_conn *c, const struct queued_statement *e,
-                                   size_t position, struct parameter_source *ret)
+/* Queues the learned queries; if positions is not 0, only those that need one of these ids. */
+static enum err queue_learned_queries(struct postgres_conn *c, struct work_item *w,
+                                      uint64_t positions)
 {
-    const char *text = e->values->text[position];
+    struct prefetcher *h = c->prefetcher;
+    struct learned_queries copy = { 0 }, *learned;
+    enum err e = OK;
 
-    if (e->values->binary[position])
+    pthread_mutex_lock(&h->lock);
+    learned = map_get(&h->by_key, w->prefetch_key);
+    if (learned)
+        copy = *learned;
+    pthread_mutex_unlock(&h->lock);
+    if (!positions)
+        predict_related_ids(h, w, &copy);
+    for (unsigned i = 0; i < copy.count && !e; i++) {
+        const struct learned_query *q = &copy.queries[i];
+        struct postgres_parameters *p;
+
+        if (q->score <= WORST_SCORE || (positions && !query_needs_id(q, positions)))
+            continue;
+        p = arena_alloc_raw(c->arena, sizeof *p);
+        if (predict_parameters(w, q, c->arena, p))
+            e = postgres_queue_learned_query(c, w, q->sql, p, q->count, &learned->queries[i]);
+    }
+    return e;
+}
+
+void prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used)
+{
+    pthread_mutex_lock(&h->lock);
+    if (used ? q->score < BEST_SCORE : q->score > WORST_SCORE)
+        q->score += used ? 1 : -1;
+    pthread_mutex_unlock(&h->lock);
+}
+
+/* --- learning --------------------------------------------------------------------------- */
+
+static bool find_id(const struct work_item *w, unsigned count, uint64_t id,
+                    struct parameter_source *ret)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (w->ids[i] == id || w->ids[i] == id + 1) {
+            ret->kind = w->ids[i] == id ? SOURCE_ID : SOURCE_ID_BEFORE;
+            ret->position = (uint8_t)i;
+            return true;
+        }
+    return false;
+}
+
+/* Returns the position of the related id that is parameter i of this query. */
+static unsigned related_position(struct learned_queries *learned, const struct learned_query *q,
+                                 size_t i)
+{
+    for (unsigned n = 0; n < learned->count; n++)
+        if (learned->queries[n].sql == q->sql && learned->queries[n].from[i].kind == SOURCE_RELATED)
+            return learned->queries[n].from[i].position;
+    return learned->id_count < WORK_ITEM_MAX_IDS ? learned->id_count++ : WORK_ITEM_MAX_IDS;
+}
+
+static bool learn_constant(const char *text, struct parameter_source *ret)
+{
+    ret->kind = text ? SOURCE_CONSTANT : SOURCE_NULL;
+    if (text && strlen(text) > (text[0] == '9' ? MAX_NUMBER : MAX_TEXT))
         return false;
-    ret->is_null = !text;
-    if (text && text_is_id(text))
-        return find_source_parameter(c, e->work, text, ret);
-    if (text && strlen(text) > SHORT_TEXT)
-        return false;
-    if (text)
-        strcpy(ret->text, text);
+    strcpy(ret->constant, text ? text : "");
     return true;
 }
 
-static bool learn_query(const struct postgres_conn *c, const struct queued_statement *e,
-                        struct learned_query *ret)
+struct lesson {
+    struct learned_query query;
+    uint64_t new_ids; /* bit per position: ids that were not predicted */
+};
+
+static bool learn_parameter(const struct prefetcher *h, struct work_item *w,
+                            struct learned_queries *learned, struct lesson *ret, size_t i,
+                            const char *text)
 {
-    memset(ret, 0, sizeof *ret);
-    ret->sql = e->sql;
-    ret->count = e->count;
-    if (e->count > MAX_PARAMETERS)
+    struct parameter_source *s = &ret->query.from[i];
+    uint64_t id = id_from_text(text);
+
+    if (!id)
+        return learn_constant(text, s);
+    if (find_id(w, learned->id_count, id, s))
+        return true;
+    unsigned position = related_position(learned, &ret->query, i);
+    if (position == WORK_ITEM_MAX_IDS)
         return false;
-    for (size_t i = 0; i < e->count; i++)
-        if (!learn_parameter_source(c, e, i, &ret->from[i]))
-            return false;
+    s->kind = SOURCE_RELATED;
+    s->position = (uint8_t)position;
+    w->ids[position] = id;
+    ret->new_ids |= UINT64_C(1) << position;
+    set_related(h, w, &ret->query, i, id);
     return true;
 }
 
-static bool same_parameter_source(const struct parameter_source *a,
-                                  const struct parameter_source *b)
+/* Adds a learned query, or replaces one whose rows were often unused. A known query is sent again
+ * if its parameters could have been predicted. */
+static void add_learned_query(struct learned_queries *learned, const struct lesson *l)
 {
-    return a->sql == b->sql && a->position == b->position && a->is_null == b->is_null &&
-           strcmp(a->text, b->text) == 0;
-}
+    const struct learned_query *q = &l->query;
+    struct learned_query *slot = NULL;
 
-static bool same_learned_query(const struct learned_query *a, const struct learned_query *b)
-{
-    if (a->sql != b->sql || a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (!same_parameter_source(&a->from[i], &b->from[i]))
-            return false;
-    return true;
-}
+    for (unsigned i = 0; i < learned->count; i++) {
+        struct learned_query *old = &learned->queries[i];
 
-/* Adds a learned query, or replaces one whose rows were often unused. */
-static void add_learned_query(struct learned_queries *kind, const struct learned_query *q)
-{
-    struct learned_query *position = NULL;
-
-    for (unsigned i = 0; i < kind->count; i++) {
-        struct learned_query *old = &kind->queries[i];
-
-        if (same_learned_query(old, q)) {
-            old->score += old->score < 0;
+        if (old->sql == q->sql && memcmp(old->from, q->from, sizeof q->from) == 0) {
+            old->score += !l->new_ids && old->score < 0;
             return;
         }
         if (old->score <= WORST_SCORE)
-            position = old;
+            slot = old;
     }
-    if (kind->count < MAX_LEARNED_QUERIES)
-        position = &kind->queries[kind->count++];
-    if (position)
-        *position = *q;
+    if (learned->count < MAX_LEARNED_QUERIES)
+        slot = &learned->queries[learned->count++];
+    if (slot)
+        *slot = *q;
 }
 
-static struct learned_queries *learned_queries_of(struct prefetcher *h,
-                                                  const struct work_item *work)
+static struct learned_queries *learned_queries_of(struct prefetcher *h, const struct work_item *w)
 {
-    struct learned_queries *kind = map_get(&h->by_work_name, work_name_key(work));
+    struct learned_queries *learned = map_get(&h->by_key, w->prefetch_key);
 
-    if (!kind) {
-        kind = mem_new(sizeof *kind);
-        map_put(&h->by_work_name, work_name_key(work), kind);
+    if (!learned) {
+        learned = mem_new(sizeof *learned);
+        learned->id_count = w->id_count;
+        map_put(&h->by_key, w->prefetch_key, learned);
     }
-    return kind;
+    return learned;
 }
 
-void prefetcher_learn_from_read(struct prefetcher *h, const struct postgres_conn *c,
-                                const struct work_item *work)
+/* Learns a query. Returns a bit per position of the ids that it showed first. */
+static uint64_t learn_query(struct prefetcher *h, struct work_item *w, const char *sql,
+                            const struct postgres_parameters *p, size_t count)
 {
-    struct learned_query q;
+    struct lesson l = { .query = { .sql = sql, .count = count, .score = FIRST_SCORE } };
+    bool good = count <= MAX_PARAMETERS;
 
-    for (unsigned i = 0; i < c->queued_count; i++) {
-        const struct queued_statement *e = &c->queued[i];
+    pthread_mutex_lock(&h->lock);
+    struct learned_queries *learned = learned_queries_of(h, w);
+    for (size_t i = 0; i < count && good; i++)
+        good = !p->binary[i] && learn_parameter(h, w, learned, &l, i, p->text[i]);
+    if (good)
+        add_learned_query(learned, &l);
+    pthread_mutex_unlock(&h->lock);
+    return l.new_ids;
+}
 
-        if (e->work != work)
-            continue;
-        if (e->guess)
-            update_score(learned_queries_of(h, work), e);
-        else if (e->round > 1 && learn_query(c, e, &q))
-            add_learned_query(learned_queries_of(h, work), &q);
+enum err prefetch_or_learn(struct postgres_conn *c, struct work_item *w, const char *sql,
+                           const struct postgres_parameters *p, size_t count)
+{
+    if (!w->name || !c->prefetcher || w->prefetch_phase == PREFETCH_ENDED)
+        return OK;
+    if (w->prefetch_phase == PREFETCH_LEARNS) {
+        uint64_t new_ids = learn_query(c->prefetcher, w, sql, p, count);
+
+        return new_ids ? queue_learned_queries(c, w, new_ids) : OK;
     }
+    w->prefetch_phase = PREFETCH_LEARNS;
+    if (!w->prefetch_key)
+        set_key(w, sql, p, count);
+    return queue_learned_queries(c, w, 0);
 }

@@ -17,7 +17,7 @@ enum { MAX_STATEMENTS = 512 };
 struct postgres_cursor {
     struct row_cursor cursor;
     PGresult *result;
-    bool lent; /* the queued statement owns the result, for a restart of the read */
+    bool lent; /* the queued statement owns the result, in case the read restarts */
     int at, count;
 };
 
@@ -29,7 +29,7 @@ static enum err send_begin(struct postgres_conn *c)
     return begin ? postgres_conn_run_command(c, begin) : OK;
 }
 
-void postgres_free_statements(struct postgres_conn *c)
+void postgres_free_prepared_statements(struct postgres_conn *c)
 {
     struct postgres_statement *st;
     size_t at = 0;
@@ -45,7 +45,7 @@ static enum err deallocate_if_full(struct postgres_conn *c)
     if (c->statements.count < MAX_STATEMENTS || c->queued_count)
         return OK;
     enum err e = postgres_conn_run_command(c, "deallocate all");
-    postgres_free_statements(c);
+    postgres_free_prepared_statements(c);
     return e;
 }
 
@@ -107,12 +107,16 @@ bool send_prepared_statement(struct postgres_conn *c, const struct postgres_stat
 
 static void queued_remove(struct postgres_conn *c, unsigned i)
 {
-    pq.clear(c->queued[i].result);
+    struct queued_statement *e = &c->queued[i];
+
+    if (e->learned && (e->result || e->used))
+        prefetcher_update_score(c->prefetcher, e->learned, e->used);
+    pq.clear(e->result);
     c->queued_count--;
     memmove(&c->queued[i], &c->queued[i + 1], (c->queued_count - i) * sizeof *c->queued);
 }
 
-void postgres_discard_statements(struct postgres_conn *c)
+void postgres_discard_queued_statements(struct postgres_conn *c)
 {
     while (c->queued_count)
         queued_remove(c, c->queued_count - 1);
@@ -120,21 +124,24 @@ void postgres_discard_statements(struct postgres_conn *c)
 
 /* Discards the prefetched queries of a work item, because a write may change their rows. Other work
  * items of a group do not see its writes. */
-static void discard_prefetched_of(struct postgres_conn *c, const struct work_item *work)
+static void end_prefetch(struct tx *tx)
 {
+    struct postgres_conn *c = tx->connection;
+
+    tx->work->prefetch_phase = PREFETCH_ENDED;
     for (unsigned i = c->queued_count; i-- > 0;)
-        if (!c->queued[i].writes && c->queued[i].work == work)
+        if (!c->queued[i].writes && c->queued[i].work == tx->work)
             queued_remove(c, i);
 }
 
-void discard_prefetched(struct postgres_conn *c)
+void discard_prefetched_queries(struct postgres_conn *c)
 {
     for (unsigned i = c->queued_count; i-- > 0;)
         if (!c->queued[i].writes)
             queued_remove(c, i);
 }
 
-void postgres_discard_statements_of(struct postgres_conn *c, const struct work_item *work)
+void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work)
 {
     for (unsigned i = c->queued_count; i-- > 0;)
         if (c->queued[i].work == work)
@@ -183,7 +190,13 @@ static bool is_query_queued(const struct postgres_conn *c, const struct work_ite
 
 static bool queue_has_space(const struct postgres_conn *c)
 {
-    return c->queued_count < (c->on_loop ? POSTGRES_LOOP_QUEUE_MAX : POSTGRES_QUEUE_MAX);
+    return c->queued_count < POSTGRES_QUEUE_MAX;
+}
+
+/* Whether a query is queued, and the work item runs again when its rows have arrived. */
+static bool only_queues_queries(const struct postgres_conn *c)
+{
+    return c->on_loop || c->collects;
 }
 
 static enum err queue_statement(struct tx *tx, const char *sql, const struct value *values,
@@ -195,12 +208,13 @@ static enum err queue_statement(struct tx *tx, const char *sql, const struct val
 
     if (e)
         return tx_mark_failed(tx, e);
-    /* On a loop the run has ended when this is sent, so use the work item's arena and copy
-     * bytes. */
-    struct arena *a = c->on_loop ? c->arena : tx_arena(tx);
+    /* If queries are only queued, the run has ended when this is sent, so use the work item's arena
+     * and copy bytes. */
+    bool copies = only_queues_queries(c);
+    struct arena *a = copies ? c->arena : tx_arena(tx);
     struct postgres_parameters *p = arena_alloc_raw(a, sizeof *p);
     postgres_encode_parameters(p, a, values, count);
-    for (size_t i = 0; c->on_loop && i < count; i++)
+    for (size_t i = 0; copies && i < count; i++)
         if (p->binary[i])
             p->text[i] = value_copy(a, VALUE_BYTES, p->text[i], (size_t)p->length[i]).s.p;
     if (!writes && is_query_queued(c, tx->work, sql, p, count))
@@ -211,24 +225,27 @@ static enum err queue_statement(struct tx *tx, const char *sql, const struct val
     return OK;
 }
 
-void postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
-                                  const char *sql, const struct postgres_parameters *p,
-                                  size_t count, unsigned number)
+enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
+                                      const char *sql, const struct postgres_parameters *p,
+                                      size_t count, struct learned_query *learned)
 {
     struct postgres_statement *st;
 
-    if (!queue_has_space(c) || is_query_queued(c, work, sql, p, count) ||
-        find_prepared_statement(c, sql, count, &st))
-        return;
-    c->queued[c->queued_count++] = (struct queued_statement){ .sql = sql,
-                                                              .statement = st,
-                                                              .values = p,
-                                                              .count = count,
-                                                              .work = work,
-                                                              .guess = (uint8_t)number };
+    if (!queue_has_space(c) || is_query_queued(c, work, sql, p, count))
+        return OK;
+    enum err e = find_prepared_statement(c, sql, count, &st);
+
+    if (!e)
+        c->queued[c->queued_count++] = (struct queued_statement){ .sql = sql,
+                                                                  .statement = st,
+                                                                  .values = p,
+                                                                  .count = count,
+                                                                  .work = work,
+                                                                  .learned = learned };
+    return e;
 }
 
-/* Returns the rows of a prefetched query; NULL: they have not arrived. */
+/* Returns the rows of a prefetched query, or NULL if they have not arrived. */
 static PGresult *find_prefetched_result(struct postgres_conn *c, const struct work_item *work,
                                         const char *sql, const struct postgres_parameters *p,
                                         size_t count)
@@ -241,7 +258,7 @@ static PGresult *find_prefetched_result(struct postgres_conn *c, const struct wo
     return NULL;
 }
 
-/* Takes the rows of a prefetched query and removes it from the queue. NULL: send the query. */
+/* Removes a prefetched query and returns its rows. Returns NULL if the query must be sent. */
 static PGresult *pop_prefetched_result(struct postgres_conn *c, const struct work_item *work,
                                        const char *sql, const struct postgres_parameters *p,
                                        size_t count)
@@ -252,6 +269,7 @@ static PGresult *pop_prefetched_result(struct postgres_conn *c, const struct wor
         if (queued_matches(e, work, sql, p, count)) {
             PGresult *result = e->result;
 
+            e->used = true;
             e->result = NULL;
             queued_remove(c, i);
             return result;
@@ -260,20 +278,12 @@ static PGresult *pop_prefetched_result(struct postgres_conn *c, const struct wor
     return NULL;
 }
 
-void postgres_prefetch(struct tx *tx, const char *sql, const struct value *values, size_t count)
-{
-    struct postgres_conn *c = tx->connection;
-
-    if (queue_has_space(c))
-        queue_statement(tx, sql, values, count, false);
-}
-
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
                                 size_t count)
 {
     struct postgres_conn *c = tx->connection;
 
-    discard_prefetched_of(c, tx->work);
+    end_prefetch(tx);
     if (!queue_has_space(c))
         return tx_exec(tx, sql, values, count, NULL);
     return queue_statement(tx, *sql.text, values, count, true);
@@ -299,7 +309,7 @@ bool pipeline_check_result(struct pipeline_failure *f, PGresult *result, const c
     return false;
 }
 
-/* Whether the next pipeline includes the statement. */
+/* Returns whether the next pipeline includes the statement. */
 static bool is_sent_with_next_pipeline(const struct postgres_conn *c,
                                        const struct queued_statement *e)
 {
@@ -368,7 +378,7 @@ void pipeline_read_queued_results(struct postgres_conn *c, bool sent, struct pip
 
 void pipeline_close(struct postgres_conn *c, bool sent)
 {
-    pq.clear(sent ? postgres_read_next_result(c) : NULL); /* result of the sync */
+    pq.clear(sent ? postgres_read_next_result(c) : NULL); /* result of the pipeline sync */
     if (!sent || c->lost || !pq.exitPipelineMode(c->pg))
         c->lost = true;
 }
@@ -390,8 +400,8 @@ static void read_commit_of_one_round_trip(struct postgres_conn *c, struct pipeli
         pq.clear(result);
 }
 
-/* Sends everything in one pipeline and waits for the results. *sql is set to the statement that
- * failed, if any. */
+/* Sends the queued statements and this one in one pipeline and waits for the results. Sets *sql to
+ * the statement that failed, if any. */
 static PGresult *exec_in_pipeline(struct postgres_conn *c, const struct postgres_statement *st,
                                   size_t count, const struct postgres_parameters *p,
                                   const char **sql)
@@ -434,8 +444,8 @@ static bool sql_is_read(const char *sql)
     return strncmp(sql, select, sizeof select - 1) == 0 || strncmp(sql, with, sizeof with - 1) == 0;
 }
 
-/* Whether a statement may run inside a group. Writes of a group are sent with its commit, so a work
- * item that needs the result of a write, or must see it, cannot be part of the group. */
+/* Returns whether a statement may run inside a group commit. Writes of a group are sent with its
+ * COMMIT, so a work item that needs the result of a write, or must see it, runs alone. */
 static bool may_run_in_group(const struct tx *tx, const char *sql)
 {
     const struct postgres_conn *c = tx->connection;
@@ -449,7 +459,7 @@ static PGresult *exec_statement(struct tx *tx, const struct postgres_statement *
     struct postgres_conn *c = tx->connection;
 
     if (!sql_is_read(*sql))
-        discard_prefetched_of(c, tx->work);
+        end_prefetch(tx);
     PGresult *result = pop_prefetched_result(c, tx->work, *sql, p, count);
     if (result)
         return result;
@@ -460,10 +470,10 @@ static PGresult *exec_statement(struct tx *tx, const struct postgres_statement *
     return postgres_read_last_result(c, send_prepared_statement(c, st, count, p));
 }
 
-/* On a loop: returns the rows, or queues the query; then the read runs again when the rows have
+/* Returns the rows, or queues the query; then the read runs again when the rows have
  * arrived. */
-static PGresult *queue_or_find_on_loop(struct tx *tx, const char *sql, const struct value *values,
-                                       const struct postgres_parameters *p, size_t count)
+static PGresult *queue_or_find_query(struct tx *tx, const char *sql, const struct value *values,
+                                     const struct postgres_parameters *p, size_t count)
 {
     struct postgres_conn *c = tx->connection;
     PGresult *result = find_prefetched_result(c, tx->work, sql, p, count);
@@ -513,8 +523,12 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     if (e)
         return tx_mark_failed(tx, e);
     postgres_encode_parameters(&p, tx_arena(tx), values, count);
-    if (c->on_loop) {
-        PGresult *here = queue_or_find_on_loop(tx, sql, values, &p, count);
+    if (sql_is_read(sql) && !is_query_queued(c, tx->work, sql, &p, count))
+        e = prefetch_or_learn(c, tx->work, sql, &p, count);
+    if (e)
+        return tx_mark_failed(tx, e);
+    if (only_queues_queries(c)) {
+        PGresult *here = queue_or_find_query(tx, sql, values, &p, count);
 
         return here ? open_cursor(tx, here, ret) : ERR_STORE_RETRY;
     }

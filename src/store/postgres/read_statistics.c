@@ -1,12 +1,12 @@
-/* read_statistics.c - statistics per name of a read (struct work_item.name): how many round trips
- * it needs. Reads of one name usually need the same number of round trips. If it is known, the last
- * round trip also ends the transaction, which saves one. If the prediction is wrong, the read
+/* read_statistics.c - statistics per name of a read (struct work_item.name): its round trips.
+ * Reads of one name usually need the same number of round trips. If the number is known, the last
+ * one also ends the transaction, which saves a round trip. If the prediction is wrong, the read
  * restarts, and the name is not trusted again before the number repeats three times. Reads that use
  * too much time of a loop, or too many round trips, run on the workers for a while. */
 #include "store/postgres/postgres.h"
 
-/* Trust in the statistics; above 0: the number of round trips is predictable. */
-enum { TRUST_CACHED_OFF_LOOPS = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
+/* Trust in the statistics: above 0 they predict; below TRUST_LOST reads run on the workers. */
+enum { TRUST_DISALLOWED_ON_LOOPS = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
 
 struct round_trip_statistics {
     int8_t trust;
@@ -42,7 +42,8 @@ static bool has_statistics(const struct work_item *work)
     return work->mode == STORE_READ && work->is_idempotent && work->name;
 }
 
-bool read_needs_at_most(struct postgres *p, const struct work_item *work, unsigned round_trips)
+bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *work,
+                                    unsigned round_trips)
 {
     struct round_trip_statistics k =
         has_statistics(work) ? statistics_load(p, work) : (struct round_trip_statistics){ 0 };
@@ -71,7 +72,7 @@ void read_record_round_trips(struct postgres *p, const struct work_item *work, u
     statistics_store(p, work, k);
 }
 
-void read_keep_off_loops(struct postgres *p, const struct work_item *work)
+void read_disallow_on_loop(struct postgres *p, const struct work_item *work)
 {
-    statistics_store(p, work, (struct round_trip_statistics){ .trust = TRUST_CACHED_OFF_LOOPS });
+    statistics_store(p, work, (struct round_trip_statistics){ .trust = TRUST_DISALLOWED_ON_LOOPS });
 }

@@ -1,8 +1,8 @@
 /* server_identity.c - an advisory lock per connection shows which servers use the database.
  *
  * The identity of a server contains an exclusive flag, its node number and a random process number.
- * Each of its connections holds a shared advisory lock with the identity. So PostgreSQL knows which
- * servers are connected, and the locks of a killed process disappear at once. */
+ * Each connection of the server holds a shared advisory lock with the identity. So PostgreSQL knows
+ * which servers are connected, and the locks of a killed process disappear at once. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -12,27 +12,27 @@
 #include "store/postgres/postgres.h"
 
 enum {
-    NODE_SHIFT = 21, /* number of bits of the process number; the node number is above them */
+    NODE_SHIFT = 21, /* bits of the process number; the node number is above them */
     NODE_COUNT = 1 << 10,
     SQL_SIZE = 256,
     STOPPING_SERVER_WAIT_MS =
-        3000, /* wait for a server that has just stopped but is still listed */
+        3000, /* ms to wait for a server that has just stopped but is still listed */
 };
 #define EXCLUSIVE_FLAG UINT32_C(0x80000000)
 
 uint32_t postgres_identity_new(bool alone)
 {
-    return (alone ? EXCLUSIVE_FLAG : 0) | snowflake_node() << NODE_SHIFT |
+    return (alone ? EXCLUSIVE_FLAG : 0) | snowflake_get_node() << NODE_SHIFT |
            randombytes_uniform(1 << NODE_SHIFT);
 }
 
-unsigned process_identity_node(uint32_t identity)
+unsigned process_identity_node_number(uint32_t identity)
 {
     return identity >> NODE_SHIFT & (NODE_COUNT - 1);
 }
 
 /* Finds a connected server that cannot share the database with this one: one of the two is
- * exclusive, or both have the same node number. "": none. */
+ * exclusive, or both have the same node number. The result is "" if there is none. */
 static enum err find_incompatible_server(struct postgres_conn *c, uint32_t me, char *out,
                                          size_t size)
 {
@@ -50,7 +50,7 @@ static void log_incompatible_server(uint32_t me, struct str other_server)
     uint64_t identity = 0;
 
     str_to_u64(other_server, &identity);
-    unsigned number = process_identity_node((uint32_t)identity);
+    unsigned number = process_identity_node_number((uint32_t)identity);
     if (!(me & EXCLUSIVE_FLAG) && !(identity & EXCLUSIVE_FLAG))
         log_error("store: another server with node number %u uses this database; "
                   "start this one with another "

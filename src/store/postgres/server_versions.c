@@ -1,15 +1,15 @@
 /* server_versions.c - servers of two versions on one database, during a rolling upgrade.
  *
- * server_connections lists the connected servers; a server's row in nodes has the last migration
- * that it knows. A connected server without such a row is exclusive, has just started, or runs a
- * version without that table: it counts as older. */
+ * The view server_connections lists the connected servers; a server's row in the table nodes has
+ * the last migration that it knows. A connected server without such a row is exclusive, has just
+ * started, or runs a version without that table: it counts as older. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/log.h"
 #include "store/postgres/postgres.h"
 
-/* Starting servers hold this lock (postgres.c), so none can start during the check. */
+/* Starting servers hold this lock (postgres.c), so no server can start during the check. */
 static const char TRY_START_LOCK[] = "select pg_try_advisory_xact_lock(7166182019423)";
 static const char FIND_TABLES[] = "select to_regclass('server_connections') is not null, "
                                   "to_regclass('expanded_steps') is not null";
@@ -18,7 +18,7 @@ static const char FIND_OLDER_SERVER[] =
     "select 1 from server_connections s where not exists (select 1 from nodes n "
     "where n.identity = s.identity and n.schema >= $1) limit 1";
 /* A server that lost its connections for a moment, or was just killed, may reconnect at once, so it
- * counts for a minute. */
+ * counts as running for a minute. */
 static const char FIND_RECENT_OLDER_SERVER[] =
     "select 1 from nodes where schema < $1 and seen_at > "
     "clock_timestamp() - interval '1 minute' limit 1";

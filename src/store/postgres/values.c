@@ -21,7 +21,7 @@ enum {
 
 enum { NUMBER_BUFFER_SIZE = 32 };
 
-static const char *format_int(struct arena *a, int64_t i)
+const char *postgres_format_int(struct arena *a, int64_t i)
 {
     char *end = (char *)arena_alloc_raw(a, NUMBER_BUFFER_SIZE) + NUMBER_BUFFER_SIZE - 1;
     uint64_t left = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
@@ -53,7 +53,7 @@ void postgres_encode_parameters(struct postgres_parameters *p, struct arena *a,
         p->length[i] = 0;
         p->binary[i] = v->kind == VALUE_BYTES;
         if (v->kind == VALUE_INT)
-            p->text[i] = format_int(a, v->i);
+            p->text[i] = postgres_format_int(a, v->i);
         if (v->kind == VALUE_REAL)
             p->text[i] = format_real(a, v->d);
         if (v->kind == VALUE_TEXT)

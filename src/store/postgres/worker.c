@@ -15,10 +15,10 @@
 enum {
     MAX_TRIES = 10,
     CONCURRENT_TRIES = 4,
-    UNREACHABLE_TIMEOUT_MS = 5000, /* timeout of a work item while the database is unreachable */
-    MIN_RECONNECT_WAIT_MS = 100,   /* wait between connection attempts; doubled each time */
-    MAX_RECONNECT_WAIT_MS = 5000,  /* upper limit of that wait */
-    IDLE_CHECK_MS = 1000,          /* interval of checks of an idle connection */
+    UNREACHABLE_TIMEOUT_MS = 5000, /* timeout of a work item if the database is unreachable */
+    MIN_RECONNECT_WAIT_MS = 100,   /* first wait between connection attempts; doubled each time */
+    MAX_RECONNECT_WAIT_MS = 5000,  /* longest wait between connection attempts */
+    IDLE_CHECK_MS = 1000,          /* ms between two checks of an idle connection */
 };
 
 static void sleep_ms(int64_t ms)
@@ -38,6 +38,7 @@ static bool open_connection(struct postgres_worker *w, bool log)
     if (!postgres_conn_open(&w->conn, w->pool->where, log))
         return false;
     w->conn.round_trips = &w->pool->store.round_trips;
+    w->conn.prefetcher = &w->pool->prefetcher;
     if (!w->pool->serves || postgres_conn_register_server(&w->conn, w->pool))
         return true;
     postgres_conn_close(&w->conn);
@@ -114,7 +115,7 @@ static enum attempt_result attempt_result_of(struct postgres_worker *w, enum err
     return e == ERR_STORE_RETRY ? ATTEMPT_CONFLICT : ATTEMPT_FINISHED;
 }
 
-void postgres_mark_position_aborted(struct postgres_worker *w, int64_t position)
+void postgres_mark_log_position_aborted(struct postgres_worker *w, int64_t position)
 {
     const struct store *s = &w->pool->store;
     char sql[128];
@@ -128,14 +129,14 @@ void postgres_mark_position_aborted(struct postgres_worker *w, int64_t position)
 
 static enum err commit_with_log_row(struct postgres_worker *w, struct work_item *work)
 {
-    enum err e = postgres_conn_commit_logged(&w->conn, work->log, &work->position);
+    enum err e = postgres_conn_commit_with_log_row(&w->conn, work->log, &work->position);
 
     if (e && !w->conn.lost)
         postgres_conn_run_command(&w->conn, "rollback");
     if (e && !w->conn.lost && !work->position)
-        work->position = postgres_conn_unreported_position(&w->conn);
+        work->position = postgres_conn_unreported_log_position(&w->conn);
     if (e && !w->conn.lost && work->position)
-        postgres_mark_position_aborted(w, work->position);
+        postgres_mark_log_position_aborted(w, work->position);
     return e;
 }
 
@@ -148,16 +149,16 @@ static enum err commit_in_order(struct postgres_worker *w, struct work_item *wor
 {
     struct commit_order *order = &w->pool->commit_order;
 
-    commit_order_add(order, work);
+    commit_order_add_work_item(order, work);
     enum err e = commit_work_item(w, work);
     if (e)
-        commit_order_remove(order, &w->pool->store, work);
+        commit_order_remove_work_item(order, &w->pool->store, work);
     return e;
 }
 
 static enum attempt_result commit_attempt(struct postgres_worker *w, struct work_item *work)
 {
-    /* A read is complete, whatever the result of its COMMIT. */
+    /* A read is complete, whatever the result of its COMMIT is. */
     if (!work_item_is_write(work)) {
         postgres_conn_commit_without_waiting(&w->conn);
         return ATTEMPT_FINISHED;
@@ -179,7 +180,7 @@ const char *const postgres_begin_sql[] = {
 
 static void begin_transaction(struct postgres_worker *w, const struct work_item *work)
 {
-    if (read_needs_at_most(w->pool, work, 1))
+    if (read_needs_at_most_round_trips(w->pool, work, 1))
         postgres_conn_begin_one_round_trip(&w->conn, postgres_begin_sql[work->mode]);
     else
         postgres_conn_begin(&w->conn, postgres_begin_sql[work->mode]);
@@ -197,9 +198,9 @@ static struct tx run_transaction_function(struct postgres_worker *w, struct work
 
     work->log = (struct str){ 0 };
     work->position = 0;
+    work->prefetch_phase = PREFETCH_NOT_BEGUN;
+    w->conn.arena = work->arena;
     begin_transaction(w, work);
-    if (work->prefetch)
-        work->prefetch(work, &tx);
     work->result = tx_run_work_item(&tx);
     record_round_trips(w, work);
     return tx;
@@ -249,7 +250,7 @@ enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_it
 {
     for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
         if (tries) {
-            /* In this order, so that a reader that sees the new count also sees the name. */
+            /* Store the name first, so that a reader that sees the new count sees the name, too. */
             atomic_store_explicit(&w->pool->store.retried, work->name, memory_order_relaxed);
             atomic_fetch_add_explicit(&w->pool->store.retries, 1, memory_order_release);
         }
@@ -282,19 +283,19 @@ static bool run_read_with_time_limit(struct postgres_worker *w, struct work_item
         !postgres_conn_set_timeout(&w->conn, hurry, w->pool->serves))
         postgres_worker_disconnect(w);
     if (w->conn.pg)
-        postgres_conn_read_pending_commit(&w->conn); /* the previous COMMIT does not count towards
-                                                      * this time limit */
+        postgres_conn_read_pending_commit(&w->conn); /* the COMMIT of the previous read does not
+                                                      * count towards the time limit of this one */
     w->conn.time_limit.free_round_trips = UNCOUNTED_ROUND_TRIPS;
     w->conn.time_limit.until =
         hurry ? clock_monotonic_ns() + (int64_t)SHORT_READ_LIMIT_MS * 1000000 : 0;
     *ret = postgres_worker_run_work_item(w, work);
     w->conn.time_limit.until = 0;
-    work->arena = arena; /* the run may have switched arenas */
+    work->arena = arena; /* the run may have changed the arena */
     return w->conn.time_limit.is_exceeded;
 }
 
-/* Runs a long read, or queues it again if it exceeded its limit. If the store is closing, no other
- * thread takes it, so it restarts here. */
+/* Runs a long read, or queues it again if it exceeded its time limit. If the store is closing, no
+ * other thread takes the read, so it restarts here. */
 static void run_long_read(struct postgres_worker *w, struct work_item *work)
 {
     enum err e;
@@ -307,7 +308,7 @@ static void run_long_read(struct postgres_worker *w, struct work_item *work)
     work_item_finish(&w->pool->store, work, e);
 }
 
-/* While idle: detects a lost connection, or reconnects. */
+/* While idle: detects a lost connection and reconnects. */
 static void check_idle_connection(struct postgres_worker *w)
 {
     disconnect_if_others_timed_out(w);
@@ -320,7 +321,7 @@ static void check_idle_connection(struct postgres_worker *w)
 void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_item *work, enum err e)
 {
     if (work->in_commit_order)
-        commit_order_finish(&w->pool->commit_order, &w->pool->store, work);
+        commit_order_finish_work_item(&w->pool->commit_order, &w->pool->store, work);
     else
         work_item_finish(&w->pool->store, work, e);
 }
@@ -331,13 +332,13 @@ static struct work_item *pop_work(struct postgres_worker *w)
 
     return w->runs_long_reads
                ? fair_queue_pop(&w->pool->long_reads, w->runs_longest_reads, timeout_ms)
-               : queue_pop_group(&w->pool->queue, POSTGRES_GROUP_MAX, timeout_ms);
+               : work_queue_pop_commit_group(&w->pool->queue, POSTGRES_GROUP_MAX, timeout_ms);
 }
 
 static bool worker_must_stop(struct postgres_worker *w)
 {
     return w->runs_long_reads ? fair_queue_is_closed(&w->pool->long_reads)
-                              : queue_is_closed(&w->pool->queue);
+                              : work_queue_is_closed(&w->pool->queue);
 }
 
 void *postgres_worker_thread(void *arg)
@@ -350,7 +351,7 @@ void *postgres_worker_thread(void *arg)
         if (work && w->runs_long_reads)
             run_long_read(w, work);
         else if (work && work->next)
-            postgres_run_group(w, work);
+            postgres_run_group_commit(w, work);
         else if (work)
             postgres_worker_finish_work_item(w, work, postgres_worker_run_work_item(w, work));
         else if (worker_must_stop(w))

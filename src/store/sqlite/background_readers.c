@@ -1,7 +1,7 @@
 /* background_readers.c - background threads for reads that may take long.
  *
- * A search over half a million members would block its loop, and all sockets of that loop. Here it
- * delays other long reads only. */
+ * A search over half a million members would block its loop, and all sockets of that loop. On a
+ * background thread it delays only other long reads. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -18,7 +18,7 @@ static enum err open_reader_connection(struct background_reader *a)
     return e;
 }
 
-/* Runs a read with a time limit. True: the limit was exceeded and the read must restart. */
+/* Runs a read with a time limit. Returns true if it exceeded the limit and must restart. */
 static bool run_read_with_limit(struct background_reader *a, struct work_item *w, enum err *ret)
 {
     struct arena *arena = w->arena;
@@ -35,8 +35,8 @@ static bool run_read_with_limit(struct background_reader *a, struct work_item *w
     return true;
 }
 
-/* Runs a long read, or queues it again if it exceeded its limit. If the store is closing, no other
- * thread takes it, so it restarts here. */
+/* Runs a long read, or queues it again if it exceeded its time limit. If the store is closing, no
+ * other thread takes the read, so it restarts here. */
 static void run_or_requeue_read(struct background_reader *a, struct work_item *w)
 {
     struct sqlite *q = a->engine;

@@ -2,7 +2,7 @@
  * thread.
  *
  * A checkpoint of thousands of pages takes about 100 ms, during which the writer could not commit.
- * So the copier thread runs it while the writer continues to append. Pages that were appended
+ * So the copier thread copies while the writer continues to append. Pages that were appended
  * meanwhile prevent SQLite from restarting the WAL at its beginning: the copier repeats until few
  * pages are left, and the writer copies those between two batches.
  *
@@ -16,14 +16,14 @@
 enum {
     CHECKPOINT_PAGES = 4000,     /* WAL pages at which the copier starts */
     IDLE_CHECKPOINT_PAGES = 300, /* WAL pages at which the copier starts while the writer is idle */
-    WRITER_COPIES_PAGES = 100,   /* remaining pages that the writer copies itself */
-    MIN_GROWTH_PAGES = 50,       /* WAL growth between two attempts */
+    WRITER_COPIES_PAGES = 100,   /* number of remaining pages that the writer copies itself */
+    MIN_GROWTH_PAGES = 50,       /* WAL growth in pages between two attempts */
     MAX_THREAD_PASSES = 6, /* passes of the copier over one WAL before the writer copies the rest */
-    TRUNCATE_PAGES = 40000, /* 160 MB: wait for readers, so that the WAL can restart */
-    TRUNCATE_WAIT_MS = 20,  /* timeout for readers, which hold a snapshot for one loop iteration */
+    TRUNCATE_PAGES = 40000, /* 160 MB: the writer waits for readers, so that the WAL can restart */
+    TRUNCATE_WAIT_MS = 20,  /* ms to wait for readers (a snapshot lasts one loop iteration) */
 };
 
-/* Copies as many pages as readers allow. Returns how many pages of the WAL are in the database. */
+/* Copies as many pages as readers allow. Returns how many pages of the WAL are copied so far. */
 static int run_checkpoint(struct sqlite_conn *c, int mode)
 {
     int pages = 0, copied = 0;
@@ -43,7 +43,7 @@ static enum err open_checkpoint_connection(struct sqlite *q)
         return OK;
     enum err e = sqlite_conn_open(q->path, &c->conn);
     if (!e && !q->has_no_syncs)
-        sqlite_conn_pace_writes(c->conn);
+        sqlite_conn_enable_write_pacing(c->conn);
     else if (!e && sqlite_conn_run(c->conn, "pragma synchronous = off") != SQLITE_OK)
         e = ERR_UNAVAILABLE;
     return e;
@@ -93,7 +93,7 @@ void checkpoint_stop(struct sqlite *q)
         return;
     pthread_mutex_lock(&c->lock);
     c->must_stop = true;
-    sqlite_pacing_disable(true);
+    checkpoint_set_pacing_disabled(true);
     pthread_cond_signal(&c->changed);
     pthread_mutex_unlock(&c->lock);
     pthread_join(c->thread, NULL);
@@ -115,14 +115,14 @@ static int on_wal_commit(void *arg, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Reads the result of the copier. Returns whether the copier still runs. */
+/* Reads the result of the copier thread. Returns whether the copier still runs. */
 static bool collect_checkpoint_result(struct sqlite *q)
 {
     struct checkpoint_thread *c = &q->copier;
 
     pthread_mutex_lock(&c->lock);
     bool is_busy = c->is_asked;
-    /* Ignores results for an earlier WAL. A pass that copied nothing because of a reader does not
+    /* Ignore results for an earlier WAL. A pass that copied nothing because of a reader does not
      * count. */
     if (c->has_result && c->number == q->log.number) {
         q->log.passes += c->copied > q->log.copied;
@@ -139,7 +139,7 @@ static void request_checkpoint(struct sqlite *q)
 
     pthread_mutex_lock(&c->lock);
     /* If the copier falls behind the writer, it runs without pauses. */
-    sqlite_pacing_disable(q->log.passes >= MAX_THREAD_PASSES);
+    checkpoint_set_pacing_disabled(q->log.passes >= MAX_THREAD_PASSES);
     c->is_asked = true;
     c->number = q->log.number;
     pthread_cond_signal(&c->changed);
@@ -156,8 +156,8 @@ static void run_checkpoint_on_writer(struct sqlite *q)
     q->log.passes = 0;
 }
 
-/* Waits for readers up to TRUNCATE_WAIT_MS. After a failure the next attempt waits for more
- * pages. */
+/* Truncates the WAL; waits for readers up to TRUNCATE_WAIT_MS. After a failure the next attempt
+ * waits for more pages. */
 static void truncate_wal(struct sqlite *q)
 {
     sqlite3_busy_timeout(q->writer->db, TRUNCATE_WAIT_MS);
@@ -173,7 +173,7 @@ void checkpoint_start(struct sqlite *q)
     start_checkpoint_thread(q);
 }
 
-/* After an attempt that readers cut short, waits until the WAL has grown. */
+/* After an attempt that readers stopped early, waits until the WAL has grown. */
 bool checkpoint_is_due_when_idle(const struct sqlite *q)
 {
     return q->log.pages - q->log.copied > IDLE_CHECKPOINT_PAGES && q->log.pages > q->log.tried;
@@ -191,7 +191,7 @@ void checkpoint_free_wal_space(struct sqlite *q)
         run_checkpoint_on_writer(q);
 }
 
-/* Whether few pages are left, which limits the time that the writer spends on them. */
+/* Returns whether few pages are left, which limits the time that the writer spends on them. */
 static bool remaining_pages_are_few(const struct wal_state *log)
 {
     return log->pages - log->copied <= CHECKPOINT_PAGES;

@@ -1,6 +1,6 @@
-/* checkpoint_pacing.c - paces the disk writes of checkpoints. A checkpoint writes thousands of
+/* checkpoint_pacing.c - limits the disk writes of checkpoints. A checkpoint writes thousands of
  * pages and syncs them at the end, and a commit during that sync would wait for all of it. So the
- * copier syncs after every few pages and then pauses for as long as the sync took. */
+ * copier thread syncs after every few pages and then pauses for as long as the sync took. */
 #include "base/clock.h"
 #include "store/backup/write_pacing.h"
 #include "store/sqlite/sqlite.h"
@@ -24,7 +24,7 @@ static int write_paced(sqlite3_file *file, const void *bytes, int count, sqlite3
     return code;
 }
 
-void sqlite_pacing_disable(bool hurry)
+void checkpoint_set_pacing_disabled(bool hurry)
 {
     pacing_is_disabled = hurry;
 }
@@ -34,7 +34,7 @@ static void install_paced_write(sqlite3_io_methods *to)
     to->xWrite = write_paced;
 }
 
-void sqlite_conn_pace_writes(struct sqlite_conn *c)
+void sqlite_conn_enable_write_pacing(struct sqlite_conn *c)
 {
     sqlite3_file *file = NULL;
 

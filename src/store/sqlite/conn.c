@@ -61,14 +61,14 @@ enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql
     }
 }
 
-static void prepared_free(struct sqlite_prepared *st)
+static void prepared_free(struct sqlite_prepared_statement *st)
 {
     sqlite3_finalize(st->stmt);
     mem_free(st);
 }
 
 /* Maps $1, $2 … to SQLite's numbers, which follow the order of appearance. */
-static bool map_parameter_numbers(struct sqlite_prepared *st, int count)
+static bool map_parameter_numbers(struct sqlite_prepared_statement *st, int count)
 {
     st->parameters = sqlite3_bind_parameter_count(st->stmt);
     if (st->parameters != count || count > SQLITE_MAX_PARAMETERS)
@@ -86,9 +86,9 @@ static bool map_parameter_numbers(struct sqlite_prepared *st, int count)
 }
 
 static enum err prepare_statement(struct sqlite_conn *c, const char *sql, int count, bool temporary,
-                                  struct sqlite_prepared **ret)
+                                  struct sqlite_prepared_statement **ret)
 {
-    struct sqlite_prepared *st = mem_new(sizeof *st);
+    struct sqlite_prepared_statement *st = mem_new(sizeof *st);
     int code = sqlite_prepare_with_dependencies(c, sql, temporary ? 0 : SQLITE_PREPARE_PERSISTENT,
                                                 &st->stmt, &st->dependencies);
     enum err e = code == SQLITE_OK ? OK : sqlite_error_from_code(c, code, sql);
@@ -110,9 +110,9 @@ static enum err prepare_statement(struct sqlite_conn *c, const char *sql, int co
 
 /* Frees all statements. A statement in use becomes temporary, so that it is freed when its cursor
  * ends. */
-void sqlite_free_statements(struct sqlite_conn *c)
+void sqlite_free_prepared_statements(struct sqlite_conn *c)
 {
-    struct sqlite_prepared *st;
+    struct sqlite_prepared_statement *st;
     size_t at = 0;
 
     while ((st = map_next(&c->statements, &at))) {
@@ -124,11 +124,11 @@ void sqlite_free_statements(struct sqlite_conn *c)
     map_clear(&c->statements);
 }
 
-enum err sqlite_prepared_acquire(struct sqlite_conn *c, const char *sql, int count,
-                                 struct sqlite_prepared **ret)
+enum err sqlite_statement_acquire(struct sqlite_conn *c, const char *sql, int count,
+                                  struct sqlite_prepared_statement **ret)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
-    struct sqlite_prepared *st = map_get(&c->statements, key);
+    struct sqlite_prepared_statement *st = map_get(&c->statements, key);
 
     assert(!st || strcmp(sqlite3_sql(st->stmt), sql) == 0);
     if (!st || st->busy) {
@@ -138,7 +138,7 @@ enum err sqlite_prepared_acquire(struct sqlite_conn *c, const char *sql, int cou
             return e;
         if (!st->temporary) {
             if (c->statements.count >= MAX_STATEMENTS)
-                sqlite_free_statements(c);
+                sqlite_free_prepared_statements(c);
             map_put(&c->statements, key, st);
         }
     }
@@ -147,7 +147,7 @@ enum err sqlite_prepared_acquire(struct sqlite_conn *c, const char *sql, int cou
     return OK;
 }
 
-void sqlite_prepared_release(struct sqlite_prepared *st)
+void sqlite_statement_release(struct sqlite_prepared_statement *st)
 {
     st->busy = false;
     if (st->temporary)
@@ -163,7 +163,7 @@ static const char read_only_settings[] = "pragma temp_store = memory;"
 
 static void configure_library(void)
 {
-    /* Memory statistics need a lock that all threads share, so disable them. */
+    /* Disable memory statistics, because they need a lock that all threads share. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
@@ -225,7 +225,7 @@ void sqlite_conn_close(struct sqlite_conn *c)
 {
     if (!c)
         return;
-    sqlite_free_statements(c);
+    sqlite_free_prepared_statements(c);
     sqlite_dependencies_free(c);
     query_cache_free(c->cache);
     sqlite3_close(c->db);
@@ -234,17 +234,17 @@ void sqlite_conn_close(struct sqlite_conn *c)
 
 int sqlite_conn_run_sql(struct sqlite_conn *c, struct sql sql)
 {
-    struct sqlite_prepared *st;
+    struct sqlite_prepared_statement *st;
 
-    if (sqlite_prepared_acquire(c, *sql.text, 0, &st))
+    if (sqlite_statement_acquire(c, *sql.text, 0, &st))
         return sqlite3_errcode(c->db);
     sqlite3_step(st->stmt);
     int code = sqlite3_reset(st->stmt);
-    sqlite_prepared_release(st);
+    sqlite_statement_release(st);
     return code;
 }
 
-/* Passes NULL instead of a database name, which saves a lookup: readers have one database only, and
+/* Passes NULL instead of a database name, which saves a lookup: readers have only one database, and
  * the writer's transactions begin with the main one. */
 static bool is_in_transaction(struct sqlite_conn *c)
 {
@@ -258,8 +258,8 @@ static bool ensure_snapshot(struct sqlite_conn *c)
            (sqlite_conn_run(c, "pragma schema_version") == SQLITE_OK && is_in_transaction(c));
 }
 
-/* Whether cached rows may be returned together with rows that are read later. Both show the same
- * state if the snapshot exists already, or no commit begins before it is taken
+/* Returns whether cached rows may be combined with rows that are read later. Both show the same
+ * state if the snapshot exists already, or if no commit begins before it is taken
  * (check_snapshot_age). */
 bool sqlite_may_use_cached_rows(struct sqlite_conn *c)
 {

@@ -6,33 +6,33 @@
 
 enum { SQLITE_MAX_PARAMETERS = 64 };
 
-/* A prepared statement. The cached statement of an SQL text serves one cursor at a time; a second
- * cursor gets a temporary statement, which is freed with it. */
-struct sqlite_prepared {
+/* The cached statement of an SQL text serves one cursor at a time; a second cursor gets a temporary
+ * statement, which is freed with that cursor. */
+struct sqlite_prepared_statement {
     sqlite3_stmt *stmt;
-    struct query_dependencies *dependencies; /* dependencies are owned by the connection */
+    struct query_dependencies *dependencies; /* owned by the connection */
     bool busy, temporary, reads_only;
     int parameters;
-    unsigned char parameter_numbers[SQLITE_MAX_PARAMETERS]; /* SQLite's numbers of $1, $2 … */
+    unsigned char parameter_numbers[SQLITE_MAX_PARAMETERS]; /* SQLite's numbers of $1, $2, … */
 };
 
 struct sqlite_cursor {
     struct row_cursor cursor;
-    struct sqlite_prepared *statement; /* NULL: the rows come from the query cache */
-    const struct cached_rows *cached;  /* cache entry that the rows come from; or NULL */
+    struct sqlite_prepared_statement *statement; /* NULL if the rows come from the query cache */
+    const struct cached_rows *cached;            /* cache entry that the rows come from, or NULL */
     unsigned next_row;
-    struct query_cache_request *cache_request; /* rows to be cached; or NULL */
+    struct query_cache_request *cache_request; /* collects rows for the query cache, or NULL */
     const char *sql;
     bool at_end;
 };
 
 /* --- statements, conn.c ----------------------------------------------------------------- */
 
-enum err sqlite_prepared_acquire(struct sqlite_conn *c, const char *sql, int count,
-                                 struct sqlite_prepared **ret);
-void sqlite_prepared_release(struct sqlite_prepared *st);
-/* Frees all prepared statements; those of open cursors stay valid. */
-void sqlite_free_statements(struct sqlite_conn *c);
+enum err sqlite_statement_acquire(struct sqlite_conn *c, const char *sql, int count,
+                                  struct sqlite_prepared_statement **ret);
+void sqlite_statement_release(struct sqlite_prepared_statement *st);
+/* Frees all prepared statements; the statements of open cursors stay valid. */
+void sqlite_free_prepared_statements(struct sqlite_conn *c);
 
 /* --- rows, query.c ---------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int colu
 
 struct cached_rows;
 
-/* Key of a query, and the rows that are collected for the cache. hash 0: do not cache. */
+/* Key of a query, and the rows collected for the query cache. Hash 0 means: do not cache. */
 struct query_cache_request {
     uint64_t hash;
     unsigned min_repeats;
@@ -57,13 +57,13 @@ struct query_cache_request {
     struct value *cells;
 };
 
-/* Looks up the rows of a query. True: ret iterates over cached rows. Otherwise sets question->hash
- * if the rows should be cached. */
+/* Finds the rows of a query in the cache. Returns true if ret iterates over cached rows. Otherwise
+ * sets question->hash if the rows should be cached. */
 bool query_cache_find(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct query_cache_request *question, struct rows *ret);
 bool query_cache_next_row(struct rows *r, struct sqlite_cursor *cursor);
 enum err query_cache_close_cursor(struct rows *r, struct sqlite_cursor *cursor);
-/* Starts to collect the rows of the cursor, if they can be cached. */
+/* Starts to collect the rows of the cursor, if they may be cached. */
 void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
                                   const struct query_cache_request *request,
                                   const struct value *values, size_t count, const struct rows *ret);

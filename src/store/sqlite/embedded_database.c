@@ -1,9 +1,9 @@
 /* embedded_database.c - SQLite VFS that stores a database inside a section of an open file.
  *
- * A backup is one file that contains the database. A separate copy would write the rows twice, to
- * a disk that the server needs meanwhile. This VFS maps the database file to an offset of the
- * backup file. No other process opens it, so locks do nothing. An incomplete backup is discarded,
- * so there is no journal. */
+ * A backup is one file that contains the database. Without this VFS the backup would write the rows
+ * twice: to a temporary copy, then to the backup file. The VFS maps the database file to an offset
+ * of the backup file. No other process opens the file, so locks do nothing. An incomplete backup is
+ * discarded, so there is no journal. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 #include "store/sqlite/sqlite.h"
 
 struct embedded_database {
-    sqlite3_vfs vfs; /* opens one file only */
+    sqlite3_vfs vfs; /* a VFS that opens one file only */
     char name[32];   /* unique name of the VFS */
     int fd;
     int64_t base, size;
 };
 
 struct embedded_file {
-    sqlite3_file file; /* base class; must be the first member */
+    sqlite3_file file; /* base struct of SQLite; must be the first member */
     struct embedded_database *into;
 };
 
@@ -45,7 +45,7 @@ static int embedded_file_read(sqlite3_file *file, void *bytes, int count, sqlite
 
     if (there > 0 && pread(i->fd, bytes, (size_t)there, i->base + at) != there)
         return SQLITE_IOERR_READ;
-    /* Header bytes 18 and 19 of the copy say WAL mode; report rollback-journal mode. */
+    /* Bytes 18 and 19 of the database header say WAL mode; report rollback-journal mode. */
     if (at == 0 && there >= 20)
         memset((char *)bytes + 18, 1, 2);
     if (there == count)
@@ -82,7 +82,7 @@ static int embedded_file_truncate(sqlite3_file *file, sqlite3_int64 size)
 
 static int embedded_file_sync(sqlite3_file *file, int flags)
 {
-    (void)file, (void)flags; /* the backup file is synced when it is complete */
+    (void)file, (void)flags; /* nothing to do: the backup file is synced when it is complete */
     return SQLITE_OK;
 }
 
@@ -114,7 +114,7 @@ static int embedded_file_control(sqlite3_file *file, int operation, void *arg)
 static int embedded_file_no_properties(sqlite3_file *file)
 {
     (void)file;
-    return 0; /* 0: default sector size and no special properties */
+    return 0; /* 0 means default sector size and no special properties */
 }
 
 static const sqlite3_io_methods embedded_file_methods = {

@@ -1,5 +1,5 @@
-/* file_methods.c - replaces I/O functions of an open SQLite file: SQLite has no option for paced or
- * combined writes, but every open file has a table of functions. */
+/* file_methods.c - replaces I/O functions of an open SQLite file. SQLite has no option to pace or
+ * combine writes, but every open file has a table of functions. */
 #include "store/sqlite/sqlite.h"
 
 bool replace_file_methods(struct replaced_file_methods *m, sqlite3_file *file,

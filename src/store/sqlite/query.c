@@ -36,16 +36,16 @@ static enum err query_database(struct tx *tx, const char *sql, const struct valu
                                struct rows *ret)
 {
     struct sqlite_conn *c = tx->connection;
-    struct sqlite_prepared *st;
+    struct sqlite_prepared_statement *st;
     bool writes = work_item_is_write(tx->work);
     enum err e = writes ? OK : sqlite_snapshot_begin(tx);
 
     if (e)
         return e;
-    e = sqlite_prepared_acquire(c, sql, (int)count, &st);
+    e = sqlite_statement_acquire(c, sql, (int)count, &st);
 
     if (!e && !writes && !st->reads_only) {
-        sqlite_prepared_release(st);
+        sqlite_statement_release(st);
         e = tx_refuse_write(sql);
     }
     if (e)
@@ -58,7 +58,7 @@ static enum err query_database(struct tx *tx, const char *sql, const struct valu
 
         if (code != SQLITE_OK) {
             e = tx_mark_failed(tx, sqlite_error_from_code(c, code, sql));
-            sqlite_prepared_release(st);
+            sqlite_statement_release(st);
             return e;
         }
     }
@@ -90,8 +90,8 @@ static struct value copy_or_reference_bytes(struct arena *a, enum value_kind kin
 
 static struct value decode_column(struct arena *a, sqlite3_stmt *stmt, int i)
 {
-    /* Reads type, value and length with one lookup instead of three. No other thread uses the
-     * statement. */
+    /* Gets type, value and length with one lookup instead of three; safe because no other thread
+     * uses the statement. */
     sqlite3_value *v = sqlite3_column_value(stmt, i);
 
     switch (sqlite3_value_type(v)) {
@@ -155,7 +155,7 @@ static void invalidate_unknown_writes(struct tx *tx)
     c->has_lost_track = false;
     if (!work_item_is_write(tx->work))
         return;
-    sqlite_free_statements(c);
+    sqlite_free_prepared_statements(c);
     c->dependencies_age++;
     sqlite_invalidate_query_caches((struct sqlite *)tx->store);
 }
@@ -168,7 +168,7 @@ enum err sqlite_rows_end(struct rows *r)
     if (cursor->cached)
         return query_cache_close_cursor(r, cursor);
     sqlite3_stmt *stmt = cursor->statement->stmt;
-    /* SQLite checks the foreign keys of a write at its end, so read all rows. */
+    /* SQLite checks the foreign keys of a write after its last row, so read all rows. */
     if (!cursor->statement->reads_only)
         while (step_row(r, cursor))
             ;
@@ -177,12 +177,12 @@ enum err sqlite_rows_end(struct rows *r)
     if (code != SQLITE_OK)
         e = tx_mark_failed(r->tx, sqlite_error_from_code(c, code, cursor->sql));
     else if (c->read_limit.is_exceeded)
-        /* the limit was exceeded between two rows, which SQLite does not know */
+        /* SQLite does not know that the time limit was exceeded between two rows. */
         e = tx_mark_failed(r->tx, ERR_STORE_RETRY);
     else
         query_cache_store_rows(c, cursor);
     tx_remove_cursor(r->tx, &cursor->cursor);
-    sqlite_prepared_release(cursor->statement);
+    sqlite_statement_release(cursor->statement);
     if (c->has_lost_track)
         invalidate_unknown_writes(r->tx);
     return e;

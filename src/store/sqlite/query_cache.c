@@ -1,11 +1,11 @@
 /* query_cache.c - per-connection cache of query results.
  *
  * Most queries of a request (account, permissions, application) ran with the same values a moment
- * ago. From the second time on, the rows are cached with the SQL text and the values. They are
- * valid until a column that the statement reads is written (query_dependencies.c). Each loop's
- * connection and the writer have a cache. This process is the only writer. The writer's statements
- * mark the columns they write before they run, so a transaction sees its own writes. Results that
- * change as often as they are read are cached less and less often. */
+ * ago. From the second time on, the rows are cached with the SQL text and the values. Cached rows
+ * are valid until a column that the statement reads is written (query_dependencies.c). Each loop's
+ * connection and the writer have a cache. This process is the only writer, and the writer's
+ * statements mark the columns they write before they run, so a transaction sees its own writes.
+ * Results that change as often as they are read are cached less and less often. */
 #include <string.h>
 
 #include "base/cache.h"
@@ -17,7 +17,7 @@ enum {
     SEEN_HASHES = 8192,
     MAX_CACHED_ROWS = 64,
     MAX_ENTRY_BYTES = 16 * 1024,
-    MAX_KEY_TEXT = 64, /* bytes of a text parameter */
+    MAX_KEY_TEXT = 64, /* longest cached text parameter, in bytes */
     MAX_KEY_VALUES = 8,
     MAX_BACKOFF = 64,
 };
@@ -25,18 +25,18 @@ enum {
 struct cached_rows {
     struct cache_entry entry;
     const char *sql;
-    const struct version_slots *reads; /* owned by the connection, which lives longer */
+    const struct version_slots *reads; /* owned by the connection, which outlives the cache entry */
     uint64_t seen;                     /* number of commits that the snapshot had seen */
     unsigned references;               /* references: the cache, and open cursors */
     bool used;                         /* the rows were used since they were stored */
-    bool waits;                        /* the rows became stale before they were used, so caching
-                                        * backs off */
+    bool waits;                        /* the rows became stale before they were used, so caching is
+                                        * postponed */
     unsigned wait, backoff;
     bool single;
     unsigned rows;
     int columns;
     size_t count;
-    struct value *values, *cells; /* in the same allocation, with their bytes */
+    struct value *values, *cells; /* part of the same allocation, followed by their bytes */
 };
 
 struct query_cache {
@@ -130,7 +130,7 @@ uint64_t query_cache_count_hits(const struct query_cache *cache)
     return cache->hits;
 }
 
-/* Whether the query ran before; if so, it is cached this time. */
+/* Returns whether the query ran before; if so, its rows are cached this time. */
 static bool was_queried_before(struct query_cache *cache, uint64_t hash)
 {
     uint32_t *at = &cache->seen_hashes[hash >> 1 & (SEEN_HASHES - 1)],
@@ -166,7 +166,7 @@ static bool may_use_cache(struct tx *tx, const char *sql)
         return false;
     if (!work_item_is_write(tx->work))
         return c->in_view;
-    const struct sqlite_prepared *st = map_get(&c->statements, (uint64_t)(uintptr_t)sql);
+    const struct sqlite_prepared_statement *st = map_get(&c->statements, (uint64_t)(uintptr_t)sql);
     c->seen = atomic_load_explicit(&tx->store->commits, memory_order_relaxed);
     return !st || !st->dependencies->writes.count;
 }
@@ -199,7 +199,8 @@ bool query_cache_find(struct tx *tx, const char *sql, const struct value *values
     uint64_t hash = hash_request(&q);
     struct cached_rows *r = cache_find(&c->cache->rows, hash, &q);
     if (r && sqlite_may_use_cached_rows(c) &&
-        row_slots_unchanged((struct sqlite *)tx->store, r->reads->all, r->reads->count, r->seen)) {
+        version_slots_unchanged((struct sqlite *)tx->store, r->reads->all, r->reads->count,
+                                r->seen)) {
         r->used = true;
         r->references++;
         c->cache->hits++;
@@ -251,7 +252,7 @@ enum err query_cache_close_cursor(struct rows *r, struct sqlite_cursor *cursor)
     return c->read_limit.is_exceeded ? tx_mark_failed(r->tx, ERR_STORE_RETRY) : OK;
 }
 
-/* Copies the parameters, because the caller's may be freed before all rows are read. */
+/* Copies the parameters, because the caller may free them before all rows are read. */
 static const struct value *copy_parameters(struct arena *a, const struct value *values,
                                            size_t count)
 {
@@ -312,7 +313,7 @@ void query_cache_collect_row(struct rows *r, const struct sqlite_cursor *cursor)
     struct query_cache_request *q = cursor->cache_request;
 
     if (q && r->lent)
-        q->hash = 0; /* text of this row is valid until the next row only */
+        q->hash = 0; /* do not cache: the text of this row is valid only until the next row */
     if (q && q->hash)
         request_add_row(tx_arena(r->tx), q, r->row);
 }
@@ -327,7 +328,7 @@ static size_t size_of_values(const struct value *v, size_t count)
     return n;
 }
 
-/* Copies values. Their text and bytes go to `bytes`, behind all values. Returns the new end. */
+/* Copies values; their text and bytes go to `bytes`, behind all values. Returns the new end. */
 static char *copy_values(struct value *to, const struct value *from, size_t count, char *bytes)
 {
     for (size_t i = 0; i < count; i++) {
@@ -369,7 +370,7 @@ static void insert_cached_rows(struct sqlite_conn *c, const struct query_cache_r
     cache_put(&c->cache->rows, q->hash, size, &r->entry);
 }
 
-/* Stores the rows only if all were read: a cursor that was closed early has not read all. */
+/* Stores the rows only if all were read: a cursor that was closed early has not read all rows. */
 void query_cache_store_rows(struct sqlite_conn *c, const struct sqlite_cursor *cursor)
 {
     const struct query_cache_request *q = cursor->cache_request;

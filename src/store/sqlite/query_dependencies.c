@@ -1,15 +1,15 @@
 /* query_dependencies.c - determines which columns a statement reads and writes.
  *
- * SQLite's authorizer callback reports them while it prepares a statement, including triggers and
- * cascades. Each column has a version slot (row_versions.c), and each table has one for inserted or
- * deleted rows. A writing statement marks its slots before it runs. SQLite does not report the
- * source columns of generated columns, so the schema must not use generated columns. */
+ * SQLite's authorizer callback reports the columns while SQLite prepares a statement, including
+ * triggers and cascades. Each column has a version slot (row_versions.c), and each table has a slot
+ * for inserted or deleted rows. A writing statement marks its slots before it runs. SQLite does not
+ * report the source columns of generated columns, so the schema must not use generated columns. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-/* SQL functions whose result does not depend on rows and parameters alone. */
+/* SQL functions whose result depends on more than rows and parameters. */
 static const char *const volatile_functions[] = {
     "random",       "randomblob",   "changes",           "total_changes",     "date",     "time",
     "datetime",     "julianday",    "unixepoch",         "strftime",          "timediff", "noted",
@@ -24,7 +24,7 @@ static bool is_volatile_function(const char *function)
     return false;
 }
 
-/* Returns the slot of a column; column "": inserted or deleted rows of the table. */
+/* Returns the version slot of a column; column "" means inserted or deleted rows of the table. */
 static uint16_t column_version_slot(const char *table, const char *column)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -39,7 +39,7 @@ static uint16_t column_version_slot(const char *table, const char *column)
 
 /* Columns that are collected while a statement is prepared. */
 enum {
-    ANY_COLUMN = 0, /* slot that is marked when the written columns are unknown */
+    ANY_COLUMN = 0, /* slot that is marked when a statement writes unknown columns */
     MAX_DEPENDENCY_SLOTS = 256,
 };
 struct dependency_collector {
@@ -88,14 +88,14 @@ static void collect_action(struct dependency_collector *r, int action, const cha
     case SQLITE_RECURSIVE:
         break;
     default:
-        r->is_volatile = true; /* for example, a pragma */
+        r->is_volatile = true; /* for example a pragma */
         break;
     }
 }
 
 /* Collects the columns of the statement that is being prepared. SQLite prepares some statements
- * itself, after a schema change or for a full-text index. No code marks the columns that these
- * write, so sqlite_rows_end invalidates the query caches. */
+ * itself, after a schema change or for a full-text index. No code marks the columns that such
+ * statements write, so sqlite_rows_end invalidates the query caches. */
 static int on_authorize(void *arg, int action, const char *table, const char *column,
                         const char *database, const char *trigger)
 {
@@ -173,7 +173,7 @@ void sqlite_dependencies_free(struct sqlite_conn *c)
 
 void sqlite_invalidate_query_caches(struct sqlite *q)
 {
-    row_slots_mark_changed(q, &(uint16_t){ ANY_COLUMN }, 1);
+    version_slots_mark_changed(q, &(uint16_t){ ANY_COLUMN }, 1);
 }
 
 void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r)
@@ -185,5 +185,5 @@ void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r)
     r->marked = number;
     if (r->writes.too_many)
         sqlite_invalidate_query_caches(q);
-    row_slots_mark_changed(q, r->writes.all, r->writes.count);
+    version_slots_mark_changed(q, r->writes.all, r->writes.count);
 }

@@ -1,9 +1,9 @@
-/* read_limit.c - time limit of a read on a loop iteration or on a background thread. */
+/* read_limit.c - time limit of reads, per loop iteration or per read of a background thread. */
 #include "base/clock.h"
 #include "store/sqlite/sqlite.h"
 
 enum {
-    LOOP_LIMIT_NS = 4 * 1000 * 1000, /* for all long reads of one loop iteration */
+    LOOP_LIMIT_NS = 4 * 1000 * 1000, /* limit for all long reads of one loop iteration */
     BACKGROUND_LIMIT_NS = SHORT_READ_LIMIT_MS * 1000 * 1000,
     MIN_READ_NS = 1000 * 1000, /* minimum per read, however many reads there are */
     CLOCK_CHECK_STEPS = 1000,  /* SQLite VM steps between two clock checks */
@@ -71,7 +71,7 @@ bool read_limit_end(struct sqlite_conn *c)
     return spent;
 }
 
-bool sqlite_move_to_background(struct tx *tx)
+bool sqlite_move_read_to_background(struct tx *tx)
 {
     struct sqlite_read_limit *limit = &((struct sqlite_conn *)tx->connection)->read_limit;
 

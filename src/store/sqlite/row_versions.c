@@ -1,13 +1,14 @@
 /* row_versions.c - versions of rows and columns, to detect stale cache entries.
  *
- * A cache entry may depend on a row of some tables, on the rows of an owner (such as the members of
- * a guild), or on a column (query_dependencies.c). Each of these has a slot. Before the writer
- * changes something, it stores the number of the coming commit in its slot. A cache entry lists its
- * slots and the number of commits that its snapshot had seen; it is valid while no slot has a
- * greater number. A slot that two things share only causes a needless read.
+ * A cache entry may depend on a row, on the rows of an owner (such as the members of a guild), or
+ * on a column (query_dependencies.c). Each of these has a version slot. Before the writer changes
+ * something, it stores the number of the coming commit in the slot. A cache entry lists its slots
+ * and the number of commits that its snapshot had seen, and is valid while no slot has a greater
+ * number. Objects that share a slot only cause needless reads.
  *
  * SQLite's update hook reports each changed row to the writer's connection, including triggers and
- * cascades, but not tables without a rowid. Those have temporary triggers that report the owner. */
+ * cascades, but not for tables without a rowid. Those have temporary triggers that report the
+ * owner. */
 #include <string.h>
 
 #include "base/log.h"
@@ -23,19 +24,19 @@ static const char *const versioned_tables[] = {
 
 uint16_t row_version_slot(enum versioned_rows rows, snowflake id)
 {
-    uint64_t of = id + rows * UINT64_C(0xd1b54a32d192ed03); /* spreads consecutive ids */
+    uint64_t of = id + rows * UINT64_C(0xd1b54a32d192ed03); /* spreads ids over the slots */
 
     return (uint16_t)((of * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SQLITE_VERSION_BITS));
 }
 
-/* Marks a row as changed. After a rollback the slot has the number of the next commit, so cache
- * entries only become stale too early. */
+/* Marks a row as changed. After a rollback the slot has the number of the next commit, so some
+ * cache entries become stale too early. */
 static void mark_row_changed(struct sqlite *q, enum versioned_rows rows, uint64_t id)
 {
-    row_slots_mark_changed(q, &(uint16_t){ row_version_slot(rows, id) }, 1);
+    version_slots_mark_changed(q, &(uint16_t){ row_version_slot(rows, id) }, 1);
 }
 
-void row_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count)
+void version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count)
 {
     uint64_t number = atomic_load_explicit(&q->store.commits, memory_order_relaxed) + 1;
 
@@ -43,7 +44,8 @@ void row_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned co
         atomic_store_explicit(&q->versions.last[slots[i]], number, memory_order_relaxed);
 }
 
-bool row_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count, uint64_t commits)
+bool version_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
+                             uint64_t commits)
 {
     for (size_t i = 0; i < count; i++)
         if (atomic_load_explicit(&q->versions.last[slots[i]], memory_order_relaxed) > commits)
@@ -69,7 +71,7 @@ void sqlite_mark_row_changed(struct tx *tx, enum versioned_rows rows, uint64_t i
         mark_row_changed((struct sqlite *)tx->store, rows, id);
 }
 
-/* SQL function noted(kind, id): marks the rows of this owner as changed. */
+/* SQL function noted(kind, id), which marks the rows of an owner as changed. */
 static void sql_mark_owner_changed(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
@@ -77,7 +79,7 @@ static void sql_mark_owner_changed(sqlite3_context *context, int count, sqlite3_
                      (uint64_t)sqlite3_value_int64(values[1]));
 }
 
-/* Tables without a rowid, and the column with the owner's id. */
+/* Tables without a rowid, each with the column of the owner's id. */
 static const struct {
     enum versioned_rows rows;
     const char *table, *owner;
@@ -131,7 +133,7 @@ bool sqlite_snapshot_version(struct tx *tx, struct snapshot_version *ret)
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* Begins the snapshot, so that later rows of this read come from it, too. */
+    /* Begin the snapshot, so that later rows of this read come from the same snapshot. */
     if (!may_validate_cache(tx) || tx->failed || sqlite_snapshot_begin(tx) ||
         !sqlite_may_use_cached_rows(c))
         return false;
@@ -139,13 +141,13 @@ bool sqlite_snapshot_version(struct tx *tx, struct snapshot_version *ret)
     return true;
 }
 
-bool sqlite_tx_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
-                               const uint16_t *slots, size_t count)
+bool sqlite_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
+                                    const uint16_t *slots, size_t count)
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* Another connection counts other commits, because the store was opened again. */
+    /* Commits are counted again from 0, by another connection, when the store is reopened. */
     return may_validate_cache(tx) && since->connection == c->number &&
            sqlite_may_use_cached_rows(c) &&
-           row_slots_unchanged((struct sqlite *)tx->store, slots, count, since->commits);
+           version_slots_unchanged((struct sqlite *)tx->store, slots, count, since->commits);
 }

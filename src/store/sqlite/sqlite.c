@@ -16,8 +16,8 @@ static struct sqlite *sqlite_of_store(struct store *s)
 }
 
 /* Releases the snapshot. The reads of one loop iteration share a snapshot, because taking one costs
- * more than most queries. A commit renews it, so that a caller who got the reply of a commit sees
- * its rows. */
+ * more than most queries. A commit renews the snapshot, so that a caller who got the reply of a
+ * commit sees its rows. */
 static void release_snapshot(struct sqlite_conn *c)
 {
     if (c->in_snapshot && sqlite_conn_run(c, "commit") != SQLITE_OK)
@@ -52,8 +52,8 @@ static enum err run_read_in_snapshot(struct store *s, struct work_item *w, struc
 }
 
 /* Opens a read connection with a page cache of 16 MiB: with the default of 2 MiB large searches
- * would reread pages. The writer keeps the default, so that it writes pages early, and a work item
- * that fills the disk fails before others run. */
+ * would reread pages. The writer's cache stays at the default, so that it writes pages early, and a
+ * work item that fills the disk fails before others run. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret)
 {
     enum err e = sqlite_conn_open(path, ret);
@@ -75,14 +75,14 @@ static enum err read_connection_of_loop(struct sqlite *q, struct loop *loop,
         if (!e && q->background_readers[0].has_thread)
             read_limit_set_for_loop(q->readers[i]);
         if (!e && q->has_thread)
-            /* possible because this process is the only writer */
+            /* A query cache is possible because this process is the only writer. */
             q->readers[i]->cache = query_cache_new();
     }
     *ret = q->readers[i];
     return e;
 }
 
-/* Queues a read for the background threads; a closing store refuses it. */
+/* Queues a read for the background threads; fails if the store is closing. */
 static void read_in_background(struct store *s, struct work_item *w)
 {
     if (!fair_queue_push(&sqlite_of_store(s)->long_reads, w))
@@ -135,7 +135,7 @@ static void sqlite_submit(struct store *s, struct work_item *w)
 {
     assert(!work_item_is_write(w) || sqlite_of_store(s)->has_thread);
     if (work_item_is_write(w))
-        queue_push(&sqlite_of_store(s)->queue, w);
+        work_queue_push(&sqlite_of_store(s)->queue, w);
     else if (w->in_background && sqlite_of_store(s)->background_readers[0].has_thread)
         read_in_background(s, w);
     else if (w->loop)
@@ -164,9 +164,9 @@ static void sqlite_close(struct store *s)
     for (unsigned i = 0; i < q->reader_count; i++)
         sqlite_conn_close(q->readers[i]);
     sqlite_conn_close(q->tool);
-    /* The last connection that is closed checkpoints the WAL. */
+    /* Close the writer last: the last connection to close checkpoints the WAL. */
     sqlite_conn_close(q->writer);
-    queue_clear(&q->queue);
+    work_queue_clear(&q->queue);
     fair_queue_clear(&q->long_reads);
     pthread_mutex_destroy(&q->tool_lock);
     if (s->lock >= 0)
@@ -190,7 +190,7 @@ static enum err create_private_file(const char *path)
     return OK;
 }
 
-/* Disables syncs: commits then return before the data is on the disk. */
+/* Disables syncs: commits return before the data is on the disk. */
 static enum err disable_syncs(struct sqlite_conn *writer)
 {
     log_warn("store: syncs are disabled: a power cut loses the last commits");
@@ -205,7 +205,7 @@ static enum err require_database_file(const struct sqlite *q)
     return ERR_UNAVAILABLE;
 }
 
-/* Opens the store for the only process that writes: locks the folder and applies migrations. */
+/* Opens the store as the only process that writes: locks the folder and applies migrations. */
 static enum err open_for_writing(struct sqlite *q, const struct store_options *o)
 {
     enum err e = o->as_is ? require_database_file(q) : folder_create(o->folder);
@@ -239,7 +239,7 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     size_t room = strlen(o->folder) + sizeof "/guildhall.db";
 
     q->store.engine = &sqlite_engine;
-    q->store.folder = mem_dupz(o->folder);
+    q->store.folder = mem_dup_cstring(o->folder);
     q->store.lock = -1;
     q->meter.kind = "write";
     q->path = mem_new(room);
@@ -247,7 +247,7 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     q->reader_count = o->readers;
     q->readers = mem_new((o->readers + 1) * sizeof *q->readers);
     pthread_mutex_init(&q->tool_lock, NULL);
-    queue_init(&q->queue);
+    work_queue_init(&q->queue);
     fair_queue_init(&q->long_reads);
 
     enum err e = o->read_only_tool ? require_database_file(q) : open_for_writing(q, o);
@@ -265,7 +265,7 @@ static bool sqlite_is_reachable(struct store *s)
     return true;
 }
 
-const struct engine sqlite_engine = {
+const struct store_engine sqlite_engine = {
     .name = "sqlite",
     .open = sqlite_open,
     .close = sqlite_close,
@@ -277,9 +277,9 @@ const struct engine sqlite_engine = {
     .query = sqlite_query,
     .next = sqlite_rows_next,
     .end = sqlite_rows_end,
-    .move_to_background = sqlite_move_to_background,
+    .move_to_background = sqlite_move_read_to_background,
     .snapshot_version = sqlite_snapshot_version,
-    .slots_unchanged = sqlite_tx_slots_unchanged,
+    .slots_unchanged = sqlite_version_slots_unchanged,
     .mark_row_changed = sqlite_mark_row_changed,
     .script = sqlite_run_script,
     .id_sql = "integer primary key",

@@ -11,83 +11,83 @@
 
 /* --- one connection, conn.c: used by one thread at a time ----------------------------- */
 
-/* Timeout for locks, which only another program can hold on the database file. */
+/* Timeout for file locks. Only another program can hold such a lock on the database file. */
 enum { SQLITE_BUSY_TIMEOUT_MS = 5000 };
 
-/* Number of background threads for long reads. The last one also runs reads that exceeded
- * SHORT_READ_LIMIT_MS. More threads would take CPU time from the loops; with fewer, a slow search
- * would delay all others. */
+/* Number of background threads for long reads. The last thread also runs reads that exceeded
+ * SHORT_READ_LIMIT_MS. More threads would take CPU time from the loops; with fewer threads, a slow
+ * search would delay all other long reads. */
 enum { SQLITE_BACKGROUND_READERS = 2 };
 
 /* Time limit of reads, per loop iteration or per read on a background thread. The number of rows is
  * not known in advance, so the time is measured: a read that exceeds the limit is aborted and
  * restarts on a background thread, or with READ_PRIORITY_LONG. */
 struct sqlite_read_limit {
-    int64_t max_ns;   /* the limit; 0: no limit */
+    int64_t max_ns;   /* the limit in ns; 0 means no limit */
     bool is_of_loop;  /* the connection belongs to a loop, and background threads exist */
-    bool counts;      /* a read runs that can be restarted */
+    bool counts;      /* a read is running that can be restarted */
     bool by_row;      /* the clock is checked at each row */
     bool is_exceeded; /* the limit is exceeded, and the read is aborted */
-    int64_t began_ns; /* time of the first clock check; 0: none yet */
+    int64_t began_ns; /* time of the first clock check; 0 if there was none */
     int64_t used_ns;  /* time used by all measured reads of this loop iteration */
 };
 
 struct sqlite_conn {
     sqlite3 *db;
-    struct map statements;   /* by the address of the SQL text */
-    struct map dependencies; /* by the address of the SQL text; they live as long as the
-                              * connection */
+    struct map statements;   /* struct sqlite_prepared_statement by the address of the SQL text */
+    struct map dependencies; /* struct query_dependencies by the address of the SQL text; freed with
+                              * the connection */
     struct dependency_collector *collector; /* collects columns while a statement is prepared */
-    bool has_lost_track;       /* SQLite itself prepared a writing statement, so its columns
-                                * are unknown */
-    unsigned dependencies_age; /* how often has_lost_track was set */
-    struct query_cache *cache; /* only on the connections of loops and the writer; else NULL */
-    uint64_t number;           /* unique in the process */
-    /* Readers: rows show at least `seen` commits. SQLite's snapshot begins with the first
-     * statement, so a read that finds all its rows in caches does not call SQLite. */
+    bool has_lost_track;       /* SQLite itself prepared a writing statement, whose columns are
+                                * unknown */
+    unsigned dependencies_age; /* number of times that has_lost_track was set */
+    struct query_cache *cache; /* only for connections of loops and of the writer; otherwise NULL */
+    uint64_t number;           /* number of the connection, unique in the process */
+    /* For readers: rows show at least the first `seen` commits. SQLite's snapshot begins with the
+     * first statement, so a read that finds all its rows in caches does not call SQLite. */
     bool in_view, in_snapshot;
     uint64_t seen;
     bool gave_cached_rows; /* cached rows were returned before the snapshot began */
-    bool is_outdated;      /* a commit came between cached rows and the snapshot: run the read
-                            * again */
-    bool has_written;      /* a writing statement ran; the caller resets this */
+    bool is_outdated;      /* a commit came between the cached rows and the snapshot, so the read
+                            * must run again */
+    bool has_written;      /* a writing statement ran; the caller resets this flag */
     struct sqlite_read_limit read_limit; /* time limit of reads */
 };
 
-/* Opens the file, or creates it. Logs failures. */
+/* Opens the database file, or creates it. Logs failures. */
 enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret);
 void sqlite_conn_close(struct sqlite_conn *c);
-/* Paces the disk writes of the connection (write_pacing.c). */
-void sqlite_conn_pace_writes(struct sqlite_conn *c);
-/* hurry: write without pauses, because a caller waits for the end of the checkpoint. */
-void sqlite_pacing_disable(bool hurry);
+/* Makes the connection pause between disk writes (checkpoint_pacing.c). */
+void sqlite_conn_enable_write_pacing(struct sqlite_conn *c);
+/* With `hurry`, checkpoints write without pauses, because the writer waits for their end. */
+void checkpoint_set_pacing_disabled(bool hurry);
 
-/* Runs a statement without parameters, such as begin or commit. Returns an SQLite code. */
+/* Runs a statement without parameters, such as begin or commit. Returns an SQLite result code. */
 #define sqlite_conn_run(c, sql) sqlite_conn_run_sql(c, SQL(sql))
 int sqlite_conn_run_sql(struct sqlite_conn *c, struct sql sql);
 
-/* Maps an SQLite code to an error. Logs codes that concern the operator or a developer. */
+/* Converts an SQLite result code to an error. Logs codes that matter to operator or developer. */
 enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql);
 
-/* Begins SQLite's snapshot for a read, unless it has one. ERR_STORE_RETRY with is_outdated: cached
- * rows that were returned before may be older than the snapshot. */
+/* Begins SQLite's snapshot for a read, unless it has begun. Returns ERR_STORE_RETRY and sets
+ * is_outdated if cached rows that were returned before may be older than the snapshot. */
 enum err sqlite_snapshot_begin(struct tx *tx);
-/* Whether cached rows are consistent with the rows of the snapshot. */
+/* Returns whether cached rows are consistent with the rows of the snapshot. */
 bool sqlite_may_use_cached_rows(struct sqlite_conn *c);
 
 /* --- time limit of a read, read_limit.c ------------------------------------------------- */
 
-/* watch functions set the limit of a connection. Between begin and end the time of a read is
- * measured; by_row: also at each row. end returns true if the limit was exceeded and the result
- * must be discarded. */
+/* read_limit_set_for_… set the limit of a connection. Between read_limit_begin and read_limit_end
+ * the time of a read is measured; with by_row also at each row. read_limit_end returns true if the
+ * limit was exceeded and the result must be discarded. */
 void read_limit_set_for_loop(struct sqlite_conn *c);
 void read_limit_set_for_background(struct sqlite_conn *c);
 void read_limit_begin(struct sqlite_conn *c, bool by_row);
 bool read_limit_end(struct sqlite_conn *c);
-/* Checks the clock between two rows, if the read was begun with by_row. */
+/* Checks the clock between two rows, if read_limit_begin was called with by_row. */
 bool read_limit_is_exceeded(struct sqlite_conn *c);
-/* Makes the running read exceed its limit. False: the read has no limit. */
-bool sqlite_move_to_background(struct tx *tx);
+/* Makes the running read exceed its time limit. Returns false if the read has no limit. */
+bool sqlite_move_read_to_background(struct tx *tx);
 
 /* --- queries, query.c ------------------------------------------------------------------- */
 
@@ -102,23 +102,24 @@ enum err sqlite_run_script(struct tx *tx, const char *sql);
 enum { SQLITE_VERSION_BITS = 16 };
 
 struct row_version_table {
-    _Atomic uint64_t last[1 << SQLITE_VERSION_BITS]; /* by slot: last commit that changed it */
+    _Atomic uint64_t last[1 << SQLITE_VERSION_BITS]; /* last commit that changed the slot */
     _Atomic uint64_t committing;                     /* last commit that was started */
 };
 
 struct sqlite;
 
-/* Installs the update hook and the triggers on the writer's connection. */
+/* Installs the update hook and the triggers that report changed rows on the writer's connection. */
 enum err sqlite_install_version_hooks(struct sqlite *q);
 /* Call it before the writer changes the rows or columns of these slots. */
-void row_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count);
-/* Whether no slot changed since a snapshot that had seen so many commits. */
-bool row_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count, uint64_t commits);
-/* See tx_mark_row_changed, tx_snapshot_version, tx_slots_unchanged. */
+void version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count);
+/* Returns whether no slot has changed since a snapshot that had seen this many commits. */
+bool version_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
+                             uint64_t commits);
+/* Implementations of tx_mark_row_changed, tx_snapshot_version and tx_version_slots_unchanged. */
 void sqlite_mark_row_changed(struct tx *tx, enum versioned_rows rows, uint64_t id);
 bool sqlite_snapshot_version(struct tx *tx, struct snapshot_version *ret);
-bool sqlite_tx_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
-                               const uint16_t *slots, size_t count);
+bool sqlite_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
+                                    const uint16_t *slots, size_t count);
 
 /* --- columns that statements read and write, query_dependencies.c ------------------------ */
 
@@ -130,19 +131,19 @@ struct version_slots {
 
 struct query_dependencies {
     struct version_slots reads, writes;
-    bool is_volatile; /* the result does not depend on rows and parameters alone */
+    bool is_volatile; /* the result depends on more than rows and parameters */
     uint64_t marked;  /* number of the last commit for which the written columns were marked */
     unsigned age;     /* dependencies_age of the connection when the statement was prepared */
     struct query_dependencies *older;
 };
 
-/* Registers the SQLite callback that collects columns. */
+/* Registers the SQLite callback that collects the columns of a statement. */
 bool sqlite_register_dependency_callback(struct sqlite_conn *c);
 int sqlite_prepare_with_dependencies(struct sqlite_conn *c, const char *sql, unsigned flags,
                                      sqlite3_stmt **ret, struct query_dependencies **ret_found);
 void sqlite_dependencies_free(struct sqlite_conn *c);
-/* For the writer: sqlite_invalidate_query_caches invalidates all query caches;
- * sqlite_mark_columns_written marks the columns that a statement will write. */
+/* Call both on the writer: sqlite_invalidate_query_caches invalidates all query caches;
+ * sqlite_mark_columns_written marks the columns that a statement will write as changed. */
 void sqlite_invalidate_query_caches(struct sqlite *q);
 void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r);
 
@@ -150,23 +151,23 @@ void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r)
 
 struct query_cache *query_cache_new(void);
 void query_cache_free(struct query_cache *cache); /* accepts NULL */
-/* Number of cache hits. */
+/* Returns the number of cache hits so far. */
 uint64_t query_cache_count_hits(const struct query_cache *cache);
 
 /* --- replaced file functions, file_methods.c --------------------------------------------- */
 
 struct replaced_file_methods {
-    const sqlite3_io_methods *original; /* original table; NULL: no file was changed yet */
+    const sqlite3_io_methods *original; /* original table; NULL if no file was changed */
     sqlite3_io_methods replaced;        /* copy of the table with some functions replaced */
 };
 
-/* Installs the changed function table. False: the file does not have the original one. */
+/* Installs the changed function table. Returns false if the file has not the original table. */
 bool replace_file_methods(struct replaced_file_methods *m, sqlite3_file *file,
                           void (*change)(sqlite3_io_methods *to));
 
 /* --- combined WAL writes, wal_write_buffer.c: called on the writer's thread ------------- */
 
-/* Buffers WAL writes of the writer; does nothing where a commit does not end with a sync. */
+/* Buffers the WAL writes of the writer, if a commit ends with a sync; otherwise does nothing. */
 void wal_write_buffer_begin(struct sqlite_conn *c);
 void wal_write_buffer_end(void);
 
@@ -176,35 +177,35 @@ struct sqlite {
     struct store store;
     char *path;
 
-    struct sqlite_conn **readers; /* by loop_index; opened by that loop */
+    struct sqlite_conn **readers; /* indexed by loop_index; opened by that loop */
     unsigned reader_count;
-    pthread_mutex_t tool_lock; /* serializes reads without a loop */
+    pthread_mutex_t tool_lock; /* serializes reads of tools, which have no loop */
     struct sqlite_conn *tool;
     struct fair_queue long_reads; /* reads that may take long */
     struct background_reader {
         struct sqlite *engine;
-        struct sqlite_conn *conn; /* opened at the first read */
+        struct sqlite_conn *conn; /* opened at the thread's first read */
         bool runs_longest_reads;
         pthread_t thread;
         bool has_thread;
     } background_readers[SQLITE_BACKGROUND_READERS];
 
-    struct sqlite_conn *writer; /* this and all members below belong to the writer */
+    struct sqlite_conn *writer; /* the members from here on belong to the writer thread */
     pthread_t thread;
     bool has_thread;
-    struct queue queue;
+    struct work_queue queue;
     struct stall_meter meter;
     bool has_no_syncs;
-    unsigned savepoint_batches; /* batches that still run with savepoints */
+    unsigned savepoint_batches; /* number of the next batches that run with savepoints */
     struct row_version_table versions;
     struct wal_state {
-        uint64_t number; /* number of WAL restarts */
+        uint64_t number; /* number of WAL restarts so far */
         int pages;       /* pages in the WAL after the last commit */
-        int copied;      /* pages that are known to be copied into the database */
+        int copied;      /* pages of the WAL that are known to be copied into the database */
         int tried;       /* pages in the WAL at the last checkpoint attempt */
         int waited;      /* pages in the WAL at the last truncate attempt */
-        int passes;      /* passes of the copier thread that copied pages, since the writer copied
-                          * itself */
+        int passes;      /* passes of the copier thread that copied pages, since the writer last
+                          * copied pages itself */
     } log;
 
     /* Shared by the writer and the copier thread. */
@@ -212,8 +213,8 @@ struct sqlite {
         pthread_mutex_t lock;
         pthread_cond_t changed;
         bool is_asked, must_stop, has_result;
-        uint64_t number;          /* number of the WAL to copy */
-        int copied;               /* pages of that WAL in the database */
+        uint64_t number;          /* wal_state.number of the WAL to copy */
+        int copied;               /* pages of that WAL that are copied into the database */
         struct sqlite_conn *conn; /* opened at the first checkpoint */
         pthread_t thread;
         bool has_thread;
@@ -222,20 +223,20 @@ struct sqlite {
 
 /* Opens a connection for reads, with a larger page cache. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret);
-/* Runs a read in a snapshot of its own, which is released afterwards. */
+/* Runs a read in a snapshot of its own, and releases the snapshot afterwards. */
 enum err sqlite_read_in_own_snapshot(struct store *s, struct work_item *w,
                                      struct sqlite_conn **conn);
 
 /* --- long reads, background_readers.c ------------------------------------------------- */
 
 void background_readers_start(struct sqlite *q);
-/* Finishes all waiting reads. */
+/* Finishes all waiting reads, then stops the threads. */
 void background_readers_stop(struct sqlite *q);
 
 /* --- the writer, writer.c ------------------------------------------------------------- */
 
 void sqlite_writer_start(struct sqlite *q);
-/* Finishes all waiting writes. */
+/* Finishes all waiting writes, then stops the writer thread. */
 void sqlite_writer_stop(struct sqlite *q);
 /* Runs one work item in its own transaction, on the writer's connection. */
 enum err sqlite_run_work_item_alone(struct store *s, struct work_item *w);
@@ -244,31 +245,31 @@ enum err sqlite_run_work_item_alone(struct store *s, struct work_item *w);
 
 void checkpoint_start(struct sqlite *q);
 void checkpoint_stop(struct sqlite *q);
-/* Call it after each batch. */
+/* Call it after each batch of writes. */
 void checkpoint_after_batch(struct sqlite *q);
-/* After a full disk: runs a checkpoint, which frees space in the WAL. */
+/* After a full disk: runs a checkpoint, after which SQLite can reuse the space of the WAL. */
 void checkpoint_free_wal_space(struct sqlite *q);
-/* Whether a checkpoint should run when the writer is idle. */
+/* Returns whether a checkpoint should run when the writer is idle. */
 bool checkpoint_is_due_when_idle(const struct sqlite *q);
 void checkpoint_when_idle(struct sqlite *q);
 
 /* --- tools, tools.c ------------------------------------------------------------------- */
 
-enum err sqlite_copy_database(struct store *s, copy_destination_fn *location, void *arg,
+enum err sqlite_copy_database(struct store *s, reserve_copy_destination_fn *location, void *arg,
                               bool *ret_damaged);
 enum err sqlite_check_integrity(struct store *s);
-/* Runs a pragma that checks the database; logs each fault. True: no fault. */
+/* Runs a pragma that checks the database; logs each fault. Returns true if there is no fault. */
 bool sqlite_run_check_pragma(sqlite3 *db, const char *pragma);
 
 /* --- a database within another file, embedded_database.c ------------------------------ */
 
 struct embedded_database;
 
-/* Opens the database that occupies `size` bytes at offset `base` of the file for reading; size 0:
- * creates one for writing. The caller closes both, the database first. Logs failures. */
+/* Opens the database that occupies `size` bytes at offset `base` of the file, for reading; if size
+ * is 0, creates one for writing. The caller closes both, the database first. Logs failures. */
 enum err embedded_database_open(int fd, int64_t base, int64_t size, struct embedded_database **ret,
                                 sqlite3 **ret_db);
-/* Returns the number of bytes written. */
+/* Returns the number of bytes written to the database. */
 int64_t embedded_database_size(const struct embedded_database *i);
 /* Accepts NULL. */
 void embedded_database_close(struct embedded_database *i);

@@ -31,7 +31,7 @@ static enum err copy_pages(sqlite3 *from, sqlite3 *to, int fd)
     return code == SQLITE_DONE ? OK : log_copy_error(code);
 }
 
-/* Takes a snapshot, so that this connection does not see later commits. */
+/* Begins a snapshot, so that this connection does not see later commits. */
 static enum err begin_snapshot(sqlite3 *from)
 {
     int code = sqlite3_exec(from, "begin; select count(*) from sqlite_schema", NULL, NULL, NULL);
@@ -74,8 +74,8 @@ static enum err copy_to_destination(sqlite3 *from, const struct copy_destination
     return e;
 }
 
-/* Runs quick_check, which reads every page and row at half the cost of integrity_check (which also
- * checks the indexes). It checks the copy, because a check of the database would hold the snapshot
+/* Runs quick_check on the copy. It reads every page and row at half the cost of integrity_check,
+ * which also checks the indexes. A check of the original database would hold the snapshot
  * longer. */
 static bool copy_is_undamaged(const struct copy_destination *location, int64_t size)
 {
@@ -89,7 +89,7 @@ static bool copy_is_undamaged(const struct copy_destination *location, int64_t s
     return sound;
 }
 
-enum err sqlite_copy_database(struct store *s, copy_destination_fn *location, void *arg,
+enum err sqlite_copy_database(struct store *s, reserve_copy_destination_fn *location, void *arg,
                               bool *ret_damaged)
 {
     struct sqlite_conn *from = NULL;
@@ -111,7 +111,7 @@ enum err sqlite_copy_database(struct store *s, copy_destination_fn *location, vo
     return e;
 }
 
-/* A checking pragma returns one row per fault, or "ok". */
+/* Runs a checking pragma, which returns one row per fault, or "ok". */
 bool sqlite_run_check_pragma(sqlite3 *db, const char *pragma)
 {
     sqlite3_stmt *stmt = NULL;

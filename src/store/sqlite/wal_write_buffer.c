@@ -2,8 +2,8 @@
  *
  * SQLite writes each page of a commit, and its 24-byte header, with a separate call: about a
  * hundred calls for sixteen messages. The writer's WAL file buffers consecutive writes until a sync
- * or a read. That is safe: other connections see a commit only after its sync, and a failed write
- * is reported by the sync. Where a commit does not end with a sync, nothing is buffered. */
+ * or a read. Buffering is safe: other connections see a commit only after its sync, and the sync
+ * reports a failed write. Where a commit does not end with a sync, nothing is buffered. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,7 +90,7 @@ static int read_pragma_number(void *arg, int count, char **texts, char **names)
     return 0;
 }
 
-/* Whether commits end with a sync. If they do not, readers would miss the buffered pages. */
+/* Returns whether commits end with a sync. Otherwise readers would miss the buffered pages. */
 static bool commits_are_synced(struct sqlite_conn *c)
 {
     enum { FULL = 2 };
@@ -101,9 +101,9 @@ static bool commits_are_synced(struct sqlite_conn *c)
            level >= FULL;
 }
 
-/* Whether nothing follows the sync of a commit. Without this property SQLite pads the WAL to the
- * end of a sector after the sync. SQLite takes the property from the database file, not from the
- * WAL. */
+/* Returns whether nothing is written after the sync of a commit. Without this property of the file,
+ * SQLite pads the WAL to the end of a sector after the sync. SQLite reads the property from the
+ * database file, not from the WAL. */
 static bool commit_ends_with_sync(struct sqlite_conn *c)
 {
     sqlite3_file *file = NULL;

@@ -1,20 +1,21 @@
 /* writer.c - the SQLite writer thread.
  *
- * It runs all waiting work items in one transaction and commits once. During the commit the next
- * work items queue up: the slower the disk, the larger the batch. It never waits to fill a batch.
+ * The writer runs all waiting work items in one transaction and commits once. During the commit the
+ * next work items queue up: the slower the disk, the larger the batch. It never waits to fill a
+ * batch.
  *
- * Savepoints are expensive: SQLite copies every page that changes after one. So a batch runs
- * without. Most work items that fail have not written yet. If one has, the transaction is rolled
- * back and the batch runs again with a savepoint for each work item. */
+ * Savepoints are expensive: SQLite copies every page that changes after a savepoint. So a batch
+ * runs without savepoints. Most work items that fail have not written yet. If one has, the
+ * transaction is rolled back and the batch runs again with a savepoint for each work item. */
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "store/sqlite/sqlite.h"
 
 enum {
-    MAX_BATCH = 512,        /* work items per batch; bounds the latency of the first */
-    IDLE_MS = 50,           /* the writer counts as idle after this time without work */
-    LOG_DELETE_ROWS = 128,  /* number of log rows that are deleted at once */
+    MAX_BATCH = 512,        /* work items per batch; limits the delay of the first one */
+    IDLE_MS = 50,           /* ms without work after which the writer counts as idle */
+    LOG_DELETE_ROWS = 128,  /* number of event log rows that are deleted at once */
     SAVEPOINT_BATCHES = 64, /* number of batches with savepoints after one that needed them */
 };
 
@@ -33,8 +34,8 @@ static void writer_rollback(struct sqlite_conn *c)
 
 static enum err writer_commit(struct sqlite *q)
 {
-    /* Set before readers can see the rows: a reader that has returned cached rows must not combine
-     * them with newer ones. If this commit fails, the next one gets the same number. */
+    /* Set the number before readers can see the rows: a reader that has returned cached rows must
+     * not combine them with newer ones. If this commit fails, the next one gets the same number. */
     atomic_store_explicit(&q->versions.committing, q->store.commits + 1, memory_order_release);
     int code = sqlite_conn_run(q->writer, "commit");
 
@@ -44,12 +45,12 @@ static enum err writer_commit(struct sqlite *q)
         writer_rollback(q->writer);
         return e == ERR_STORAGE_FULL ? e : ERR_UNAVAILABLE;
     }
-    /* Set before callers get their replies, because their next read must renew its snapshot. */
+    /* Count the commit before callers get replies, because their next read must see it. */
     atomic_fetch_add_explicit(&q->store.commits, 1, memory_order_release);
     return OK;
 }
 
-/* Inserts the event of the transaction into the log, and deletes old log rows in steps. */
+/* Inserts the transaction's event into the event log, and deletes old log rows in steps. */
 static enum err insert_log_row(struct sqlite *q, struct tx *tx)
 {
     struct work_item *w = tx->work;
@@ -76,8 +77,8 @@ static enum err run_transaction_function(struct sqlite *q, struct work_item *w)
 
 static enum err run_measured(struct sqlite *q, struct work_item *w)
 {
-    /* Work without a name belongs to a tool or a migration and is not measured: no caller waits for
-     * it. */
+    /* A work item without a name belongs to a tool or a migration and is not measured, because no
+     * caller waits for it. */
     if (!w->name)
         return run_transaction_function(q, w);
     stall_meter_begin_part(&q->meter, w->name);
@@ -101,8 +102,8 @@ enum err sqlite_run_work_item_alone(struct store *s, struct work_item *w)
     return writer_commit(q);
 }
 
-/* Runs one work item of a batch in a savepoint. False: the whole transaction was rolled back, as
- * SQLite does when the disk is full. */
+/* Runs one work item of a batch in a savepoint. Returns false if the whole transaction was rolled
+ * back, as SQLite does when the disk is full. */
 static bool run_in_savepoint(struct sqlite *q, struct work_item *w)
 {
     struct sqlite_conn *c = q->writer;
@@ -117,8 +118,8 @@ static bool run_in_savepoint(struct sqlite *q, struct work_item *w)
     return sqlite_conn_run(c, "release work") == SQLITE_OK;
 }
 
-/* Runs a batch with savepoints. Returns the work item whose failure ended the transaction; NULL:
- * none. */
+/* Runs a batch with savepoints. Returns the work item whose failure ended the transaction, or
+ * NULL. */
 static struct work_item *run_batch_with_savepoints(struct sqlite *q, struct work_item *batch)
 {
     for (struct work_item *w = batch; w; w = w->next)
@@ -127,8 +128,8 @@ static struct work_item *run_batch_with_savepoints(struct sqlite *q, struct work
     return NULL;
 }
 
-/* Runs a batch without savepoints. False: a work item failed after it had written, so the
- * transaction must be rolled back. */
+/* Runs a batch without savepoints. Returns false if a work item failed after it had written, so
+ * that the transaction must be rolled back. */
 static bool run_batch_without_savepoints(struct sqlite *q, struct work_item *batch)
 {
     for (struct work_item *w = batch; w; w = w->next) {
@@ -158,8 +159,8 @@ static void commit_batch(struct sqlite *q, struct work_item *batch)
 {
     enum err e = writer_commit(q);
 
-    /* A failed commit fails the whole batch, because refused requests may have read its rows,
-     * too. */
+    /* A failed commit fails the whole batch, because refused requests may have read rows of the
+     * batch, too. */
     if (e)
         set_result_of_batch(batch, e);
 }
@@ -220,13 +221,13 @@ static void *writer_thread(void *arg)
     wal_write_buffer_begin(q->writer);
     for (;;) {
         int timeout_ms = checkpoint_is_due_when_idle(q) ? IDLE_MS : -1;
-        struct work_item *batch = queue_pop_batch(&q->queue, MAX_BATCH, timeout_ms);
+        struct work_item *batch = work_queue_pop_batch(&q->queue, MAX_BATCH, timeout_ms);
 
         if (batch) {
             if (run_and_finish_batch(q, batch))
                 checkpoint_free_wal_space(q);
             checkpoint_after_batch(q);
-        } else if (queue_is_closed(&q->queue)) {
+        } else if (work_queue_is_closed(&q->queue)) {
             wal_write_buffer_end();
             return NULL;
         } else {
@@ -249,7 +250,7 @@ void sqlite_writer_stop(struct sqlite *q)
 {
     if (!q->has_thread)
         return;
-    queue_close(&q->queue);
+    work_queue_close(&q->queue);
     pthread_join(q->thread, NULL);
     q->has_thread = false;
     checkpoint_stop(q);

@@ -12,7 +12,7 @@ static bool ask_control_socket(const struct config *config, const char *request,
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    enum err e = control_request(config->data, request, &out);
+    enum err e = control_send_request(config->data, request, &out);
     bool ok = !e && out.n;
     *ret = str_dup_cstring(arena, buf_str(&out));
     buf_clear(&out);

@@ -9,14 +9,14 @@
 #include "tools/wire/api_client.h"
 
 /* Returns a client for the server that runs on the data folder, with the console key as its token.
- * Returns NULL and prints why if no server runs. */
+ * Prints an error and returns NULL if no server runs. */
 struct api_client *console_connect(const struct config *config, struct arena *arena);
 
-/* Requests a console route. On failure prints why; status 0. body: JSON, or p == NULL. */
+/* Requests a console route; body is JSON, or empty. On failure prints why and returns status 0. */
 struct api_client_response console_request(const struct config *config, struct arena *arena,
                                            const char *method, const char *path, struct str body);
 
-/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or seconds. False if it is invalid. */
+/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or seconds. Returns false if invalid. */
 bool parse_duration(const char *text, int64_t *ret_ms);
 
 #endif

@@ -35,33 +35,34 @@ static bool parse_optional_duration(const char *text, int64_t *ret_ms)
     return !text || parse_duration(text, ret_ms);
 }
 
-/* Formats an operator command. what: 'POST /path', '/path', or 'events' for gateway events. */
+/* Formats an operator command; `what` is 'POST /path', '/path', or 'events' for gateway events. */
 static bool format_fault_command(const struct console_options *o, const char *what, struct buf *out)
 {
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
     struct str path = str_of(what);
     bool events = strcmp(what, "events") == 0;
     struct str method = *what == '/' || events ? STR("") : str_cut(&path, ' ');
     int64_t delay, retry;
 
-    if ((!events && !str_starts(path, STR("/"))) || !parse_optional_duration(o->delay, &delay) ||
+    if ((!events && !str_starts_with(path, STR("/"))) ||
+        !parse_optional_duration(o->delay, &delay) ||
         !parse_optional_duration(o->retry_after, &retry))
         return false;
     json_begin_object(&j);
-    json_name(&j, "method");
-    json_text(&j, method);
-    json_name(&j, "path");
-    json_text(&j, path);
-    json_name(&j, "status");
-    json_int(&j, o->fault_status);
-    json_name(&j, "times");
-    json_int(&j, o->times);
-    json_name(&j, "delay_ms");
-    json_int(&j, delay);
-    json_name(&j, "retry_after_ms");
-    json_int(&j, retry);
-    json_name(&j, "drop");
-    json_bool(&j, o->drop);
+    json_write_name(&j, "method");
+    json_write_text(&j, method);
+    json_write_name(&j, "path");
+    json_write_text(&j, path);
+    json_write_name(&j, "status");
+    json_write_int(&j, o->fault_status);
+    json_write_name(&j, "times");
+    json_write_int(&j, o->times);
+    json_write_name(&j, "delay_ms");
+    json_write_int(&j, delay);
+    json_write_name(&j, "retry_after_ms");
+    json_write_int(&j, retry);
+    json_write_name(&j, "drop");
+    json_write_bool(&j, o->drop);
     json_end_object(&j);
     return true;
 }

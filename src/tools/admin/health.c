@@ -20,7 +20,7 @@ struct health_minute {
 struct health_route_group {
     struct str name;
     int64_t calls;
-    struct opt_real p50_ms, p99_ms; /* null: above the highest bucket */
+    struct opt_real p50_ms, p99_ms; /* null if above the highest bucket of the histogram */
 };
 struct health_report {
     struct list minutes, groups;

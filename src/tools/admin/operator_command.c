@@ -1,4 +1,4 @@
-/* operator_command.c - `guildhall user`, `guild`, `app` and so on: operator commands for a running
+/* operator_command.c - `guildhall user`, `guild`, `app`, …: operator commands for a running
  * server. */
 #include <stddef.h>
 #include <stdio.h>
@@ -51,19 +51,19 @@ static void print_rows_as_json(const struct str *names, int count, struct str ro
     while (rows.n) {
         struct str cells[MAX_REPLY_COLUMNS];
         struct buf out;
-        struct json_writer j = json_writer_to(&out);
+        struct json_writer j = json_writer_to_buf(&out);
 
         buf_init(&out, SIZE_MAX);
         parse_reply_row(&rows, cells);
         json_begin_object(&j);
         for (int i = 0; i < count; i++) {
-            json_key(&j, str_skip(names[i], 1));
+            json_write_key(&j, str_skip_bytes(names[i], 1));
             if (names[i].p[0] == '#')
-                json_raw(&j, cells[i]);
+                json_write_raw(&j, cells[i]);
             else if (names[i].p[0] == '?')
-                json_bool(&j, str_is(cells[i], "yes"));
+                json_write_bool(&j, str_is(cells[i], "yes"));
             else
-                json_text(&j, cells[i]);
+                json_write_text(&j, cells[i]);
         }
         json_end_object(&j);
         printf("%.*s\n", STR_ARGS(buf_str(&out)));
@@ -88,11 +88,11 @@ static void print_safe_text(struct str cell)
             fwrite(cell.p, 1, n, stdout);
         else
             putchar('?');
-        cell = str_skip(cell, n ? n : 1);
+        cell = str_skip_bytes(cell, n ? n : 1);
     }
 }
 
-/* State of a table: the maximum width of each column so far, and whether the header was printed. */
+/* Layout of a printed table: maximum width of each column so far, and whether it has a header. */
 struct table_layout {
     int widths[MAX_REPLY_COLUMNS];
     bool begun;
@@ -102,7 +102,7 @@ static void update_column_widths(struct table_layout *t, const struct str *cells
                                  size_t skip)
 {
     for (int i = 0; i < count; i++) {
-        int width = (int)utf8_length(str_skip(cells[i], skip));
+        int width = (int)utf8_length(str_skip_bytes(cells[i], skip));
 
         if (width > t->widths[i])
             t->widths[i] = width;
@@ -113,7 +113,7 @@ static void print_table_line(const struct table_layout *t, const struct str *cel
                              size_t skip)
 {
     for (int i = 0; i < count; i++) {
-        struct str cell = str_skip(cells[i], skip);
+        struct str cell = str_skip_bytes(cells[i], skip);
 
         print_safe_text(cell);
         if (i + 1 < count)
@@ -151,7 +151,7 @@ static void print_row_as_lines(const struct str *names, int count, struct str ro
             width = (int)names[i].n - 1;
     parse_reply_row(&rows, cells);
     for (int i = 0; i < count; i++) {
-        printf("%-*.*s  ", width, STR_ARGS(str_skip(names[i], 1)));
+        printf("%-*.*s  ", width, STR_ARGS(str_skip_bytes(names[i], 1)));
         print_safe_text(cells[i]);
         putchar('\n');
     }
@@ -212,7 +212,7 @@ int send_operator_command_or_fail(const struct command_settings *s,
                         : status;
 }
 
-/* Sends a command; returns the exit status; -1: no server. Lists set ret_rows and the last id. */
+/* Sends a command; returns the exit status, or -1 if no server runs. Lists set ret_rows. */
 static int send_and_print_command(const struct command_settings *s, const char *request,
                                   struct table_layout *list, int64_t *ret_rows, char last[32])
 {
@@ -279,7 +279,7 @@ static int confirm_irreversible_command(const struct command_settings *s,
     return 2;
 }
 
-/* Reads a line from standard input; a terminal does not echo it. */
+/* Reads a line from standard input without echo. */
 static bool read_secret(char *out, size_t size)
 {
     struct termios before, quiet;
@@ -302,17 +302,24 @@ static bool read_secret(char *out, size_t size)
 
 /* --- command line --------------------------------------------------------------------- */
 
+static void print_operator_form(const struct operator_command_row *r)
+{
+    char form[80];
+
+    snprintf(form, sizeof form, "%s %s %s", r->noun, r->verb ? r->verb : "", r->arguments);
+    fprintf(stderr, "  %-36s %s\n", form, r->help ? r->help : "");
+}
+
 static int print_operator_usage(const char *noun)
 {
     fprintf(stderr, "guildhall: the forms of %s are\n", noun);
     for (const struct operator_command_row *r = operator_command_rows; r->noun; r++)
         if (strcmp(r->noun, noun) == 0)
-            fprintf(stderr, "  %s %s %-18s %s\n", noun, r->verb ? r->verb : "", r->arguments,
-                    r->help);
+            print_operator_form(r);
     return 2;
 }
 
-/* Checks the arguments. NULL if they are valid, "" if their number is wrong, else the problem. */
+/* Checks the arguments. Returns NULL if valid, "" if their number is wrong, else the problem. */
 static const char *check_arguments(const struct operator_command_row *row, char **words)
 {
     int count = 0;
@@ -354,7 +361,7 @@ static const char *format_operator_request(const struct operator_command_row *ro
                : "the password must not contain a tab and must not be longer than 255 characters";
 }
 
-/* Runs an operator command and returns the exit status; -1: no server runs. */
+/* Runs an operator command and returns the exit status, or -1 if no server runs. */
 static int run_operator_command(const struct command_settings *s, const char *noun,
                                 char **arguments)
 {
@@ -379,7 +386,7 @@ static int run_operator_command(const struct command_settings *s, const char *no
                    : send_and_print_command(s, request, NULL, &rows, last);
 }
 
-/* Runs an operator command. `user add` also works while no server runs, for the first account. */
+/* Runs an operator command. `user add` also works without a server, for the first account. */
 int tool_operator_command(const struct command_settings *s, char **arguments)
 {
     const char *noun = s->argv[0];

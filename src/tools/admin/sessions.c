@@ -18,7 +18,7 @@ const struct option_row sessions_option_rows[] = {
     { 0 },
 };
 
-/* A gateway session or voice connection. */
+/* A row of the list: a gateway session or a voice connection. */
 struct session_entry {
     snowflake user_id, channel_id;
     struct str name, address, transport, client, mode;
@@ -80,11 +80,12 @@ static void print_session_row(const struct session_entry *s)
 
 static void print_voice_row(const struct session_entry *s)
 {
-    printf("%-20llu %-20.*s %-20llu %-40.*s %-31.*s %7lld %4lld %-8s %10lld %8lld %6.1f ms\n",
-           (unsigned long long)s->user_id, STR_ARGS(s->name), (unsigned long long)s->channel_id,
-           STR_ARGS(s->connected ? s->address : STR("away")), STR_ARGS(s->mode),
-           (long long)s->version, (long long)s->dave, s->speaking ? "speaks" : "-",
-           (long long)s->packets, (long long)s->missing, (double)s->jitter_us / 1000);
+    printf(
+        "%-20llu %-20.*s %-20llu %-40.*s %-9.*s %-31.*s %7lld %4lld %-8s %10lld %8lld %6.1f ms\n",
+        (unsigned long long)s->user_id, STR_ARGS(s->name), (unsigned long long)s->channel_id,
+        STR_ARGS(s->connected ? s->address : STR("away")), STR_ARGS(s->transport),
+        STR_ARGS(s->mode), (long long)s->version, (long long)s->dave, s->speaking ? "speaks" : "-",
+        (long long)s->packets, (long long)s->missing, (double)s->jitter_us / 1000);
 }
 
 static size_t decode_and_print_lines(struct str all, void (*print)(const struct session_entry *s))
@@ -114,9 +115,9 @@ static void print_sessions_table(struct str all)
 
 static void print_voice_table(struct str all)
 {
-    printf("%-20s %-20s %-20s %-40s %-31s %7s %4s %-8s %10s %8s %9s\n", "account", "name",
-           "channel", "address", "encryption", "version", "DAVE", "", "packets", "missing",
-           "jitter");
+    printf("%-20s %-20s %-20s %-40s %-9s %-31s %7s %4s %-8s %10s %8s %9s\n", "account", "name",
+           "channel", "address", "transport", "encryption", "version", "DAVE", "", "packets",
+           "missing", "jitter");
     printf("%zu in voice\n", decode_and_print_lines(all, print_voice_row));
 }
 
@@ -136,7 +137,7 @@ static int send_session_command(const struct command_settings *s, const char *ve
     return status == 404 ? 2 : status > 1 ? 3 : status;
 }
 
-/* Retains the JSON lines. Each server's reply begins with "ok", or "error" and a sentence. */
+/* Removes all but JSON lines: each server's reply begins with "ok", or "error" and a sentence. */
 static void extract_json_lines(struct buf *out)
 {
     struct str all = buf_str(out);
@@ -145,9 +146,9 @@ static void extract_json_lines(struct buf *out)
     while (all.n) {
         struct str line = str_cut(&all, '\n');
 
-        if (str_starts(line, STR("error ")))
-            fprintf(stderr, "guildhall: %.*s\n", STR_ARGS(str_skip(line, 10)));
-        if (!str_starts(line, STR("{")))
+        if (str_starts_with(line, STR("error ")))
+            fprintf(stderr, "guildhall: %.*s\n", STR_ARGS(str_skip_bytes(line, 10)));
+        if (!str_starts_with(line, STR("{")))
             continue;
         memmove(out->p + out->n, line.p, line.n);
         out->n += line.n;
@@ -169,8 +170,8 @@ int tool_sessions(const struct command_settings *s, char **arguments)
         return print_usage_error("sessions, sessions voice, or "
                                  "sessions drop|reconnect|invalidate|resumable NAME|ID");
     buf_init(&out, SIZE_MAX);
-    enum err e = control_request_all(s->config.data,
-                                     voice ? "operate sessions\tvoice" : "operate sessions", &out);
+    enum err e = control_send_request_to_all(
+        s->config.data, voice ? "operate sessions\tvoice" : "operate sessions", &out);
     extract_json_lines(&out);
     if (e)
         print_server_unreachable(s->config.data, e);

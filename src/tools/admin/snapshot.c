@@ -8,10 +8,10 @@
 #include "admin/control/control.h"
 #include "tools/tools.h"
 
-/* Long timeout, because a restore reads and writes the whole database. */
+/* The timeout is long, because a restore reads and writes the whole database. */
 enum { RESTORE_TIMEOUT_S = 600, POLL_INTERVAL_US = 20 * 1000, MAX_REPLY_BYTES = 1024 * 1024 };
 
-/* Runs a snapshot command with a name and prints the sentence of the reply. */
+/* Runs a snapshot command with a name and prints the sentence that the server replies. */
 static int run_snapshot_command(const struct command_settings *s, const char *verb,
                                 const char *name)
 {
@@ -75,14 +75,14 @@ int tool_snapshot(const struct command_settings *s, char **arguments)
     return run_snapshot_command(s, "make", arguments[0]);
 }
 
-/* Reads how many restores were tried and how many succeeded; false while no server responds. */
+/* Reads how many restores were requested and have succeeded; false while no server responds. */
 static bool read_restore_counts(const struct command_settings *s, int *tried, int *restored)
 {
     struct buf out;
     char text[64] = "";
 
     buf_init(&out, MAX_REPLY_BYTES);
-    if (control_request(s->config.data, "operate snapshot\trestored", &out) == OK)
+    if (control_send_request(s->config.data, "operate snapshot\trestored", &out) == OK)
         snprintf(text, sizeof text, "%.*s", STR_ARGS(buf_str(&out)));
     buf_clear(&out);
     return sscanf(text, "ok #tried #restored %d %d", tried, restored) == 2;

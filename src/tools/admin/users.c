@@ -10,7 +10,7 @@
 
 struct new_account {
     struct auth *auth;
-    struct account_draft draft;
+    struct new_account_data draft;
     struct user user;
     char token[256];
 };

@@ -39,7 +39,7 @@ const struct option_row watch_option_rows[] = {
 
 struct watch_batch {
     int64_t lost;
-    struct list records; /* struct str: JSON */
+    struct list records; /* items: struct str with JSON */
 };
 struct watch_line {
     struct str line;
@@ -65,15 +65,15 @@ static void append_filter(struct json_writer *j, const char *name, const char *v
 {
     if (!value)
         return;
-    json_key(j, str_of(name));
-    json_text(j, str_of(value));
+    json_write_key(j, str_of(name));
+    json_write_text(j, str_of(value));
 }
 
 static struct str format_watch_filters(const struct console_options *o, const char *key,
                                        struct arena *arena)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 4096);
     json_begin_object(&j);
@@ -87,8 +87,8 @@ static struct str format_watch_filters(const struct console_options *o, const ch
     append_filter(&j, "session", o->session);
     append_filter(&j, "text", o->text);
     if (o->after >= 0) {
-        json_name(&j, "after");
-        json_int(&j, o->after);
+        json_write_name(&j, "after");
+        json_write_int(&j, o->after);
     }
     json_end_object(&j);
     return buf_move_to_arena(&out, arena);
@@ -105,7 +105,7 @@ static void print_traffic_record(struct str json, bool raw, struct arena *arena)
         printf("%.*s\n", STR_ARGS(((const struct watch_line *)read)->line));
 }
 
-/* Prints a batch of records and returns their number. left: maximum number; -1: no limit. */
+/* Prints a batch of records and returns their number. `left` is the maximum; -1 means no limit. */
 static int64_t print_record_batch(struct str text, bool raw, int64_t left, struct arena *arena)
 {
     struct form form = { .arena = arena };

@@ -47,7 +47,7 @@ static bool is_expected_message(const struct invoke_run *v, const struct receive
            text_contains(m->components, part);
 }
 
-/* The current user; messages of this user are not replies. */
+/* The user as whom the tool acts; messages of this user are not replies. */
 struct current_user {
     snowflake id;
 };
@@ -105,14 +105,14 @@ static enum invoke_status send_act_request(struct invoke_run *v, const char *met
 static enum invoke_status send_message(struct invoke_run *v, const char *text)
 {
     struct buf body;
-    struct json_writer j = json_writer_to(&body);
+    struct json_writer j = json_writer_to_buf(&body);
 
-    if (!find_channel_option(v))
+    if (!read_channel_option(v))
         return INVOKE_USAGE;
     buf_init(&body, 64 * 1024);
     json_begin_object(&j);
-    json_name(&j, "content");
-    json_text(&j, str_of(text));
+    json_write_name(&j, "content");
+    json_write_text(&j, str_of(text));
     json_end_object(&j);
     struct str path =
         str_printf(v->arena, "/channels/%llu/messages", (unsigned long long)v->channel_id);
@@ -143,7 +143,7 @@ static snowflake find_target_message(struct invoke_run *v)
 
 static enum invoke_status add_reaction(struct invoke_run *v, const char *emoji)
 {
-    snowflake message = find_channel_option(v) ? find_target_message(v) : 0;
+    snowflake message = read_channel_option(v) ? find_target_message(v) : 0;
     struct str path;
 
     if (!message)
@@ -195,7 +195,7 @@ static const struct schema invite_schema = { .size = sizeof(struct act_invite),
                                              .fields = invite_fields };
 static const struct type type_act_invite = { .kind = KIND_OBJECT, .schema = &invite_schema };
 
-/* Finds a guild of the user by id or name; returns 0 after printing an error. */
+/* Finds a guild of the user by id or name; prints an error and returns 0 if there is none. */
 static snowflake find_guild_of_user(struct invoke_run *v, const char *word)
 {
     const struct list *guilds = invoke_get_json(v, &type_act_guilds, "/users/@me/guilds");
@@ -225,7 +225,7 @@ static snowflake find_first_text_channel(struct invoke_run *v, snowflake guild)
     return 0;
 }
 
-/* Creates an invite as the member --by; returns NULL after printing an error. */
+/* Creates an invite as the member --by; prints an error and returns NULL on failure. */
 static const char *create_invite_as_member(struct invoke_run *v, const struct config *config,
                                            const char *guild)
 {
@@ -307,7 +307,7 @@ static int run_act_command(const struct command_settings *s, enum act_kind kind,
         (placed && !s->invoke.channel)) {
         status = (enum invoke_status)print_usage_error(usage_words);
     } else if (invoke_connect(&v, &s->config)) {
-        /* The gateway is connected before acting, so that an early reply is not missed. */
+        /* Connect to the gateway before acting, so that an early reply is not missed. */
         if (!s->invoke.expect || api_client_connect_gateway(v.wire))
             status = run_act(&v, &s->config, kind, arguments[0]);
         if (!status && s->invoke.expect)

@@ -76,17 +76,17 @@ static const struct schema index_schema = { .size = sizeof(struct invoke_command
                                             .fields = index_fields };
 static const struct type type_index = { .kind = KIND_OBJECT, .schema = &index_schema };
 
-struct str unlocalized_name(struct str name, struct opt_str name_default)
+struct str choose_unlocalized_name(struct str name, struct opt_str name_default)
 {
     return name_default.given == GIVEN ? name_default.value : name;
 }
 
 bool matches_localized_name(struct str name, struct opt_str name_default, struct str text)
 {
-    return str_eq(name, text) || str_eq(unlocalized_name(name, name_default), text);
+    return str_eq(name, text) || str_eq(choose_unlocalized_name(name, name_default), text);
 }
 
-/* Returns true if the application matches --app, which is a name or an id. */
+/* Returns whether the application matches --app, which is a name or an id. */
 static bool matches_app_option(const struct invoke_run *v, const struct invoke_command_index *index,
                                snowflake application)
 {
@@ -106,7 +106,7 @@ struct command_search {
     struct str name;
     int64_t type;
     const struct indexed_command *found;
-    bool several; /* whether several apps have a matching command */
+    bool several; /* several apps have a matching command */
 };
 
 /* Searches one index. A guild command is preferred to a global command of the same name. */

@@ -4,7 +4,7 @@
 
 #include "tools/invoke/invoke.h"
 
-/* A choice of an option. name may be localized; requests need the original name. */
+/* A choice of an option. `name` may be localized; requests need the original name. */
 struct indexed_choice {
     struct str name, value; /* value: JSON */
     struct opt_str name_default;
@@ -25,12 +25,12 @@ struct indexed_command {
     struct opt_list options;
 };
 
-/* Finds the usable command with this name; types is a bit set, the lowest type first. Returns NULL
- * after printing an error. */
+/* Finds the usable command with this name; `types` is a bit set of command types, the lowest type
+ * comes first. Prints an error and returns NULL if there is none. */
 const struct indexed_command *find_indexed_command(struct invoke_run *v, struct str name,
                                                    unsigned types);
 
-struct str unlocalized_name(struct str name, struct opt_str name_default);
+struct str choose_unlocalized_name(struct str name, struct opt_str name_default);
 bool matches_localized_name(struct str name, struct opt_str name_default, struct str text);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* --- words ---------------------------------------------------------------------------- */
 
-/* A word without its quotes. colon: offset of the colon after the key; 0: no key. */
+/* A word without its quotes; `colon` is the offset of the colon after the key, or 0 without key. */
 struct command_word {
     struct str text;
     size_t colon;
@@ -38,7 +38,7 @@ static struct command_word parse_word(struct invoke_run *v, struct str *line)
             buf_add_char(&out, c);
         }
     }
-    *line = str_skip(*line, i);
+    *line = str_skip_bytes(*line, i);
     w.text = buf_move_to_arena(&out, v->arena);
     return w;
 }
@@ -49,7 +49,7 @@ static struct list split_words(struct invoke_run *v, struct str line)
 
     while (line.n) {
         if (line.p[0] == ' ')
-            line = str_skip(line, 1);
+            line = str_skip_bytes(line, 1);
         else
             *(struct command_word *)list_append(v->arena, &words, sizeof(struct command_word)) =
                 parse_word(v, &line);
@@ -60,10 +60,10 @@ static struct list split_words(struct invoke_run *v, struct str line)
 static struct key_value_pair pair_from_word(const struct command_word *w)
 {
     return (struct key_value_pair){ str_slice(w->text.p, w->colon),
-                                    str_skip(w->text, w->colon + 1) };
+                                    str_skip_bytes(w->text, w->colon + 1) };
 }
 
-/* Collects pairs; words that are not a pair are appended to the value of the previous pair. */
+/* Collects key:value pairs; other words are appended to the value of the previous pair. */
 static bool collect_pairs(struct invoke_run *v, const struct list *words, size_t from,
                           bool (*is_key)(const void *arg, struct str key), const void *arg,
                           struct list *ret)
@@ -107,7 +107,7 @@ bool parse_key_value_pairs(struct invoke_run *v, const char *line, struct list *
 static bool write_id_json(struct json_writer *j, snowflake id)
 {
     if (id)
-        json_id(j, id);
+        json_write_id(j, id);
     return id != 0;
 }
 
@@ -122,7 +122,7 @@ static bool write_number_json(struct invoke_run *v, struct json_writer *j,
         (o->type == OPTION_INTEGER && n.kind == NUMBER_REAL))
         return print_invoke_error("%.*s: '%.*s' is not a %snumber", STR_ARGS(o->name),
                                   STR_ARGS(text), o->type == OPTION_INTEGER ? "whole " : "");
-    json_raw(j, text);
+    json_write_raw(j, text);
     return true;
 }
 
@@ -134,7 +134,7 @@ static bool write_bool_json(struct json_writer *j, const struct indexed_option *
     if (!yes && !no)
         return print_invoke_error("%.*s: '%.*s' is neither true nor false", STR_ARGS(o->name),
                                   STR_ARGS(text));
-    json_bool(j, yes);
+    json_write_bool(j, yes);
     return true;
 }
 
@@ -148,7 +148,7 @@ static bool read_attachment_file(struct invoke_run *v, const char *path, struct 
     buf_init(&bytes, 64 * 1024 * 1024);
     while (f && (n = fread(piece, 1, sizeof piece, f)) > 0)
         buf_add(&bytes, piece, n);
-    bool ok = f && !ferror(f) && !buf_full(&bytes);
+    bool ok = f && !ferror(f) && !buf_is_full(&bytes);
     if (!ok)
         print_invoke_error("cannot read '%s': %s", path,
                            f ? "the file is too large" : strerror(errno));
@@ -170,7 +170,7 @@ static bool write_attachment_json(struct invoke_run *v, struct json_writer *j, s
     if (!read_attachment_file(v, path, &file->bytes))
         return false;
     file->filename = slash ? slash + 1 : path;
-    json_int(j, (int64_t)v->file_count++);
+    json_write_int(j, (int64_t)v->file_count++);
     return true;
 }
 
@@ -191,7 +191,7 @@ static bool write_option_value_json(struct invoke_run *v, struct json_writer *j,
     const struct indexed_choice *choice = find_choice_by_name(o, text);
 
     if (choice) {
-        json_raw(j, choice->value);
+        json_write_raw(j, choice->value);
         return true;
     }
     switch (o->type) {
@@ -211,7 +211,7 @@ static bool write_option_value_json(struct invoke_run *v, struct json_writer *j,
     case OPTION_ATTACHMENT:
         return write_attachment_json(v, j, text);
     default:
-        json_text(j, text);
+        json_write_text(j, text);
         return true;
     }
 }
@@ -245,25 +245,25 @@ static bool write_options_from_pairs(struct invoke_run *v, struct json_writer *j
         bool focused = v->options->complete && i + 1 == pairs->count;
 
         json_begin_object(j);
-        json_name(j, "type");
-        json_int(j, o->type);
-        json_name(j, "name");
-        json_text(j, unlocalized_name(o->name, o->name_default));
-        json_name(j, "value");
+        json_write_name(j, "type");
+        json_write_int(j, o->type);
+        json_write_name(j, "name");
+        json_write_text(j, choose_unlocalized_name(o->name, o->name_default));
+        json_write_name(j, "value");
         if (focused)
-            json_text(j, p[i].value);
+            json_write_text(j, p[i].value);
         else if (!write_option_value_json(v, j, o, p[i].value))
             return false;
         if (focused) {
-            json_name(j, "focused");
-            json_bool(j, true);
+            json_write_name(j, "focused");
+            json_write_bool(j, true);
         }
         json_end_object(j);
     }
     return true;
 }
 
-/* Writes options. Words before the pairs are subcommands, each with its own options. */
+/* Writes options. Words before the key:value pairs are subcommands with options of their own. */
 static bool write_options_json(struct invoke_run *v, struct json_writer *j,
                                const struct list *options, const struct list *words, size_t from)
 {
@@ -275,11 +275,11 @@ static bool write_options_json(struct invoke_run *v, struct json_writer *j,
     json_begin_array(j);
     if (sub && sub->type <= OPTION_SUB_COMMAND_GROUP) {
         json_begin_object(j);
-        json_name(j, "type");
-        json_int(j, sub->type);
-        json_name(j, "name");
-        json_text(j, unlocalized_name(sub->name, sub->name_default));
-        json_name(j, "options");
+        json_write_name(j, "type");
+        json_write_int(j, sub->type);
+        json_write_name(j, "name");
+        json_write_text(j, choose_unlocalized_name(sub->name, sub->name_default));
+        json_write_name(j, "options");
         if (!write_options_json(v, j, &sub->options.value, words, from + 1))
             return false;
         json_end_object(j);
@@ -303,20 +303,20 @@ static bool write_target_json(struct invoke_run *v, struct json_writer *j,
         id = find_user_by_text(v, str_of(o->user));
     else if (!snowflake_parse(str_of(o->message), &id))
         print_invoke_error("--message must be the id of a message");
-    json_name(j, "target_id");
+    json_write_name(j, "target_id");
     return write_id_json(j, id);
 }
 
 static void write_attachments_json(struct invoke_run *v, struct json_writer *j)
 {
-    json_name(j, "attachments");
+    json_write_name(j, "attachments");
     json_begin_array(j);
     for (size_t i = 0; i < v->file_count; i++) {
         json_begin_object(j);
-        json_name(j, "id");
-        json_text(j, str_printf(v->arena, "%zu", i));
-        json_name(j, "filename");
-        json_text(j, str_of(v->files[i].filename));
+        json_write_name(j, "id");
+        json_write_text(j, str_printf(v->arena, "%zu", i));
+        json_write_name(j, "filename");
+        json_write_text(j, str_of(v->files[i].filename));
         json_end_object(j);
     }
     json_end_array(j);
@@ -328,20 +328,20 @@ static bool write_interaction_data_json(struct invoke_run *v, struct json_writer
     bool ok = true;
 
     json_begin_object(j);
-    json_name(j, "id");
-    json_id(j, k->id);
-    json_name(j, "version");
-    json_id(j, k->version);
-    json_name(j, "type");
-    json_int(j, k->type);
-    json_name(j, "name");
-    json_text(j, unlocalized_name(k->name, k->name_default));
+    json_write_name(j, "id");
+    json_write_id(j, k->id);
+    json_write_name(j, "version");
+    json_write_id(j, k->version);
+    json_write_name(j, "type");
+    json_write_int(j, k->type);
+    json_write_name(j, "name");
+    json_write_text(j, choose_unlocalized_name(k->name, k->name_default));
     if (k->guild_id.given == GIVEN) {
-        json_name(j, "guild_id");
-        json_id(j, k->guild_id.value);
+        json_write_name(j, "guild_id");
+        json_write_id(j, k->guild_id.value);
     }
     if (k->type == COMMAND_CHAT_INPUT) {
-        json_name(j, "options");
+        json_write_name(j, "options");
         ok = write_options_json(v, j, &k->options.value, words, 1);
     } else if (k->type != COMMAND_ENTRY_POINT) {
         ok = write_target_json(v, j, k);
@@ -358,12 +358,12 @@ bool parse_command_line(struct invoke_run *v, const char *line, snowflake *ret_a
     const struct invoke_options *o = v->options;
     struct str text = str_trim(str_of(line));
     bool slash = text.n > 1 && text.p[0] == '/';
-    struct list words = split_words(v, slash ? str_skip(text, 1) : text);
+    struct list words = split_words(v, slash ? str_skip_bytes(text, 1) : text);
     unsigned types = slash     ? 1u << COMMAND_CHAT_INPUT | 1u << COMMAND_ENTRY_POINT
                      : o->user ? 1u << COMMAND_USER
                                : 1u << COMMAND_MESSAGE;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     if (!words.count || (!slash && !o->user && !o->message))
         return print_invoke_error(

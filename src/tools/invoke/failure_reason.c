@@ -1,12 +1,13 @@
 /* failure_reason.c - finds in the server's traffic log why an app did not reply. */
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "tools/admin/console.h"
 #include "tools/invoke/invoke.h"
 
 struct traffic_entry {
     struct str kind;
-    struct opt_str route, event, problem;
+    struct opt_str route, event, problem, hint, docs;
     int64_t status, code;
     struct opt_object user; /* struct traffic_entry_user */
 };
@@ -30,6 +31,8 @@ static const struct field record_fields[] = {
     { FIELD(struct traffic_entry, route), .type = &type_text, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct traffic_entry, event), .type = &type_text, .flags = OPTIONAL },
     { FIELD(struct traffic_entry, problem), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct traffic_entry, hint), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct traffic_entry, docs), .type = &type_text, .flags = OPTIONAL },
     { FIELD(struct traffic_entry, status), .type = &type_int, .flags = OPTIONAL },
     { FIELD(struct traffic_entry, code), .type = &type_int, .flags = OPTIONAL },
     { FIELD(struct traffic_entry, user), .type = &type_seen_user, .flags = OPTIONAL | NULLABLE },
@@ -66,12 +69,16 @@ static const struct failure_records *read_interaction_traffic(struct invoke_run 
 static const char *format_refused_reply(struct invoke_run *v, const struct traffic_entry *r)
 {
     struct str problem = r->problem.given == GIVEN ? r->problem.value : STR("");
+    struct str hint = r->hint.given == GIVEN ? r->hint.value : STR("");
+    struct str docs = r->docs.given == GIVEN ? r->docs.value : STR("");
 
     return str_dup_cstring(
         v->arena,
-        str_printf(v->arena, "the app replied, but the server refused the reply: %lld %lld%s%.*s",
+        str_printf(v->arena,
+                   "the app replied, but the server refused the reply: %lld %lld%s%.*s; %.*s "
+                   "(%.*s)",
                    (long long)r->status, (long long)r->code, problem.n ? ", " : "",
-                   STR_ARGS(problem)));
+                   STR_ARGS(problem), STR_ARGS(hint), STR_ARGS(docs)));
 }
 
 static const char *format_endpoint_failure(struct invoke_run *v, const struct traffic_entry *r)
@@ -94,14 +101,13 @@ static bool was_sent_to_bot(const struct traffic_entry *r)
            str_is(u->kind, "bot");
 }
 
-const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out)
+/* Returns the reason that the records contain; NULL: none. *ret_sent: the bot received the
+ * interaction. */
+static const char *reason_in_records(struct invoke_run *v, struct step_outcome *out,
+                                     const struct failure_records *page, bool *ret_sent)
 {
-    const struct failure_records *page = read_interaction_traffic(v, out->interaction_id);
-    const struct traffic_entry *r = page ? page->records.items : NULL;
-    bool sent_to_bot = false;
+    const struct traffic_entry *r = page->records.items;
 
-    if (!page)
-        return NULL;
     for (size_t i = 0; i < page->records.count; i++) {
         if (r[i].route.given == GIVEN && str_is(r[i].route.value, "create_interaction_response") &&
             r[i].status >= 400) {
@@ -110,10 +116,28 @@ const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out)
         }
         if (str_is(r[i].kind, "delivered") && r[i].status != 202)
             return format_endpoint_failure(v, &r[i]);
-        sent_to_bot |= was_sent_to_bot(&r[i]);
+        *ret_sent |= was_sent_to_bot(&r[i]);
     }
-    return sent_to_bot
-               ? "the app is connected and received the interaction, but did not reply; did its "
-                 "handler throw?"
-               : "the app is not connected: its bot has no session, and it has no endpoint";
+    return NULL;
+}
+
+enum { LATE_REPLY_TRIES = 5, LATE_REPLY_WAIT_MS = 200 };
+
+/* A bot that received the interaction may still reply: waits up to one second for the late reply,
+ * whose record says by how much it was late. */
+const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out)
+{
+    for (int i = 0; i < LATE_REPLY_TRIES; i++) {
+        const struct failure_records *page = read_interaction_traffic(v, out->interaction_id);
+        bool sent = false;
+        const char *reason = page ? reason_in_records(v, out, page, &sent) : NULL;
+
+        if (!page || reason)
+            return reason;
+        if (!sent)
+            return "the app is not connected: its bot has no session, and it has no endpoint";
+        usleep(LATE_REPLY_WAIT_MS * 1000);
+    }
+    return "the app is connected and received the interaction, but did not reply; did its "
+           "handler throw?";
 }

@@ -40,14 +40,14 @@ static bool parse_mention_or_id(struct str text, snowflake *ret)
         text = str_slice(text.p + 1, text.n - 2);
         while (text.n &&
                (text.p[0] == '@' || text.p[0] == '!' || text.p[0] == '&' || text.p[0] == '#'))
-            text = str_skip(text, 1);
+            text = str_skip_bytes(text, 1);
     }
     return snowflake_parse(text, ret) && *ret;
 }
 
 static struct str without_mention_mark(struct str text)
 {
-    return text.n > 1 && (text.p[0] == '@' || text.p[0] == '#') ? str_skip(text, 1) : text;
+    return text.n > 1 && (text.p[0] == '@' || text.p[0] == '#') ? str_skip_bytes(text, 1) : text;
 }
 
 /* --- channels ------------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static bool find_channel_in_guild(struct invoke_run *v, const struct named_objec
     return true;
 }
 
-bool find_channel_option(struct invoke_run *v)
+bool read_channel_option(struct invoke_run *v)
 {
     struct str name = str_of(v->options->channel), guild = { 0 };
     const char *slash = name.n ? memchr(name.p, '/', name.n) : NULL;

@@ -1,7 +1,7 @@
 /* invoke.c - `guildhall invoke`: invokes an app's command as a user and prints the result.
  *
- * For app developers: it uses the public API like a client, so that a script can test an app from
- * outside. */
+ * For app developers: the tool uses the public API like a client, so that a script can test an app
+ * from outside. */
 #include "tools/invoke/invoke.h"
 
 #include <stdarg.h>
@@ -116,7 +116,7 @@ static bool get_user_token(struct invoke_run *v, const struct config *config)
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    enum err e = control_request(config->data, str_dup_cstring(v->arena, request), &out);
+    enum err e = control_send_request(config->data, str_dup_cstring(v->arena, request), &out);
     if (e)
         print_invoke_error(
             "--as needs the data folder of a running server, but no server runs on '%s'",
@@ -147,13 +147,13 @@ static const char *default_url(const struct config *config, struct arena *arena)
         arena, str_printf(arena, "http://%s%s", port_only ? "127.0.0.1:" : "", config->listen));
 }
 
-/* Asks the server that runs on the data folder for its URL; without one, uses --listen. */
+/* Asks the server that runs on the data folder for its URL; if none runs, uses --listen. */
 static const char *find_server_url(const struct config *config, struct arena *arena)
 {
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    bool received = control_request(config->data, "address", &out) == OK && out.n;
+    bool received = control_send_request(config->data, "address", &out) == OK && out.n;
     const char *url = received ? str_dup_cstring(arena, buf_str(&out)) : default_url(config, arena);
     buf_clear(&out);
     return url;
@@ -182,7 +182,7 @@ static enum invoke_status connect_and_run(struct invoke_run *v, const struct con
     if (!invoke_connect(v, config))
         return v->wire ? INVOKE_ERROR : INVOKE_USAGE;
     if (api_client_connect_gateway(v->wire))
-        status = find_channel_option(v) ? run_invocation(v, line) : INVOKE_USAGE;
+        status = read_channel_option(v) ? run_invocation(v, line) : INVOKE_USAGE;
     invoke_revoke_token(v);
     return status;
 }
@@ -197,7 +197,7 @@ static const char *find_usage_error(const struct invoke_options *o, char **argum
         return "invoke needs --channel";
     if (!o->as == !o->token)
         return "invoke needs --as USER or --token TOKEN";
-    if (o->token && str_starts(str_of(o->token), STR("Bot ")))
+    if (o->token && str_starts_with(str_of(o->token), STR("Bot ")))
         return "only users can use commands: --token must not be the token of a bot";
     return NULL;
 }

@@ -1,12 +1,12 @@
 /* invoke.h - shared declarations of `guildhall invoke`.
  *
- *   invoke.c   authentication and sequence of steps (start here)
- *   steps.c    command, component press, form
+ *   invoke.c           authentication and sequence of steps (start here)
+ *   steps.c            command, component press, form
  *   command_line.c     parses "/weather city:Oslo" into a request body
- *   find_by_name.c   finds channels, users and roles by name
- *   wait_for_reply.c     gateway events of an invocation
+ *   find_by_name.c     finds channels, users and roles by name
+ *   wait_for_reply.c   gateway events of an invocation
  *   failure_reason.c   why there was no reply
- *   show.c     output as text or JSON */
+ *   print_result.c     output as text or JSON */
 #ifndef TOOLS_INVOKE_INVOKE_H
 #define TOOLS_INVOKE_INVOKE_H
 
@@ -19,9 +19,9 @@
 /* Exit status. */
 enum invoke_status {
     INVOKE_REPLIED = 0,
-    INVOKE_ERROR = 1,   /* no server, unknown account, … */
-    INVOKE_USAGE = 2,   /* unknown command, option or channel */
-    INVOKE_REFUSED = 3, /* refused by the server */
+    INVOKE_ERROR = 1,   /* for example no server, or an unknown account */
+    INVOKE_USAGE = 2,   /* the command, an option or the channel is unknown */
+    INVOKE_REFUSED = 3, /* the server refused the request */
     INVOKE_FAILED = 4,  /* the app's reply is invalid */
     INVOKE_TIMED_OUT = 5,
 };
@@ -30,28 +30,28 @@ enum { INVOKE_MAX_FILES = 25 };
 
 struct invoke_run {
     const struct invoke_options *options;
-    const struct config *config; /* data folder of the running server */
+    const struct config *config; /* configuration with the data folder of the running server */
     struct arena *arena;
     struct api_client *wire;
-    snowflake channel_id, guild_id; /* guild 0: private channel */
+    snowflake channel_id, guild_id; /* guild_id is 0 in a private channel */
     struct api_client_file files[INVOKE_MAX_FILES];
     size_t file_count;
-    bool app_replied; /* whether the app replied in the previous step */
+    bool app_replied; /* whether the app has replied in the previous step */
     bool filled;      /* --- whether --fill was used for a form --- */
 };
 
-/* Sends a GET and decodes the response; returns NULL after printing an error. */
+/* Sends a GET request and decodes the response; prints an error and returns NULL on failure. */
 void *invoke_get_json(struct invoke_run *v, const struct type *type, const char *path);
-/* Connects and authenticates with --as or --token; returns false after printing an error. The
- * caller frees the wire. */
+/* Connects and authenticates with --as or --token; prints an error and returns false on failure.
+ * The caller frees v->wire. */
 bool invoke_connect(struct invoke_run *v, const struct config *config);
 void invoke_revoke_token(struct invoke_run *v);
 bool print_invoke_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- find_by_name.c ------------------------------------------------------------------- */
 
-bool find_channel_option(struct invoke_run *v);
-/* Find an object by id, mention or name in the guild; return 0 after printing an error. */
+bool read_channel_option(struct invoke_run *v);
+/* Find an object of the guild by id, mention or name; print an error and return 0 if none. */
 snowflake find_user_by_text(struct invoke_run *v, struct str text);
 snowflake find_role_by_text(struct invoke_run *v, struct str text);
 snowflake find_mentionable_by_text(struct invoke_run *v, struct str text);
@@ -59,15 +59,15 @@ snowflake find_channel_by_text(struct invoke_run *v, struct str text);
 
 /* --- command_line.c ------------------------------------------------------------------- */
 
-/* A pair key:value; quotes allow spaces. */
+/* A pair key:value of the command line; quotes allow spaces. */
 struct key_value_pair {
     struct str key, value;
     bool used;
 };
 bool parse_key_value_pairs(struct invoke_run *v, const char *line, struct list *ret);
 
-/* Parses a command line. *ret_data: data of the interaction; *ret_application: application of the
- * command. */
+/* Parses a command line. Sets *ret_data to the data of the interaction and *ret_application to the
+ * application of the command. */
 bool parse_command_line(struct invoke_run *v, const char *line, snowflake *ret_application,
                         struct str *ret_data);
 
@@ -78,12 +78,12 @@ struct received_user {
     struct str username;
     struct opt_str global_name;
 };
-/* Fields of a message that this tool uses; raw is the whole JSON. */
+/* Fields of a message that this tool uses; `raw` is the whole JSON of the message. */
 struct received_message {
     snowflake id;
     struct opt_id application_id;
     const struct received_user *author;
-    struct str content, embeds, components, attachments; /* last three: JSON */
+    struct str content, embeds, components, attachments; /* the last three are JSON */
     int64_t flags;
     struct opt_str nonce;
     struct opt_object interaction_metadata; /* struct received_metadata */
@@ -96,7 +96,7 @@ struct received_metadata {
 struct received_modal {
     snowflake id;
     struct str custom_id, title, components;
-    const struct received_user *application; /* only the id is used */
+    const struct received_user *application; /* only the id of the application is used */
     struct str raw;
 };
 
@@ -104,16 +104,16 @@ struct received_modal {
 struct step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
-    snowflake interaction_id; /* 0: the interaction was not created */
-    snowflake pressed;        /* message with the pressed component; 0: none */
+    snowflake interaction_id; /* 0 if the interaction was not created */
+    snowflake pressed;        /* message with the pressed component, or 0 */
     const struct received_message *message;
     const struct received_modal *modal;
     struct list choices;    /* struct received_choice */
-    struct list follow_ups; /* list of const struct received_message * */
+    struct list follow_ups; /* items: const struct received_message * */
     struct str choices_raw;
     bool acknowledged;
-    const char *reason; /* why the app did not reply; NULL: unknown */
-    int http_status;    /* HTTP status of a refusal */
+    const char *reason; /* why the app did not reply; NULL if unknown */
+    int http_status;    /* HTTP status, if the server refused the request */
     struct str refusal;
 };
 struct received_choice {
@@ -123,12 +123,12 @@ struct received_choice {
 
 const struct received_message *decode_received_message(struct invoke_run *v, struct str json);
 
-void wait_for_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out);
+void wait_for_step_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out);
 
 /* --- failure_reason.c ----------------------------------------------------------------- */
 
-/* Finds in the running server's traffic log why there is no reply; NULL: unknown. A refused reply
- * sets INVOKE_FAILED, even if the server still waits for another one. */
+/* Finds in the running server's traffic log why there is no reply; returns NULL if unknown. An
+ * invalid reply sets INVOKE_FAILED, even if the server still waits for another reply. */
 const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out);
 
 /* --- steps.c -------------------------------------------------------------------------- */
@@ -139,20 +139,20 @@ struct invoke_step {
     snowflake application_id;
     struct str data;                        /* JSON */
     const struct received_message *message; /* message that contains the component */
-    snowflake pressed;                      /* its id, retained for a following form; 0: none */
+    snowflake pressed;                      /* id of that message, for a following form; or 0 */
 };
 
-/* Sends the interaction, waits and prints the result. */
+/* Sends the interaction, waits for the outcome and prints it. */
 struct step_outcome run_invoke_step(struct invoke_run *v, const struct invoke_step *s);
 struct step_outcome press_component(struct invoke_run *v, const struct received_message *m);
-/* If the step returned a form and --fill is set, submits the form. */
+/* Submits the form that the step returned, if --fill is set. */
 struct step_outcome submit_modal_if_requested(struct invoke_run *v, struct step_outcome before);
-/* Returns the message of --message; NULL after printing an error. */
+/* Returns the message of --message; prints an error and returns NULL on failure. */
 const struct received_message *read_message_option(struct invoke_run *v);
 
 /* --- show.c --------------------------------------------------------------------------- */
 
-/* Prints text, or with --json a line of JSON. */
-void print_outcome(struct invoke_run *v, const struct step_outcome *out);
+/* Prints the outcome as text, or with --json as a line of JSON. */
+void print_step_outcome(struct invoke_run *v, const struct step_outcome *out);
 
 #endif

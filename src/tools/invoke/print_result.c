@@ -28,26 +28,26 @@ static void append_raw_member(struct json_writer *j, struct str name, struct str
 {
     if (!value.p)
         return;
-    json_key(j, name);
-    json_raw(j, value);
+    json_write_key(j, name);
+    json_write_raw(j, value);
 }
 
 static void write_outcome_json(const struct step_outcome *out, struct buf *text)
 {
-    struct json_writer j = json_writer_to(text);
+    struct json_writer j = json_writer_to_buf(text);
 
     json_begin_object(&j);
-    json_name(&j, "step");
-    json_text(&j, str_of(out->step));
-    json_name(&j, "outcome");
-    json_text(&j, str_of(outcome_word(out->status)));
+    json_write_name(&j, "step");
+    json_write_text(&j, str_of(out->step));
+    json_write_name(&j, "outcome");
+    json_write_text(&j, str_of(outcome_word(out->status)));
     if (out->interaction_id) {
-        json_name(&j, "interaction_id");
-        json_id(&j, out->interaction_id);
+        json_write_name(&j, "interaction_id");
+        json_write_id(&j, out->interaction_id);
     }
     if (out->reason) {
-        json_name(&j, "reason");
-        json_text(&j, str_of(out->reason));
+        json_write_name(&j, "reason");
+        json_write_text(&j, str_of(out->reason));
     }
     if (out->message)
         append_raw_member(&j, STR("message"), out->message->raw);
@@ -55,15 +55,15 @@ static void write_outcome_json(const struct step_outcome *out, struct buf *text)
         append_raw_member(&j, STR("modal"), out->modal->raw);
     append_raw_member(&j, STR("choices"), out->choices_raw);
     if (out->follow_ups.count) {
-        json_name(&j, "follow_ups");
+        json_write_name(&j, "follow_ups");
         json_begin_array(&j);
         for (size_t i = 0; i < out->follow_ups.count; i++)
-            json_raw(&j, ((const struct received_message **)out->follow_ups.items)[i]->raw);
+            json_write_raw(&j, ((const struct received_message **)out->follow_ups.items)[i]->raw);
         json_end_array(&j);
     }
     if (out->http_status) {
-        json_name(&j, "status");
-        json_int(&j, out->http_status);
+        json_write_name(&j, "status");
+        json_write_int(&j, out->http_status);
         append_raw_member(&j, STR("error"),
                           json_is_valid(out->refusal) ? out->refusal : STR("null"));
     }
@@ -87,7 +87,7 @@ static const struct type type_parts = { .kind = KIND_ARRAY, .of = &type_part };
     { FIELD(struct embed_part, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
 
-/* Text fields of embeds, parts of embeds, and files. */
+/* Text fields of embeds, of objects inside embeds, and of files. */
 static const struct field part_fields[] = {
     OPTIONAL_FIELD(title, type_text),
     OPTIONAL_FIELD(description, type_text),
@@ -179,7 +179,7 @@ static void print_received_message(struct invoke_run *v, const struct received_m
     const struct list *embeds = decode_embed_parts(v, m->embeds),
                       *files = decode_embed_parts(v, m->attachments);
     const struct embed_part *f = files->items;
-    struct list components = components_decode(v->arena, m->components);
+    struct list components = components_decode_json(v->arena, m->components);
 
     printf("%.*s%s%s: %.*s\n", STR_ARGS(name),
            m->flags & MESSAGE_EPHEMERAL ? " (only for you)" : "",
@@ -207,7 +207,7 @@ static void print_outcome_text(struct invoke_run *v, const struct step_outcome *
     for (size_t i = 0; i < out->choices.count; i++)
         print_autocomplete_choice(&((const struct received_choice *)out->choices.items)[i]);
     if (out->modal) {
-        struct list parts = components_decode(v->arena, out->modal->components);
+        struct list parts = components_decode_json(v->arena, out->modal->components);
 
         printf("%.*s (a form)\n", STR_ARGS(out->modal->title));
         print_components(&parts);
@@ -226,7 +226,7 @@ static void print_outcome_text(struct invoke_run *v, const struct step_outcome *
         printf("The app acknowledged the interaction without a message.\n");
 }
 
-void print_outcome(struct invoke_run *v, const struct step_outcome *out)
+void print_step_outcome(struct invoke_run *v, const struct step_outcome *out)
 {
     struct buf text;
 

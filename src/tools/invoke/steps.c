@@ -13,33 +13,33 @@ enum { READING_DELAY_MS = 300 };
 static void write_interaction_json(struct invoke_run *v, const struct invoke_step *s,
                                    struct str nonce, struct buf *out)
 {
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    json_name(&j, "type");
-    json_int(&j, s->type);
-    json_name(&j, "application_id");
-    json_id(&j, s->application_id);
-    json_name(&j, "channel_id");
-    json_id(&j, v->channel_id);
+    json_write_name(&j, "type");
+    json_write_int(&j, s->type);
+    json_write_name(&j, "application_id");
+    json_write_id(&j, s->application_id);
+    json_write_name(&j, "channel_id");
+    json_write_id(&j, v->channel_id);
     if (v->guild_id) {
-        json_name(&j, "guild_id");
-        json_id(&j, v->guild_id);
+        json_write_name(&j, "guild_id");
+        json_write_id(&j, v->guild_id);
     }
     if (s->message) {
-        json_name(&j, "message_id");
-        json_id(&j, s->message->id);
-        json_name(&j, "message_flags");
-        json_int(&j, s->message->flags);
+        json_write_name(&j, "message_id");
+        json_write_id(&j, s->message->id);
+        json_write_name(&j, "message_flags");
+        json_write_int(&j, s->message->flags);
     }
     if (api_client_session_id(v->wire).n) {
-        json_name(&j, "session_id");
-        json_text(&j, api_client_session_id(v->wire));
+        json_write_name(&j, "session_id");
+        json_write_text(&j, api_client_session_id(v->wire));
     }
-    json_name(&j, "nonce");
-    json_text(&j, nonce);
-    json_name(&j, "data");
-    json_raw(&j, s->data);
+    json_write_name(&j, "nonce");
+    json_write_text(&j, nonce);
+    json_write_name(&j, "data");
+    json_write_raw(&j, s->data);
     json_end_object(&j);
 }
 
@@ -62,12 +62,13 @@ struct step_outcome run_invoke_step(struct invoke_run *v, const struct invoke_st
     wait_as_reading_user(v);
     buf_init(&body, 1024 * 1024);
     write_interaction_json(v, s, nonce, &body);
-    bool sent = !buf_full(&body) && api_client_request(v->wire, "POST", "/interactions",
-                                                       buf_str(&body), v->files, v->file_count, &a);
+    bool sent =
+        !buf_is_full(&body) && api_client_request(v->wire, "POST", "/interactions", buf_str(&body),
+                                                  v->files, v->file_count, &a);
     buf_clear(&body);
     v->file_count = 0;
     if (sent && a.status == 204) {
-        wait_for_outcome(v, nonce, &out);
+        wait_for_step_outcome(v, nonce, &out);
     } else if (sent) {
         out.status = INVOKE_REFUSED;
         out.http_status = a.status;
@@ -76,7 +77,7 @@ struct step_outcome run_invoke_step(struct invoke_run *v, const struct invoke_st
     if (out.status == INVOKE_FAILED || out.status == INVOKE_TIMED_OUT)
         out.reason = find_failure_reason(v, &out);
     v->app_replied = out.status == INVOKE_REPLIED;
-    print_outcome(v, &out);
+    print_step_outcome(v, &out);
     return out;
 }
 
@@ -107,7 +108,7 @@ static bool write_selected_value_json(struct invoke_run *v, struct json_writer *
     snowflake id = 0;
 
     if (type == STRING_SELECT || type > CONTAINER) {
-        json_text(j, value);
+        json_write_text(j, value);
         return true;
     }
     if (type == ROLE_SELECT)
@@ -119,7 +120,7 @@ static bool write_selected_value_json(struct invoke_run *v, struct json_writer *
     else
         id = find_user_by_text(v, value);
     if (id)
-        json_id(j, id);
+        json_write_id(j, id);
     return id != 0;
 }
 
@@ -139,22 +140,22 @@ static bool format_press_data(struct invoke_run *v, const struct received_messag
                               struct str *ret)
 {
     struct str values = str_of(v->options->press), id = str_cut(&values, '=');
-    struct list components = components_decode(v->arena, m->components);
+    struct list components = components_decode_json(v->arena, m->components);
     const struct component *c = find_component_by_id(&components, id);
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     if (!c)
         return print_invoke_error("the message has no component '%.*s'", STR_ARGS(id));
     buf_init(&out, 65536);
     json_begin_object(&j);
-    json_name(&j, "component_type");
-    json_int(&j, c->type);
-    json_name(&j, "custom_id");
-    json_text(&j, c->custom_id.value);
+    json_write_name(&j, "component_type");
+    json_write_int(&j, c->type);
+    json_write_name(&j, "custom_id");
+    json_write_text(&j, c->custom_id.value);
     bool ok = true;
     if (component_is_select(c->type)) {
-        json_name(&j, "values");
+        json_write_name(&j, "values");
         ok = write_selected_values_json(v, &j, c->type, values);
     }
     json_end_object(&j);
@@ -209,18 +210,18 @@ static bool write_form_field_json(struct invoke_run *v, struct json_writer *j,
     bool ok = true;
 
     json_begin_object(j);
-    json_name(j, "type");
-    json_int(j, c->type);
-    json_name(j, "custom_id");
-    json_text(j, c->custom_id.value);
+    json_write_name(j, "type");
+    json_write_int(j, c->type);
+    json_write_name(j, "custom_id");
+    json_write_text(j, c->custom_id.value);
     if (c->type == TEXT_INPUT || c->type == RADIO_GROUP) {
-        json_name(j, "value");
-        json_text(j, value.p ? value : STR(""));
+        json_write_name(j, "value");
+        json_write_text(j, value.p ? value : STR(""));
     } else if (c->type == CHECKBOX) {
-        json_name(j, "value");
-        json_bool(j, str_is(value, "true") || str_is(value, "yes"));
+        json_write_name(j, "value");
+        json_write_bool(j, str_is(value, "true") || str_is(value, "yes"));
     } else {
-        json_name(j, "values");
+        json_write_name(j, "values");
         ok = write_selected_values_json(v, j, c->type, value);
     }
     json_end_object(j);
@@ -234,13 +235,13 @@ static bool write_form_component_json(struct invoke_run *v, struct json_writer *
     bool ok = true;
 
     json_begin_object(j);
-    json_name(j, "type");
-    json_int(j, c->type);
+    json_write_name(j, "type");
+    json_write_int(j, c->type);
     if (c->type == LABEL) {
-        json_name(j, "component");
+        json_write_name(j, "component");
         ok = write_form_field_json(v, j, c->component.value, pairs, c->label.value);
     } else if (c->type == ACTION_ROW) {
-        json_name(j, "components");
+        json_write_name(j, "components");
         json_begin_array(j);
         for (size_t i = 0; i < c->components.value.count && ok; i++)
             ok = write_form_field_json(v, j, &row[i], pairs, row[i].label.value);
@@ -262,19 +263,19 @@ static bool check_all_pairs_used(const struct list *pairs)
 
 static bool format_form_data(struct invoke_run *v, const struct received_modal *m, struct str *ret)
 {
-    struct list parts = components_decode(v->arena, m->components), pairs = { 0 };
+    struct list parts = components_decode_json(v->arena, m->components), pairs = { 0 };
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     if (!parse_key_value_pairs(v, v->options->fill, &pairs))
         return false;
     buf_init(&out, 1024 * 1024);
     json_begin_object(&j);
-    json_name(&j, "id");
-    json_id(&j, m->id);
-    json_name(&j, "custom_id");
-    json_text(&j, m->custom_id);
-    json_name(&j, "components");
+    json_write_name(&j, "id");
+    json_write_id(&j, m->id);
+    json_write_name(&j, "custom_id");
+    json_write_text(&j, m->custom_id);
+    json_write_name(&j, "components");
     json_begin_array(&j);
     bool ok = true;
     for (size_t i = 0; i < parts.count && ok; i++)

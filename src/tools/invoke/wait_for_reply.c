@@ -7,8 +7,8 @@
 #include "model/message.h"
 
 #define NANOSECONDS_PER_SECOND INT64_C(1000000000)
-/* The server reports a timeout after 3 seconds; NO_REPORT_TIMEOUT_S limits the wait for that
- * report. After INTERACTION_SUCCESS without a message, a message may still follow within
+/* The server reports a timeout after 3 s; NO_REPORT_TIMEOUT_S limits the wait for that report.
+ * After INTERACTION_SUCCESS without a message, a message may still follow within
  * LATE_MESSAGE_TIMEOUT_S. */
 enum { NO_REPORT_TIMEOUT_S = 10, LATE_MESSAGE_TIMEOUT_S = 3 };
 
@@ -166,7 +166,7 @@ static void on_message_update(struct event_wait *w, const struct received_messag
     end_wait_if_complete(w);
 }
 
-/* The app may delete its reply and send another one, or none. */
+/* Handles a deleted message: the app may delete its reply and send another one, or none. */
 static void on_message_delete(struct event_wait *w, const struct received_event *t)
 {
     struct step_outcome *out = w->out;
@@ -237,8 +237,8 @@ static void handle_gateway_event(struct event_wait *w, const struct api_client_e
         return;
     }
     bool removed = str_is(e->name, "MESSAGE_DELETE");
-    if (!removed && !str_starts(e->name, STR("INTERACTION_")) &&
-        !str_starts(e->name, STR("APPLICATION_COMMAND_AUTOCOMPLETE")))
+    if (!removed && !str_starts_with(e->name, STR("INTERACTION_")) &&
+        !str_starts_with(e->name, STR("APPLICATION_COMMAND_AUTOCOMPLETE")))
         return;
     const struct received_event *t =
         schema_decode_or_null(&type_received_event, e->data, w->v->arena);
@@ -248,7 +248,7 @@ static void handle_gateway_event(struct event_wait *w, const struct api_client_e
         on_interaction_event(w, e->name, t, e->data);
 }
 
-void wait_for_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out)
+void wait_for_step_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out)
 {
     struct event_wait w = {
         .v = v,
@@ -268,7 +268,7 @@ void wait_for_outcome(struct invoke_run *v, struct str nonce, struct step_outcom
             break;
         handle_gateway_event(&w, &e);
     }
-    /* The deferred reply or the requested follow-ups did not arrive. */
+    /* The deferred reply or the requested follow-ups did not arrive in time. */
     if (!w.over && out->status == INVOKE_REPLIED &&
         ((out->message && is_deferred_reply(out->message)) ||
          (int64_t)out->follow_ups.count < v->options->follow_ups))

@@ -1,4 +1,4 @@
-/* seeds.h - large random worlds for benchmarks. */
+/* seeds.h - large random data sets (accounts, guilds, messages) for benchmarks. */
 #ifndef TOOLS_SEEDS_SEEDS_H
 #define TOOLS_SEEDS_SEEDS_H
 
@@ -8,19 +8,19 @@
 struct seed_options {
     int64_t users, guilds, members; /* total numbers */
     int64_t channels_per_guild, roles_per_guild;
-    int64_t friends;   /* number of pairs */
+    int64_t friends;   /* number of pairs of friends */
     int64_t messages;  /* total number */
     int64_t reactions; /* total number */
     int64_t random;    /* random seed */
 };
 
-/* Returns NULL, or the reason why such a world is not possible. */
+/* Returns NULL, or the reason why such a data set is not possible. */
 const char *seed_find_option_error(const struct seed_options *o);
 
-/* Writes the world; ERR_STORE_CONFLICT if a part of it already exists. Reports progress in rows. */
-enum err write_seed_world(struct store *store, const struct seed_options *o,
-                          void (*report_progress)(void *arg, int64_t done, int64_t total),
-                          void *arg);
+/* Writes the data set, or returns ERR_STORE_CONFLICT if it exists. Reports progress in rows. */
+enum err write_seed_data(struct store *store, const struct seed_options *o,
+                         void (*report_progress)(void *arg, int64_t done, int64_t total),
+                         void *arg);
 
 /* Return the username of account n, the id of guild n, and the account number of its owner. */
 void seed_username(const struct seed_options *o, int64_t n, char out[33]);

@@ -1,4 +1,4 @@
-/* world_objects.c - computes ids, names, sizes and members of a random world. */
+/* world_objects.c - computes ids, names, sizes and members of a random data set. */
 #include "tools/seeds/world_objects.h"
 
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include "base/mem.h"
 
 enum {
-    MAX_IDS_PER_GUILD = 4000,  /* a millisecond has 4096 ids */
-    GUILDS_PER_BIG_GUILD = 10, /* one of this number of guilds is big */
-    BIG_GUILD_WEIGHT = 11,     /* size of a big guild relative to other guilds */
+    MAX_IDS_PER_GUILD = 4000,  /* limit, because a millisecond has 4096 ids */
+    GUILDS_PER_BIG_GUILD = 10, /* every tenth guild is big */
+    BIG_GUILD_WEIGHT = 11,     /* size of a big guild as a multiple of other guilds */
     MIN_ACCOUNT_WINDOW = 5000,
 };
 
@@ -114,9 +114,9 @@ int64_t seed_guild_size(const struct seed_options *o, int64_t guild)
     return member_count_before(o, guild + 1) - member_count_before(o, guild);
 }
 
-/* Returns a member from a window of accounts, which moves on with each guild. The window is divided
- * evenly among the members, so that all members differ, and inserts into the index from accounts to
- * guilds stay close together. */
+/* Returns the account of a member. Each guild takes its members from a window of accounts, which
+ * moves with each guild. The window is divided evenly among the members, so that all members
+ * differ, and inserts into the index from accounts to guilds stay close together. */
 int64_t seed_member_account(const struct seed_options *o, int64_t guild, int64_t j)
 {
     int64_t size = seed_guild_size(o, guild);
@@ -230,7 +230,7 @@ struct str seed_message_text(const struct seed_options *o, int64_t guild, int64_
 
 /* --- friends -------------------------------------------------------------------------- */
 
-int64_t seed_longest_friend_range(const struct seed_options *o)
+int64_t seed_max_following_friends(const struct seed_options *o)
 {
     if (o->friends == 0)
         return 0;
@@ -240,9 +240,9 @@ int64_t seed_longest_friend_range(const struct seed_options *o)
     return -1;
 }
 
-int64_t seed_friend_range(const struct seed_options *o, int64_t n)
+int64_t seed_count_following_friends(const struct seed_options *o, int64_t n)
 {
-    int64_t from = o->users - seed_longest_friend_range(o);
+    int64_t from = o->users - seed_max_following_friends(o);
 
     if (o->friends == 0 || n < 0 || n >= from)
         return 0;
@@ -268,7 +268,7 @@ const char *seed_find_option_error(const struct seed_options *o)
     if (o->messages &&
         o->reactions / o->messages >= SEED_MAX_EMOJI * seed_guild_size(o, o->guilds - 1))
         return "each member can add at most 20 reactions to a message: use fewer --reactions";
-    if (seed_longest_friend_range(o) < 0)
+    if (seed_max_following_friends(o) < 0)
         return "there are fewer pairs of users than --friends: use fewer --friends";
     return NULL;
 }

@@ -1,13 +1,13 @@
-/* world_objects.h - computes every object of a random world.
+/* world_objects.h - computes every object of a random data set.
  *
  * Each object is computed from the options and a position (account n, member j of guild n). So the
- * writer stores no state, and writes in the order of the keys. */
+ * writer stores no state, and writes rows in the order of their keys. */
 #ifndef TOOLS_SEEDS_WORLD_OBJECTS_H
 #define TOOLS_SEEDS_WORLD_OBJECTS_H
 
 #include "tools/seeds/seeds.h"
 
-/* Purpose of a random number; each purpose gives another number for the same position. */
+/* Purpose of a random number; each purpose gives a different number for the same position. */
 enum seed_random {
     RANDOM_NAME = 1,
     RANDOM_MEMBER,
@@ -34,20 +34,20 @@ snowflake seed_role_id(const struct seed_options *o, int64_t guild, int64_t role
 snowflake seed_channel_id(const struct seed_options *o, int64_t guild, int64_t channel);
 bool seed_channel_is_voice(int64_t channel);
 
-/* Return the number of messages of a guild, and the text channel of message j. */
+/* Return the number of messages in a guild, and the text channel of message j. */
 int64_t seed_guild_message_count(const struct seed_options *o, int64_t guild);
 int64_t seed_message_channel(const struct seed_options *o, int64_t guild, int64_t j);
 snowflake seed_message_id(const struct seed_options *o, int64_t guild, int64_t j);
-/* Returns 0 if the channel has no messages. */
+/* Returns the id of the channel's last message, or 0 if it has none. */
 snowflake seed_last_message_id(const struct seed_options *o, int64_t guild, int64_t channel);
 /* Returns the number of reactions to a message, with up to SEED_MAX_EMOJI emoji. */
 enum { SEED_MAX_EMOJI = 20 };
 int64_t seed_message_reaction_count(const struct seed_options *o, int64_t guild, int64_t j);
 struct str seed_message_text(const struct seed_options *o, int64_t guild, int64_t j);
 
-/* Returns the reach of account n, which is a friend of the accounts n + 1 to n + reach. */
-int64_t seed_friend_range(const struct seed_options *o, int64_t n);
-int64_t seed_longest_friend_range(const struct seed_options *o); /* -1: too many friends */
+/* Returns a count: account n is a friend of so many accounts directly after n. */
+int64_t seed_count_following_friends(const struct seed_options *o, int64_t n);
+int64_t seed_max_following_friends(const struct seed_options *o); /* -1: too many friends */
 
 int64_t seed_joined_at(const struct seed_options *o, int64_t guild, int64_t j);
 

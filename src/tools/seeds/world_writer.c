@@ -1,4 +1,4 @@
-/* world_writer.c - writes a random world, about 50,000 rows per transaction.
+/* world_writer.c - writes a random data set, about 50,000 rows per transaction.
  *
  * Rows are inserted in the order of each table's primary key, and close together in other indexes,
  * so that each database page is written about once. */
@@ -9,11 +9,16 @@
 #include "model/channel.h"
 #include "model/permissions/permissions.h"
 #include "model/text/reaction_text.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 #include "platform/messages/messages.h"
+#include "platform/reactions/reactions.h"
+#include "platform/relationships/relationship_pairs.h"
 
 enum { ROWS_PER_TRANSACTION = 50000 };
 
-/* Position in the world that is being written. */
+/* How much of the data set is written. */
 enum seed_phase {
     PHASE_USERS,
     PHASE_FRIENDS,
@@ -36,9 +41,6 @@ struct seed_state {
 
 /* --- accounts ------------------------------------------------------------------------- */
 
-static const char ADD_USER[] =
-    "insert into users (id, username, global_name, verified) values ($1, $2, $3, 1)";
-
 static enum err insert_user(struct tx *tx, const struct seed_options *o, struct seed_position *at)
 {
     char name[33], display[64];
@@ -48,17 +50,16 @@ static enum err insert_user(struct tx *tx, const struct seed_options *o, struct 
         return OK;
     }
     seed_username(o, at->i, name);
-    struct str displayed = seed_display_name(o, at->i, display, sizeof display);
-    enum err e =
-        tx_exec(tx, ADD_USER,
-                BIND(v_id(seed_user_id(o, at->i)), v_text(str_of(name)), v_text(displayed)), NULL);
+    const struct user u = { .id = seed_user_id(o, at->i),
+                            .username = str_of(name),
+                            .global_name = opt_str_or_null(
+                                seed_display_name(o, at->i, display, sizeof display)),
+                            .locale = STR("en-US"),
+                            .verified = true };
     at->i++;
     at->rows++;
-    return e;
+    return user_insert_row(tx, &u);
 }
-
-static const char ADD_FRIEND[] =
-    "insert into relationships (user_id, target_id, type, since) values ($1, $2, 1, $3)";
 
 static enum err insert_friend(struct tx *tx, const struct seed_options *o, int64_t account,
                               int64_t friend, struct seed_position *at)
@@ -66,10 +67,10 @@ static enum err insert_friend(struct tx *tx, const struct seed_options *o, int64
     int64_t later = account > friend ? account : friend;
 
     at->rows++;
-    return tx_exec(tx, ADD_FRIEND,
-                   BIND(v_id(seed_user_id(o, account)), v_id(seed_user_id(o, friend)),
-                        v_int(seed_joined_at(o, -1, later))),
-                   NULL);
+    return relationship_side_save(
+        tx, seed_user_id(o, account), seed_user_id(o, friend),
+        &(struct relationship_side){ .type = RELATIONSHIP_FRIEND,
+                                     .since = opt_int_given(seed_joined_at(o, -1, later)) });
 }
 
 /* Writes all friends of one account: first those with lower, then those with higher numbers. */
@@ -82,10 +83,10 @@ static enum err insert_friends(struct tx *tx, const struct seed_options *o,
         *at = (struct seed_position){ PHASE_GUILDS, 0, 0, at->rows };
         return OK;
     }
-    for (int64_t d = seed_longest_friend_range(o); d > 0 && !e; d--)
-        if (seed_friend_range(o, at->i - d) >= d)
+    for (int64_t d = seed_max_following_friends(o); d > 0 && !e; d--)
+        if (seed_count_following_friends(o, at->i - d) >= d)
             e = insert_friend(tx, o, at->i, at->i - d, at);
-    for (int64_t d = 1; d <= seed_friend_range(o, at->i) && !e; d++)
+    for (int64_t d = 1; d <= seed_count_following_friends(o, at->i) && !e; d++)
         e = insert_friend(tx, o, at->i, at->i + d, at);
     at->i++;
     return e;
@@ -95,35 +96,30 @@ static enum err insert_friends(struct tx *tx, const struct seed_options *o,
 
 static const char ADD_GUILD[] =
     "insert into guilds (id, name, owner_id, member_count) values ($1, $2, $3, $4)";
-static const char ADD_ROLE[] =
-    "insert into roles (id, guild_id, name, color, permissions, position) "
-    "values ($1, $2, $3, $4, $5, $6)";
-static const char ADD_CHANNEL[] =
-    "insert into channels (id, guild_id, type, name, position, last_message_id) "
-    "values ($1, $2, $3, $4, $5, $6)";
-
 static enum err insert_role(struct tx *tx, const struct seed_options *o, int64_t guild,
                             int64_t role)
 {
     char name[32];
 
     snprintf(name, sizeof name, "role %lld", (long long)role + 1);
-    return tx_exec(tx, ADD_ROLE,
-                   BIND(v_id(seed_role_id(o, guild, role)), v_id(seed_guild_id(o, guild)),
-                        v_text(str_of(name)),
-                        v_int((int64_t)(seed_random(o, RANDOM_ROLE, guild, -role - 1) & 0xffffff)),
-                        v_int((int64_t)PERMISSIONS_DEFAULT), v_int(o->roles_per_guild - role)),
-                   NULL);
+    return role_insert(
+        tx, &(struct role){ .id = seed_role_id(o, guild, role),
+                            .guild_id = seed_guild_id(o, guild),
+                            .name = str_of(name),
+                            .color =
+                                (int64_t)(seed_random(o, RANDOM_ROLE, guild, -role - 1) & 0xffffff),
+                            .permissions = PERMISSIONS_DEFAULT,
+                            .position = o->roles_per_guild - role });
 }
 
 static enum err insert_everyone_role(struct tx *tx, const struct seed_options *o, int64_t guild)
 {
     snowflake id = seed_guild_id(o, guild);
 
-    return tx_exec(tx, ADD_ROLE,
-                   BIND(v_id(id), v_id(id), v_text(STR("@everyone")), v_int(0),
-                        v_int((int64_t)PERMISSIONS_DEFAULT), v_int(0)),
-                   NULL);
+    return role_insert(tx, &(struct role){ .id = id,
+                                           .guild_id = id,
+                                           .name = STR("@everyone"),
+                                           .permissions = PERMISSIONS_DEFAULT });
 }
 
 static enum err insert_channel(struct tx *tx, const struct seed_options *o, int64_t guild,
@@ -135,11 +131,13 @@ static enum err insert_channel(struct tx *tx, const struct seed_options *o, int6
 
     snprintf(name, sizeof name, channel ? "%s-%lld" : "general", voice ? "voice" : "topic",
              (long long)channel);
-    return tx_exec(tx, ADD_CHANNEL,
-                   BIND(v_id(seed_channel_id(o, guild, channel)), v_id(seed_guild_id(o, guild)),
-                        v_int(voice ? CHANNEL_VOICE : CHANNEL_TEXT), v_text(str_of(name)),
-                        v_int(channel), last ? v_id(last) : v_null()),
-                   NULL);
+    return channel_insert(tx,
+                          &(struct channel){ .id = seed_channel_id(o, guild, channel),
+                                             .guild_id = opt_id_or_null(seed_guild_id(o, guild)),
+                                             .type = voice ? CHANNEL_VOICE : CHANNEL_TEXT,
+                                             .name = opt_str_or_null(str_of(name)),
+                                             .position = opt_int_given(channel),
+                                             .last_message_id = opt_id_or_null(last) });
 }
 
 /* Writes a guild with its roles and channels; its members and messages follow. */
@@ -170,8 +168,6 @@ static enum err insert_guild(struct tx *tx, const struct seed_options *o, struct
     return e;
 }
 
-static const char ADD_MEMBER[] =
-    "insert into members (guild_id, user_id, joined_at) values ($1, $2, $3)";
 static const char ADD_MEMBER_ROLE[] =
     "insert into member_roles (guild_id, user_id, role_id) values ($1, $2, $3)";
 
@@ -190,9 +186,12 @@ static enum err insert_member(struct tx *tx, const struct seed_options *o, struc
 
     at->j++;
     at->rows++;
-    enum err e =
-        tx_exec(tx, ADD_MEMBER,
-                BIND(v_id(guild_id), v_id(user_id), v_int(seed_joined_at(o, guild, j))), NULL);
+    bool new;
+    enum err e = member_insert_row(tx,
+                                   &(struct member){ .guild_id = guild_id,
+                                                     .user_id = user_id,
+                                                     .joined_at = seed_joined_at(o, guild, j) },
+                                   false, &new);
     if (e || draw & 1 || !o->roles_per_guild)
         return e;
     int64_t role = (int64_t)((draw >> 1) % (uint64_t)o->roles_per_guild);
@@ -200,12 +199,6 @@ static enum err insert_member(struct tx *tx, const struct seed_options *o, struc
     return tx_exec(tx, ADD_MEMBER_ROLE,
                    BIND(v_id(guild_id), v_id(user_id), v_id(seed_role_id(o, guild, role))), NULL);
 }
-
-static const char ADD_REACTION[] =
-    "insert into reactions (id, message_id, emoji_key, name) values ($1, $2, $3, $3)";
-static const char ADD_REACTION_USER[] =
-    "insert into reaction_users (reaction_id, burst, user_id, message_id, channel_id) "
-    "values ($1, 0, $2, $3, $4)";
 
 /* A message and the encoded value of its reactions column. */
 struct seed_message {
@@ -224,17 +217,16 @@ static enum err insert_reaction(struct tx *tx, const struct seed_options *o, int
                                   .normal = count,
                                   .key = displayed.name,
                                   .emoji = reaction_emoji_encode(tx_arena(tx), &displayed) };
-    enum err e =
-        tx_exec(tx, ADD_REACTION, BIND(v_id(line.id), v_id(m->id), v_text(line.key)), NULL);
+    const struct message about = { .id = m->id, .channel_id = m->channel_id };
+    bool new;
+    enum err e = reaction_insert_row(tx, m->id, &line, &displayed);
 
     if (!m->reactions.n)
-        reaction_text_append_head(&m->reactions);
+        reaction_text_append_first_line(&m->reactions);
     reaction_line_append(&m->reactions, &line);
     for (int64_t i = 0; !e && i < count; i++)
-        e = tx_exec(tx, ADD_REACTION_USER,
-                    BIND(v_id(line.id), v_id(seed_user_id(o, seed_member_account(o, guild, i))),
-                         v_id(m->id), v_id(m->channel_id)),
-                    NULL);
+        e = reaction_add_user(tx, &about, line.id, false,
+                              seed_user_id(o, seed_member_account(o, guild, i)), &new);
     return e;
 }
 
@@ -302,7 +294,7 @@ static enum err write_seed_transaction(struct tx *tx, void *arg)
         [PHASE_MESSAGES] = insert_message,
     };
     struct seed_state *s = arg;
-    struct seed_position at = s->at; /* a copy, because the transaction may be retried */
+    struct seed_position at = s->at; /* copied, because the transaction may be retried */
     enum err e = OK;
 
     while (!e && at.phase != PHASE_END && at.rows - s->at.rows < ROWS_PER_TRANSACTION)
@@ -321,9 +313,8 @@ static int64_t estimate_row_count(const struct seed_options *o)
            o->reactions;
 }
 
-enum err write_seed_world(struct store *store, const struct seed_options *o,
-                          void (*report_progress)(void *arg, int64_t done, int64_t total),
-                          void *arg)
+enum err write_seed_data(struct store *store, const struct seed_options *o,
+                         void (*report_progress)(void *arg, int64_t done, int64_t total), void *arg)
 {
     struct seed_state s = { .o = o };
     int64_t total = estimate_row_count(o);

@@ -13,13 +13,13 @@ enum { RESPONSE_TIMEOUT_MS = 30 * 1000 };
 
 static bool parse_server_url(struct api_client *w, struct str url)
 {
-    w->secure = str_starts(url, STR("https://"));
-    if (!w->secure && !str_starts(url, STR("http://")))
+    w->secure = str_starts_with(url, STR("https://"));
+    if (!w->secure && !str_starts_with(url, STR("http://")))
         return false;
-    url = str_skip(url, w->secure ? 8 : 7);
+    url = str_skip_bytes(url, w->secure ? 8 : 7);
     struct str authority = str_cut(&url, '/');
 
-    if (url.n && !str_starts(url, STR("api")))
+    if (url.n && !str_starts_with(url, STR("api")))
         return false;
     w->authority = str_dup(w->arena, authority);
     const char *colon = authority.n && authority.p[authority.n - 1] != ']'
@@ -30,7 +30,7 @@ static bool parse_server_url(struct api_client *w, struct str url)
         host = str_slice(host.p + 1, host.n - 2);
     w->host = str_dup_cstring(w->arena, host);
     size_t after = colon ? (size_t)(colon - authority.p) + 1 : 0;
-    w->port = colon       ? str_dup_cstring(w->arena, str_skip(authority, after))
+    w->port = colon       ? str_dup_cstring(w->arena, str_skip_bytes(authority, after))
               : w->secure ? "443"
                           : "80";
     return host.n > 0;
@@ -66,7 +66,7 @@ void api_client_trust_server(struct api_client *w, const char *folder)
     if (!w->secure)
         return;
     buf_init(&out, SIZE_MAX);
-    if (control_request(folder, "certificate", &out) == OK && out.n)
+    if (control_send_request(folder, "certificate", &out) == OK && out.n)
         w->fingerprint = str_dup_cstring(w->arena, buf_str(&out));
     buf_clear(&out);
 }
@@ -122,7 +122,7 @@ static void append_request_body(struct buf *out, struct str json,
 static void append_http_request(const struct api_client *w, struct buf *out, const char *method,
                                 const char *path, struct str body, bool multipart)
 {
-    bool at_root = str_starts(str_of(path), STR("/console/"));
+    bool at_root = str_starts_with(str_of(path), STR("/console/"));
 
     buf_printf(out, "%s %s%s HTTP/1.1\r\nHost: %.*s\r\nConnection: close\r\n", method,
                at_root ? "" : "/api/v9", path, STR_ARGS(w->authority));
@@ -143,11 +143,11 @@ static bool parse_http_response(struct api_client *w, struct str bytes,
     const char *end = bytes.n ? memmem(bytes.p, bytes.n, "\r\n\r\n", 4) : NULL;
     int64_t status;
 
-    if (!end || bytes.n < 12 || !str_starts(bytes, STR("HTTP/1.1 ")) ||
+    if (!end || bytes.n < 12 || !str_starts_with(bytes, STR("HTTP/1.1 ")) ||
         !str_to_i64(str_slice(bytes.p + 9, 3), &status))
         return false;
     ret->status = (int)status;
-    ret->body = str_dup(w->arena, str_skip(bytes, (size_t)(end - bytes.p) + 4));
+    ret->body = str_dup(w->arena, str_skip_bytes(bytes, (size_t)(end - bytes.p) + 4));
     return true;
 }
 
@@ -177,10 +177,11 @@ bool api_client_request(struct api_client *w, const char *method, const char *pa
     buf_init(&in, WIRE_MAX_BYTES);
     append_request_body(&content, body, files, file_count);
     append_http_request(w, &out, method, path, buf_str(&content), file_count > 0);
-    bool ok = !buf_full(&content) && !buf_full(&out) && connection_send_all(line, buf_str(&out));
+    bool ok =
+        !buf_is_full(&content) && !buf_is_full(&out) && connection_send_all(line, buf_str(&out));
     while (ok && got > 0)
         got = receive_application_data(line, &in);
-    ok = ok && !buf_full(&in) && parse_http_response(w, buf_str(&in), ret);
+    ok = ok && !buf_is_full(&in) && parse_http_response(w, buf_str(&in), ret);
     if (!ok && !w->quiet)
         fprintf(stderr, "guildhall: the server did not respond to %s %s\n", method, path);
     buf_clear(&content);

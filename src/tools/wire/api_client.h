@@ -9,19 +9,19 @@
 
 struct api_client;
 
-/* Creates a client. url: "http://host:port" or "https://…", optionally with "/api" or "/api/v10".
- * Returns NULL and prints why if the URL is invalid. Received data is stored in the arena. */
+/* Creates a client for the URL "http://host:port" or "https://…", optionally with "/api" or
+ * "/api/v10". Prints an error and returns NULL if the URL is invalid. Received data uses
+ * `arena`. */
 struct api_client *api_client_new(const char *url, struct arena *arena);
 void api_client_free(struct api_client *w);
 
-/* For https: expects the certificate of the server that runs on this folder, whatever its names
- * are. Otherwise the certificate must be valid for the host and signed by a CA of the system. */
+/* For https: expects the certificate of the server that runs on this folder, whatever names it has.
+ * Otherwise the certificate must be valid for the host and signed by a CA of the system. */
 void api_client_trust_server(struct api_client *w, const char *folder);
 
-/* Stops printing errors. */
 void api_client_silence_errors(struct api_client *w);
 
-/* Sets the token: "abc" for users, "Bot abc" for bots; it is copied. */
+/* Sets the token, "abc" for users or "Bot abc" for bots; copies it. */
 void api_client_set_token(struct api_client *w, const char *token);
 const char *api_client_token(const struct api_client *w);
 
@@ -34,7 +34,7 @@ struct api_client_response {
     struct str body;
 };
 
-/* Sends a request. path: below /api/v9, or starting with /console/. body: JSON; p == NULL: none.
+/* Sends a request. `path` is below /api/v9, or begins with /console/. `body` is JSON, or empty.
  * With files the request is multipart with payload_json. Returns false if there is no response. */
 bool api_client_request(struct api_client *w, const char *method, const char *path, struct str body,
                         const struct api_client_file *files, size_t file_count,
@@ -50,7 +50,7 @@ enum api_client_event_result { CLIENT_EVENT, CLIENT_TIMEOUT, CLIENT_CONNECTION_L
 struct api_client_event {
     struct str name, data; /* data: JSON */
 };
-/* Waits for the next event; CLIENT_TIMEOUT: none arrived before `until` (clock_monotonic_ns). */
+/* Waits for the next event, or until the time `until` (clock_monotonic_ns): CLIENT_TIMEOUT. */
 enum api_client_event_result api_client_next_event(struct api_client *w, int64_t until,
                                                    struct api_client_event *ret);
 

@@ -21,7 +21,7 @@ enum { RECEIVE_BYTES = 65536, SEND_TIMEOUT_MS = 30 * 1000, HANDSHAKE_SECONDS = 3
 
 struct client_connection {
     int fd;
-    SSL_CTX *context; /* NULL: no TLS */
+    SSL_CTX *context; /* NULL if the connection has no TLS */
     SSL *ssl;
 };
 
@@ -64,7 +64,7 @@ static bool start_tls(struct client_connection *l, const struct api_client *w)
     bool ok = SSL_set_fd(l->ssl, l->fd) == 1 && SSL_connect(l->ssl) == 1 &&
               (!w->fingerprint || fingerprint_matches(l->ssl, w->fingerprint));
     ERR_clear_error();
-    /* The socket is non-blocking, because readable data may be a TLS record without application
+    /* Make the socket non-blocking, because readable data may be a TLS record without application
      * data, on which a read must not block. */
     return ok && fcntl(l->fd, F_SETFL, fcntl(l->fd, F_GETFL) | O_NONBLOCK) == 0;
 }
@@ -127,7 +127,7 @@ static bool wait_for_socket(const struct client_connection *l, short events, int
     return poll(&p, 1, wait_ms > INT32_MAX ? INT32_MAX : (int)wait_ms) > 0;
 }
 
-/* Returns the number of bytes sent; 0: retry; -1: the connection is closed. */
+/* Returns the number of bytes sent, 0 to retry, or -1 if the connection is closed. */
 static ssize_t send_some_bytes(const struct client_connection *l, struct str bytes)
 {
     size_t sent = 0;
@@ -151,7 +151,7 @@ bool connection_send_all(struct client_connection *l, struct str bytes)
 
         if (n < 0)
             return false;
-        bytes = str_skip(bytes, (size_t)n);
+        bytes = str_skip_bytes(bytes, (size_t)n);
     }
     return true;
 }

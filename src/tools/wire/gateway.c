@@ -9,7 +9,14 @@
 #include "model/fields/types.h"
 #include "net/websocket/websocket.h"
 
-enum { CONNECT_TIMEOUT_S = 30, HELLO = 10, DISPATCH = 0, HEARTBEAT = 1, RECONNECT = 7 };
+enum {
+    CONNECT_TIMEOUT_S = 30,
+    HELLO = 10,
+    DISPATCH = 0,
+    HEARTBEAT = 1,
+    RECONNECT = 7,
+    INVALID_SESSION = 9
+};
 #define NANOSECONDS_PER_SECOND INT64_C(1000000000)
 
 /* --- frames --------------------------------------------------------------------------- */
@@ -35,7 +42,7 @@ static bool send_masked_frame(struct api_client *w, int opcode, struct str paylo
     buf_add(&out, head, n + sizeof mask);
     for (size_t i = 0; i < payload.n; i++)
         buf_add_char(&out, (char)((unsigned char)payload.p[i] ^ mask[i & 3]));
-    bool ok = !buf_full(&out) && connection_send_all(w->line, buf_str(&out));
+    bool ok = !buf_is_full(&out) && connection_send_all(w->line, buf_str(&out));
     buf_clear(&out);
     return ok;
 }
@@ -103,7 +110,7 @@ static enum api_client_event_result receive_text_message(struct api_client *w, i
             return CLIENT_EVENT;
         }
         if (n && opcode == WS_CLOSE)
-            return report_connection_lost(w, payload.n > 2 ? str_skip(payload, 2) : STR(""));
+            return report_connection_lost(w, payload.n > 2 ? str_skip_bytes(payload, 2) : STR(""));
         if (n && opcode == WS_PING)
             send_masked_frame(w, WS_PONG, payload);
         if (n)
@@ -156,8 +163,8 @@ static const struct schema ready_schema = { .size = sizeof(struct hello_or_ready
 static const struct type type_hello = { .kind = KIND_OBJECT, .schema = &hello_schema };
 static const struct type type_ready = { .kind = KIND_OBJECT, .schema = &ready_schema };
 
-/* READY of a user in very large guilds may exceed the JSON reader's limit of values; only the
- * arrival of READY matters. */
+/* Returns whether the event is READY, without parsing it: READY of a user in very large guilds may
+ * exceed the JSON reader's limit of values. */
 static bool is_ready_event(struct str text)
 {
     return memmem(text.p, text.n < 200 ? text.n : 200, "\"READY\"", 7) != NULL;
@@ -183,6 +190,9 @@ enum api_client_event_result api_client_next_event(struct api_client *w, int64_t
             w->next_beat = 0;
         if (e->op == RECONNECT)
             return report_connection_lost(w, STR("the server asks its clients to reconnect"));
+        if (e->op == INVALID_SESSION)
+            return report_connection_lost(w, STR("the account starts sessions too fast; wait five "
+                                                 "seconds, or use --rate-limits off for tests"));
         if (e->op != DISPATCH || e->t.given != GIVEN)
             continue;
         w->seq = e->s.value;
@@ -215,7 +225,7 @@ static bool send_websocket_handshake(struct api_client *w, const char *target)
              clock_monotonic_ns() < until;
         end = ok && w->in.n ? memmem(w->in.p, w->in.n, "\r\n\r\n", 4) : NULL;
     }
-    ok = ok && str_starts(buf_str(&w->in), STR("HTTP/1.1 101"));
+    ok = ok && str_starts_with(buf_str(&w->in), STR("HTTP/1.1 101"));
     if (ok)
         buf_drop_front(&w->in, (size_t)(end - w->in.p) + 4);
     else if (!w->quiet)
@@ -242,24 +252,24 @@ static bool receive_hello(struct api_client *w, int64_t until)
 static bool send_identify(struct api_client *w)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 4096);
     json_begin_object(&j);
-    json_name(&j, "op");
-    json_int(&j, 2);
-    json_name(&j, "d");
+    json_write_name(&j, "op");
+    json_write_int(&j, 2);
+    json_write_name(&j, "d");
     json_begin_object(&j);
-    json_name(&j, "token");
-    bool bot = str_starts(str_of(w->token), STR("Bot "));
-    json_text(&j, str_skip(str_of(w->token), bot ? 4 : 0));
+    json_write_name(&j, "token");
+    bool bot = str_starts_with(str_of(w->token), STR("Bot "));
+    json_write_text(&j, str_skip_bytes(str_of(w->token), bot ? 4 : 0));
     /* With intents 0 a bot receives only events that need no intent. */
-    json_key(&j, bot ? STR("intents") : STR("capabilities"));
-    json_int(&j, 0);
-    json_name(&j, "properties");
+    json_write_key(&j, bot ? STR("intents") : STR("capabilities"));
+    json_write_int(&j, 0);
+    json_write_name(&j, "properties");
     json_begin_object(&j);
-    json_name(&j, "browser");
-    json_text(&j, STR("guildhall invoke"));
+    json_write_name(&j, "browser");
+    json_write_text(&j, STR("guildhall invoke"));
     json_end_object(&j);
     json_end_object(&j);
     json_end_object(&j);

@@ -1,4 +1,4 @@
-/* internal.h - declarations shared by wire.c, connection.c and gateway.c. */
+/* internal.h - declarations shared by api_client.c, connection.c and gateway.c. */
 #ifndef TOOLS_WIRE_INTERNAL_H
 #define TOOLS_WIRE_INTERNAL_H
 
@@ -13,19 +13,19 @@ struct api_client {
     struct str authority; /* value of the Host header */
     const char *host, *port, *token;
     const char
-        *fingerprint; /* expected certificate fingerprint; NULL: verify with the system's CAs */
+        *fingerprint; /* expected certificate fingerprint; NULL to verify with the system's CAs */
 
-    /* The following members belong to the gateway connection. */
-    struct client_connection *line; /* NULL: not connected */
+    /* The members from here on belong to the gateway connection. */
+    struct client_connection *line; /* NULL if not connected */
     struct buf in;
-    size_t used;     /* bytes of `in` already parsed */
+    size_t used;     /* number of bytes of `in` already parsed */
     int64_t beat_ns; /* heartbeat interval */
     int64_t next_beat;
     int64_t seq;
     struct str session;
 };
 
-/* Connects to the server; NULL (prints why): no server, or its certificate is not trusted. */
+/* Connects to the server. Prints why and returns NULL if none runs or it is not trusted. */
 struct client_connection *connection_open(const struct api_client *w);
 void connection_free(struct client_connection *l);
 bool connection_send_all(struct client_connection *l, struct str bytes);

@@ -57,8 +57,8 @@ static const struct schema state_schema = {
 };
 static const struct type type_call_state = { .kind = KIND_OBJECT, .schema = &state_schema };
 
-/* Returns the given recipients, who must be in the channel. Default: the caller (self), or all
- * others. */
+/* Returns the recipients in the body, who must be in the channel; by default the caller if self is
+ * set, else all others. */
 static enum err choose_recipients(struct call *call, const struct ring_request *in, bool self,
                                   struct list *ret)
 {
@@ -72,7 +72,7 @@ static enum err choose_recipients(struct call *call, const struct ring_request *
         if (!self)
             return channel_list_other_recipients(call->tx, call->target.channel->id,
                                                  call->caller->id, ret);
-        ids_add(call->arena, ret, call->caller->id);
+        id_list_add(call->arena, ret, call->caller->id);
         return OK;
     }
     for (size_t i = 0; i < named->count; i++)
@@ -87,12 +87,12 @@ static enum err choose_recipients(struct call *call, const struct ring_request *
 static enum err get_call(struct call *call)
 {
     struct call_state state = { 0 };
-    enum err e = require_direct_channel_open(call);
+    enum err e = require_direct_channel_writable(call);
 
     state.ringable = !e;
     if (e && e != ERR_CANNOT_MESSAGE)
         return e;
-    return call_reply(call, &state);
+    return call_reply_object(call, &state);
 }
 
 /* POST /channels/{channel.id}/call/ring */
@@ -106,7 +106,7 @@ static enum err ring_call(struct call *call)
     if (!e)
         e = voice_call_find(call->tx, id, &running);
     if (!e)
-        e = require_direct_channel_open(call);
+        e = require_direct_channel_writable(call);
     for (size_t i = 0; !e && i < recipients.count; i++) {
         snowflake user_id = ((const snowflake *)recipients.items)[i];
         struct voice_state s;
@@ -115,7 +115,7 @@ static enum err ring_call(struct call *call)
         if (!e && voice_state_channel_id(&s) == id)
             continue; /* the user is already in the call */
         if (!e || e == ERR_UNKNOWN_VOICE_STATE)
-            e = ringing_insert(call->tx, id, user_id);
+            e = voice_call_add_ringing_user(call->tx, id, user_id);
     }
     if (!e)
         e = job_schedule(call, &call_ring_job, id, clock_us() + RING_TIMEOUT_US, STR(""));
@@ -137,7 +137,7 @@ static enum err stop_ringing(struct call *call)
         snowflake user_id = ((const snowflake *)recipients.items)[i];
 
         changed = changed || id_list_contains(&running.ringing, user_id);
-        e = ringing_delete(call->tx, id, user_id);
+        e = voice_call_remove_ringing_user(call->tx, id, user_id);
     }
     return e || !changed ? e : emit_call_update(call, id);
 }
@@ -157,7 +157,7 @@ static enum err modify_call(struct call *call)
     e = voice_call_update_region(call->tx, id, in->region.value);
     if (!e)
         e = emit_call_update(call, id);
-    return e ? e : call_change_region(call, id, in->region.value);
+    return e ? e : voice_call_change_region(call, id, in->region.value);
 }
 
 static const enum event fired[] = { EVENT_CALL_UPDATE, EVENT_NONE };
@@ -217,5 +217,5 @@ const struct domain calls_domain = {
     .doc = "Calls in direct messages and group channels.",
     .routes = routes,
     .jobs = jobs,
-    .hooks = &(const struct hooks){ .voice_left = voice_call_on_leave },
+    .hooks = &(const struct hook_listeners){ .voice_left = voice_call_on_leave },
 };

@@ -3,7 +3,7 @@
 #include "voice/calls/calls.h"
 
 static const char FIND_CALL[] = "select message_id, region from calls where channel_id = $1";
-/* The join excludes users who have left the group since the ringing began. */
+/* The join excludes users who left the group DM since the ringing began. */
 static const char LIST_RINGING[] =
     "select r.user_id from call_ringing r join recipients p on p.channel_id = r.channel_id "
     "and p.user_id = r.user_id where r.channel_id = $1 order by r.user_id";
@@ -16,13 +16,10 @@ static enum err read_ringing(struct tx *tx, struct voice_call *c)
 enum err voice_call_find(struct tx *tx, snowflake channel_id, struct voice_call *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_CALL, BIND(v_id(channel_id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_CALL, BIND(v_id(channel_id)), ERR_UNKNOWN_CHANNEL, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_CHANNEL;
     *ret = (struct voice_call){
         .channel_id = channel_id,
         .message_id = row_id(&row, 0),
@@ -58,17 +55,17 @@ static const char DELETE_RINGING[] =
     "delete from call_ringing where channel_id = $1 and user_id = $2";
 static const char DELETE_ALL_RINGING[] = "delete from call_ringing where channel_id = $1";
 
-enum err ringing_insert(struct tx *tx, snowflake channel_id, snowflake user_id)
+enum err voice_call_add_ringing_user(struct tx *tx, snowflake channel_id, snowflake user_id)
 {
     return tx_exec(tx, INSERT_RINGING, BIND(v_id(channel_id), v_id(user_id)), NULL);
 }
 
-enum err ringing_delete(struct tx *tx, snowflake channel_id, snowflake user_id)
+enum err voice_call_remove_ringing_user(struct tx *tx, snowflake channel_id, snowflake user_id)
 {
     return tx_exec(tx, DELETE_RINGING, BIND(v_id(channel_id), v_id(user_id)), NULL);
 }
 
-enum err ringing_delete_all(struct tx *tx, snowflake channel_id)
+enum err voice_call_remove_all_ringing_users(struct tx *tx, snowflake channel_id)
 {
     return tx_exec(tx, DELETE_ALL_RINGING, BIND(v_id(channel_id)), NULL);
 }

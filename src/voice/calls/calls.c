@@ -1,5 +1,5 @@
-/* calls.c - calls in private channels: they start with the first participant and end with the last
- * one. A message stores the participants and the end time. */
+/* calls.c - calls in private channels: a call starts when the first participant joins and ends when
+ * the last one leaves. Its message stores the participants and the end time. */
 #include "voice/calls/calls.h"
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
 
-/* The call object of a message. */
+/* The field `call` of a message. */
 struct message_call {
     struct list participants; /* snowflakes */
     struct opt_int ended_timestamp;
@@ -26,10 +26,10 @@ static const struct type type_message_call = { .kind = KIND_OBJECT,
                                                .schema = &message_call_schema };
 
 static const struct field request_fields[] = {
-    { FIELD(struct call_request, channel_id), .type = &type_id },
+    { FIELD(struct call_connect_request, channel_id), .type = &type_id },
     { 0 },
 };
-static const struct schema request_schema = { .size = sizeof(struct call_request),
+static const struct schema request_schema = { .size = sizeof(struct call_connect_request),
                                               .fields = request_fields };
 const struct type type_call_request = { .kind = KIND_OBJECT, .schema = &request_schema };
 
@@ -37,7 +37,7 @@ static enum err create_call_message(struct call *call, const struct channel *c, 
                                     snowflake *ret_id)
 {
     struct message_call in_message = { { &user_id, 1 }, { GIVEN_NULL, 0 } };
-    struct message_draft draft = { .channel = c, .type = MESSAGE_CALL };
+    struct new_message draft = { .channel = c, .type = MESSAGE_CALL };
     struct message m;
     struct user user;
     enum err e = user_find(call->tx, user_id, &user);
@@ -69,9 +69,9 @@ static enum err add_message_participant(struct call *call, const struct voice_ca
         return e;
     struct message_call more = { .ended_timestamp = in_message->ended_timestamp };
     for (size_t i = 0; i < in_message->participants.count; i++)
-        ids_add(call->arena, &more.participants,
-                ((const snowflake *)in_message->participants.items)[i]);
-    ids_add(call->arena, &more.participants, user_id);
+        id_list_add(call->arena, &more.participants,
+                    ((const snowflake *)in_message->participants.items)[i]);
+    id_list_add(call->arena, &more.participants, user_id);
     return tx_exec(call->tx, UPDATE_MESSAGE_CALL,
                    BIND(v_id(c->message_id),
                         v_text(json_column_encode(call->arena, &type_message_call, &more))),
@@ -89,7 +89,7 @@ static enum err set_message_end_time(struct call *call, const struct channel *c,
         json_column_decode(call->arena, &type_message_call, m.call.value);
     if (!in_message)
         return OK;
-    struct message_call ended = { in_message->participants, opt_int_of(clock_us()) };
+    struct message_call ended = { in_message->participants, opt_int_given(clock_us()) };
     m.call = opt_str_or_null(json_column_encode(call->arena, &type_message_call, &ended));
     return message_save_and_emit(call, c, &m);
 }
@@ -131,7 +131,7 @@ enum err voice_call_on_join(struct call *call, const struct channel *c, struct v
     e = add_message_participant(call, &running, s->user_id);
     if (e || !id_list_contains(&running.ringing, s->user_id))
         return e;
-    e = ringing_delete(call->tx, c->id, s->user_id);
+    e = voice_call_remove_ringing_user(call->tx, c->id, s->user_id);
     return e ? e : emit_call_update(call, c->id);
 }
 
@@ -175,7 +175,7 @@ static enum err stop_ringing_job(struct call *call, const struct job *job)
 
     if (e || !running.ringing.count)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
-    e = ringing_delete_all(call->tx, job->key);
+    e = voice_call_remove_all_ringing_users(call->tx, job->key);
     return e ? e : emit_call_update(call, job->key);
 }
 
@@ -187,11 +187,11 @@ const struct job_kind call_ring_job = {
 
 enum err handle_call_connect(struct call *call, struct session_opcode *o)
 {
-    const struct call_request *in = o->d;
+    const struct call_connect_request *in = o->d;
     struct voice_call running;
     enum err e;
 
-    if (!channel_is_recipient(call->tx, in->channel_id, o->caller.id, &e))
+    if (!user_is_channel_recipient(call->tx, in->channel_id, o->caller.id, &e))
         return e;
     e = voice_call_find(call->tx, in->channel_id, &running);
     if (!e)

@@ -1,19 +1,19 @@
-/* calls.h - calls in private channels: they last from the first participant to the last. */
+/* calls.h - calls in private channels. A call lasts from the first join to the last leave. */
 #ifndef VOICE_CALLS_H
 #define VOICE_CALLS_H
 
 #include "voice/internal.h"
 #include "voice/states.h"
 
-/* Call it before a join: starts the call, or stops ringing for the user, and sets the region of
- * s. */
+/* Starts the call, or stops ringing for the user, and sets the voice region of s. Call before a
+ * user joins. */
 enum err voice_call_on_join(struct call *call, const struct channel *c, struct voice_state *s);
 
-/* Hook: ends the call when the last participant has left. */
+/* Hook: ends the call if the last participant has left. */
 enum err voice_call_on_leave(struct call *call, const struct voice_state *was);
 
 /* op 13: emits CALL_CREATE to the requesting session if a call is running. */
-struct call_request {
+struct call_connect_request {
     snowflake channel_id;
 };
 extern const struct type type_call_request;
@@ -21,16 +21,16 @@ enum err handle_call_connect(struct call *call, struct session_opcode *o);
 
 /* --- call_rows.c ---------------------------------------------------------------------- */
 
-/* Finds a running call, with the users for whom it rings; ERR_UNKNOWN_CHANNEL: none. */
+/* Finds the call of a channel, with the users for whom it rings. ERR_UNKNOWN_CHANNEL. */
 enum err voice_call_find(struct tx *tx, snowflake channel_id, struct voice_call *ret);
 enum err voice_call_insert(struct tx *tx, const struct voice_call *c);
 enum err voice_call_delete(struct tx *tx, snowflake channel_id);
 enum err voice_call_update_region(struct tx *tx, snowflake channel_id, struct str region);
-enum err ringing_insert(struct tx *tx, snowflake channel_id, snowflake user_id);
-enum err ringing_delete(struct tx *tx, snowflake channel_id, snowflake user_id);
-enum err ringing_delete_all(struct tx *tx, snowflake channel_id);
+enum err voice_call_add_ringing_user(struct tx *tx, snowflake channel_id, snowflake user_id);
+enum err voice_call_remove_ringing_user(struct tx *tx, snowflake channel_id, snowflake user_id);
+enum err voice_call_remove_all_ringing_users(struct tx *tx, snowflake channel_id);
 
-/* Emits CALL_UPDATE to the channel, from the stored call. */
+/* Emits CALL_UPDATE with the stored call to the channel. */
 enum err emit_call_update(struct call *call, snowflake channel_id);
 extern const struct job_kind call_ring_job; /* stops ringing for users who do not answer */
 

@@ -36,7 +36,7 @@ static enum err read_sound_emoji(struct tx *tx, const struct rows *row,
         enum err e = emoji_find(tx, row_id(row, 2), &found);
 
         if (!e)
-            *emoji = effect_emoji_of(&found);
+            *emoji = effect_emoji_from_emoji(&found);
         if (e != ERR_UNKNOWN_EMOJI)
             return e;
     }
@@ -56,7 +56,7 @@ static enum err check_guild_of_sound(struct call *call, snowflake guild_id)
     if (guild_id == call->target.channel->guild_id.value)
         return OK;
     if (!(call->target.permissions & PERMISSION(USE_EXTERNAL_SOUNDS)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(USE_EXTERNAL_SOUNDS));
     enum err e = member_find(call->tx, guild_id, call->caller->id, &m);
     return e == ERR_UNKNOWN_MEMBER ? ERR_UNKNOWN_SOUND : e;
 }
@@ -64,13 +64,10 @@ static enum err check_guild_of_sound(struct call *call, snowflake guild_id)
 static enum err find_guild_sound(struct call *call, snowflake id, struct effect_sound *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, FIND_SOUND, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one_or(call->tx, FIND_SOUND, BIND(v_id(id)), ERR_UNKNOWN_SOUND, &row);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_SOUND;
     e = check_guild_of_sound(call, row_id(&row, 0));
     if (e)
         return e;
@@ -81,7 +78,7 @@ static enum err find_guild_sound(struct call *call, snowflake id, struct effect_
 enum err find_custom_call_sound(struct call *call, struct effect_sound *ret)
 {
     struct user_settings settings;
-    enum err e = settings_find(call->tx, call->caller->id, &settings);
+    enum err e = user_settings_find(call->tx, call->caller->id, &settings);
 
     if (e)
         return e;
@@ -93,7 +90,7 @@ enum err find_custom_call_sound(struct call *call, struct effect_sound *ret)
     return find_guild_sound(call, chosen->sound_id, ret);
 }
 
-/* A sound of another guild must be requested with that guild's id. */
+/* The request for a sound of another guild must have the id of that guild. */
 static enum err check_source_guild(struct call *call, snowflake id, snowflake source)
 {
     struct soundboard_sound s;

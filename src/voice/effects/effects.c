@@ -16,7 +16,7 @@ struct voice_effect {
     snowflake channel_id, guild_id, user_id;
     const struct effect_emoji *emoji;
     int64_t animation_type, animation_id;
-    struct str sound_id; /* JSON: a number for default sounds */
+    struct str sound_id; /* JSON; a number for default sounds */
     struct opt_real sound_volume;
 };
 
@@ -123,7 +123,7 @@ void voice_effects_configure(bool everybody_is_premium)
     all_accounts_are_premium = everybody_is_premium;
 }
 
-/* The caller must be in this channel and not muted, deafened or suppressed. */
+/* Requires that the caller is in this channel and not muted, deafened or suppressed. */
 static enum err require_audible_in_voice(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -172,7 +172,7 @@ static enum err find_custom_emoji(struct call *call, snowflake id, struct effect
     enum err e = emoji_find_usable(call->tx, &who, id, &found);
 
     if (!e)
-        *ret = effect_emoji_of(&found);
+        *ret = effect_emoji_from_emoji(&found);
     return e;
 }
 
@@ -211,7 +211,7 @@ static enum err send_custom_call_sound(struct call *call)
     struct effect_sound sound;
 
     if ((call->target.permissions & needed) != needed)
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, needed);
     enum err e = check_premium(call, in->animation_type);
     if (!e)
         e = find_custom_call_sound(call, &sound);
@@ -247,7 +247,7 @@ static const struct schema soundboard_schema = {
 };
 static const struct type soundboard_body = { .kind = KIND_OBJECT, .schema = &soundboard_schema };
 
-/* Like require_audible_in_voice, but also refuses self-deafened callers. */
+/* Calls require_audible_in_voice, and also refuses self-deafened callers. */
 static enum err require_audible_and_hearing(struct call *call)
 {
     struct voice_state s;
@@ -280,7 +280,7 @@ static enum err send_soundboard_sound(struct call *call)
 
 static const enum event fired[] = { EVENT_VOICE_CHANNEL_EFFECT_SEND, EVENT_NONE };
 
-/* Fields that all route rows share. */
+/* Fields that the routes of this file have in common. */
 #define EFFECT_ROW .method = POST, .status = 204, .fires = fired, .limit = &effect_limit
 
 static const struct route routes[] = {

@@ -14,7 +14,7 @@ struct effect_emoji {
     bool animated;
 };
 
-static inline struct effect_emoji effect_emoji_of(const struct emoji *e)
+static inline struct effect_emoji effect_emoji_from_emoji(const struct emoji *e)
 {
     return (struct effect_emoji){ opt_id_or_null(e->id), opt_str_or_null(e->name), e->animated };
 }
@@ -22,15 +22,15 @@ static inline struct effect_emoji effect_emoji_of(const struct emoji *e)
 /* A sound that plays with an effect. */
 struct effect_sound {
     snowflake id;
-    bool built_in; /* a default sound, with a small id */
+    bool built_in; /* a default sound, which has a small id */
     double volume;
-    const struct effect_emoji *emoji; /* NULL: none */
+    const struct effect_emoji *emoji; /* NULL without an emoji */
 };
 
-/* Finds the caller's custom call sound, for the channel of the path. ERR_UNKNOWN_SOUND: none. */
+/* Finds the caller's custom call sound for the channel of the path. ERR_UNKNOWN_SOUND. */
 enum err find_custom_call_sound(struct call *call, struct effect_sound *ret);
-/* Finds a soundboard sound; source: the guild of the sound, or 0. ERR_UNKNOWN_SOUND,
- * ERR_MISSING_PERMISSIONS. */
+/* Finds a soundboard sound. source is the guild of the sound as the client states it, or 0.
+ * ERR_UNKNOWN_SOUND, ERR_MISSING_PERMISSIONS. */
 enum err find_soundboard_sound(struct call *call, snowflake id, snowflake source,
                                struct effect_sound *ret);
 

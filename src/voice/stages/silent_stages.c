@@ -5,7 +5,7 @@
 
 #define SILENCE_TIMEOUT_US (INT64_C(5) * 60 * 1000000)
 
-/* A speaker is not suppressed and has no open invitation. */
+/* A speaker is not suppressed and has no pending invitation. */
 static const char READ_SPEAKER_COUNT[] =
     "select silent_since, (select count(*) from voice_states v where v.channel_id = s.channel_id "
     "and v.suppress = 0 and v.request_to_speak_at is null) from stage_instances s "
@@ -34,7 +34,7 @@ enum err stage_schedule_close_if_silent(struct call *call, snowflake channel_id)
                         STR(""));
 }
 
-/* Counts the speakers only when a speaker leaves, not for each listener. */
+/* Speakers are counted only if a speaker leaves, not for each listener. */
 enum err stage_on_voice_leave(struct call *call, const struct voice_state *was)
 {
     return voice_state_guild_id(was) && !was->suppress
@@ -50,7 +50,7 @@ static enum err run_silence_job(struct call *call, const struct job *job)
 
     if (e || !found || row_int(&row, 1))
         return e;
-    return stage_close(call, job->key);
+    return stage_instance_close(call, job->key);
 }
 
 const struct job_kind stage_silence_job = {

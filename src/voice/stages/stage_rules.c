@@ -12,9 +12,9 @@ static bool becomes_speaker(const struct voice_state *s, const struct stage_requ
     return s->suppress && request->suppress.given == GIVEN && !request->suppress.value;
 }
 
-/* Accepting an invitation needs no permission, because an invited user is not suppressed any
- * more. */
-uint64_t stage_request_permissions(const struct voice_state *s, const struct stage_request *request)
+/* Accepting an invitation needs no permission, because an invited user is not suppressed. */
+uint64_t stage_request_needed_permissions(const struct voice_state *s,
+                                          const struct stage_request *request)
 {
     uint64_t needs = becomes_speaker(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;
 
@@ -32,7 +32,7 @@ void stage_request_apply(struct voice_state *s, const struct stage_request *requ
 {
     const struct opt_int *at = &request->request_to_speak_timestamp;
 
-    /* Going back to the audience, or starting to speak, lowers the hand. */
+    /* A user who returns to the audience or begins to speak no longer has the hand raised. */
     if (request->suppress.given == GIVEN &&
         (request->suppress.value || becomes_speaker(s, request))) {
         s->suppress = request->suppress.value;
@@ -45,7 +45,7 @@ void stage_request_apply(struct voice_state *s, const struct stage_request *requ
             (struct opt_int){ GIVEN, at->value < now ? now : at->value };
 }
 
-/* An invitation has the current time, also for a speaker; bots get no invitation. */
+/* An invitation has the current time, also for a speaker. Bots get no invitation. */
 void stage_apply_moderator_change(struct voice_state *s, bool suppress, bool bot, int64_t now)
 {
     s->suppress = suppress;

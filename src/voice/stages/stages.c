@@ -1,4 +1,4 @@
-/* stages.c - stage instances: routes, rows, and the stages of scheduled events. */
+/* stages.c - stage instances: routes, rows, and stages of scheduled events. */
 #include "api/hooks.h"
 #include "base/utf8.h"
 #include "model/fields/rows.h"
@@ -10,7 +10,7 @@
 #include "platform/scheduled_events/scheduled_events.h"
 #include "voice/states.h"
 
-/* Permissions of a stage moderator. */
+/* The permissions that a stage moderator has. */
 static const uint64_t STAGE_MODERATOR_PERMISSIONS =
     PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS);
 
@@ -105,7 +105,7 @@ enum err read_visible_stages(struct tx *tx, struct gateway_guild *ret)
     struct stage_instance s;
     struct rows rows;
 
-    /* Saves the query for guilds without a stage channel. */
+    /* A guild without a stage channel needs no query. */
     if (!has_stage_channel(&ret->channels))
         return OK;
     enum err e = tx_query(tx, STAGES_OF_GUILD, BIND(v_id(ret->guild.id)), &rows);
@@ -113,7 +113,7 @@ enum err read_visible_stages(struct tx *tx, struct gateway_guild *ret)
         return e;
     while (rows_next(&rows)) {
         stage_from_row(&rows, &s);
-        if (channels_contain(&ret->channels, s.channel_id))
+        if (channel_list_contains_id(&ret->channels, s.channel_id))
             *(struct stage_instance *)list_append(tx_arena(tx), &ret->stage_instances, sizeof s) =
                 s;
     }
@@ -121,7 +121,9 @@ enum err read_visible_stages(struct tx *tx, struct gateway_guild *ret)
 }
 
 static const char INSERT_STAGE[] =
-    "insert into stage_instances (" STAGE_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7)";
+    "insert into stage_instances (" STAGE_COLUMNS ", silent_since) values ($1, $2, $3, $4, $5, $6, "
+    "$7, $8) on conflict (channel_id) do update set topic = excluded.topic, "
+    "privacy_level = excluded.privacy_level, scheduled_event_id = excluded.scheduled_event_id";
 static const char UPDATE_STAGE[] =
     "update stage_instances set topic = $2, privacy_level = $3 where id = $1";
 static const char DELETE_STAGE[] = "delete from stage_instances where id = $1";
@@ -132,7 +134,7 @@ static void stage_emit(struct call *call, enum event event, const struct stage_i
               &stage_instance_schema, s);
 }
 
-enum err stage_close(struct call *call, snowflake channel_id)
+enum err stage_instance_close(struct call *call, snowflake channel_id)
 {
     struct stage_instance s;
     enum err e = stage_find(call->tx, channel_id, &s);
@@ -145,12 +147,13 @@ enum err stage_close(struct call *call, snowflake channel_id)
     return e;
 }
 
-static enum err stage_insert(struct call *call, const struct stage_instance *s)
+enum err stage_insert(struct tx *tx, const struct stage_instance *s, struct opt_int silent_since)
 {
-    return tx_exec(call->tx, INSERT_STAGE,
+    return tx_exec(tx, INSERT_STAGE,
                    BIND(v_id(s->id), v_id(s->guild_id), v_id(s->channel_id), v_text(s->topic),
                         v_int(s->privacy_level), v_int(s->discoverable_disabled),
-                        optional_id_value(s->guild_scheduled_event_id)),
+                        optional_id_value(s->guild_scheduled_event_id),
+                        optional_int_value(silent_since)),
                    NULL);
 }
 
@@ -183,9 +186,9 @@ static enum err stage_open_for_event(struct call *call, struct scheduled_event_s
 
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? ERR_EVENT_STAGE : e;
-    e = stage_close(call, s.channel_id);
+    e = stage_instance_close(call, s.channel_id);
     if (!e)
-        e = stage_insert(call, &s);
+        e = stage_insert(call->tx, &s, (struct opt_int){ 0 });
     if (!e)
         e = stage_schedule_close_if_silent(call, s.channel_id);
     if (e)
@@ -197,7 +200,7 @@ static enum err stage_open_for_event(struct call *call, struct scheduled_event_s
 
 static enum err stage_close_for_event(struct call *call, const struct scheduled_event_stage *about)
 {
-    return stage_close(call, about->event->channel_id.value);
+    return stage_instance_close(call, about->event->channel_id.value);
 }
 
 /* Writes a system message to the stage's channel. */
@@ -207,7 +210,8 @@ static enum err send_stage_message(struct call *call, enum message_type type,
     return message_create_system(call, call->target.channel, type, call->caller->id, 0, s->topic);
 }
 
-/* Resolves the channel. Its id is in the body, so visibility and permissions are checked here. */
+/* Resolves the channel in the body. Checks visibility and permissions here, because the path has no
+ * channel. */
 static enum err resolve_stage_channel(struct call *call, snowflake channel_id)
 {
     enum err e = resolve_channel_by_id(call, channel_id);
@@ -221,14 +225,14 @@ static enum err resolve_stage_channel(struct call *call, snowflake channel_id)
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* A given scheduled event must be in this channel and must not have ended. */
+/* Checks that the scheduled event in the body is in this channel and has not ended. */
 static enum err check_stage_draft(struct call *call, const struct stage_draft *in)
 {
     struct scheduled_event event;
 
     if (in->send_start_notification.value &&
         !(call->target.permissions & PERMISSION(MENTION_EVERYONE)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_missing_permissions_error(call, PERMISSION(MENTION_EVERYONE));
     if (in->guild_scheduled_event_id.given != GIVEN)
         return OK;
     enum err e = scheduled_event_find(call->tx, call->target.channel->guild_id.value,
@@ -269,7 +273,7 @@ static enum err open_stage(struct call *call)
         .privacy_level = in->privacy_level,
         .guild_scheduled_event_id = in->guild_scheduled_event_id,
     };
-    e = stage_insert(call, &s);
+    e = stage_insert(call->tx, &s, (struct opt_int){ 0 });
     if (!e)
         e = audit_record_object(call, s.guild_id, AUDIT_STAGE_CREATE, s.id, audited_stage, NULL,
                                 &s);
@@ -279,7 +283,7 @@ static enum err open_stage(struct call *call)
         return e;
     stage_emit(call, EVENT_STAGE_INSTANCE_CREATE, &s);
     e = send_stage_message(call, MESSAGE_STAGE_START, &s);
-    return e ? e : call_reply(call, &s);
+    return e ? e : call_reply_object(call, &s);
 }
 
 /* GET /stage-instances/{channel.id} */
@@ -288,7 +292,7 @@ static enum err get_stage(struct call *call)
     struct stage_instance s;
     enum err e = stage_find(call->tx, call->target.channel->id, &s);
 
-    return e ? e : call_reply(call, &s);
+    return e ? e : call_reply_object(call, &s);
 }
 
 /* PATCH /stage-instances/{channel.id} */
@@ -316,7 +320,7 @@ static enum err modify_stage(struct call *call)
     stage_emit(call, EVENT_STAGE_INSTANCE_UPDATE, &s);
     if (new_topic)
         e = send_stage_message(call, MESSAGE_STAGE_TOPIC, &s);
-    return e ? e : call_reply(call, &s);
+    return e ? e : call_reply_object(call, &s);
 }
 
 /* DELETE /stage-instances/{channel.id} */
@@ -326,7 +330,7 @@ static enum err close_stage(struct call *call)
     enum err e = stage_find(call->tx, call->target.channel->id, &s);
 
     if (!e)
-        e = stage_close(call, s.channel_id);
+        e = stage_instance_close(call, s.channel_id);
     if (!e)
         e = audit_record_object(call, s.guild_id, AUDIT_STAGE_DELETE, s.id, audited_stage, &s,
                                 NULL);
@@ -391,7 +395,7 @@ const struct domain stages_domain = {
     .routes = routes,
     .world = &stages_world,
     .jobs = jobs,
-    .hooks = &(const struct hooks){ .voice_left = stage_on_voice_leave,
-                                    .scheduled_event_started = stage_open_for_event,
-                                    .scheduled_event_ended = stage_close_for_event },
+    .hooks = &(const struct hook_listeners){ .voice_left = stage_on_voice_leave,
+                                             .scheduled_event_started = stage_open_for_event,
+                                             .scheduled_event_ended = stage_close_for_event },
 };

@@ -71,8 +71,8 @@ static const struct schema video_schema = {
 };
 const struct type stream_video_body = { .kind = KIND_OBJECT, .schema = &video_schema };
 
-/* Returns "hash.ext", from the content and a new id: the same bytes uploaded again get another
- * name. */
+/* Returns "hash.ext", computed from the content and a new id, so that the same bytes get a new name
+ * when they are uploaded again. */
 static struct str stream_file_name(struct arena *a, snowflake id, struct str bytes,
                                    const char *extension)
 {
@@ -109,13 +109,13 @@ enum err stream_delete_files(struct call *call, const struct stream *s)
     return e ? e : delete_stream_file(call, s, s->video);
 }
 
-/* Passed between the stages of the request. */
+/* An uploaded file, passed between the stages of the request. */
 struct stream_upload {
     struct str bytes, file;
     const char *extension;
 };
 
-/* Applies the rate limit after the owner check, so that only the owner's uploads count. */
+/* Applies the rate limit after the owner check, so that only the owner's uploads are counted. */
 static enum err pass_upload_to_next_stage(struct call *call, struct str bytes,
                                           const char *extension)
 {
@@ -136,16 +136,17 @@ static enum err store_upload(struct call *call)
     return call_write_blob(call, id, name, u->bytes);
 }
 
-/* Validates the picture by its first bytes, not by its label. */
+/* Validates the picture by its first bytes, not by the media type in the data URI. */
 static enum err validate_preview(struct call *call)
 {
     const struct preview_upload *in = call->body;
     struct str bytes = in->thumbnail.bytes;
-    struct picture p;
+    struct picture_info p;
 
     if (bytes.n > MAX_PICTURE)
         return ERR_ENTITY_TOO_LARGE;
-    if (!picture_detect(bytes, &p) || str_is(str_of(p.type), "image/gif") || !p.width || !p.height)
+    if (!picture_detect_type(bytes, &p) || str_is(str_of(p.type), "image/gif") || !p.width ||
+        !p.height)
         return call_add_field_error(call, "thumbnail", FORM_NOT_IMAGE);
     if (p.width > MAX_WIDTH || p.height > MAX_HEIGHT)
         return call_add_field_error(call, "thumbnail", "IMAGE_TOO_LARGE",
@@ -157,7 +158,7 @@ static const char *video_extension(struct str bytes)
 {
     if (bytes.n >= 12 && memcmp(bytes.p + 4, "ftyp", 4) == 0)
         return "mp4";
-    return str_starts(bytes, STR("\x1a\x45\xdf\xa3")) ? "webm" : NULL;
+    return str_starts_with(bytes, STR("\x1a\x45\xdf\xa3")) ? "webm" : NULL;
 }
 
 static enum err validate_video(struct call *call)
@@ -243,15 +244,15 @@ enum err get_stream_preview(struct call *call)
     struct stream_preview out = { STR_CONCAT(
         call->arena, api_base_url(call, "http"), STR("/streams/"),
         stream_key_format(call->arena, &s.key), STR("/"), s.preview) };
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
-/* GET /streams/{stream_key}/{stream.file}, outside /api and without a token: the file name is the
- * secret. */
+/* GET /streams/{stream_key}/{stream.file}, outside of /api and without a token, because the file
+ * name is secret. */
 static enum err get_stream_file(struct call *call)
 {
     struct str file = call_path_text(call, "stream.file");
-    struct picture p;
+    struct picture_info p;
     struct stream s;
     char name[128], head[64];
     int64_t size;
@@ -267,13 +268,13 @@ static enum err get_stream_file(struct call *call)
     if (e)
         return e;
     ssize_t n = pread(fd, head, sizeof head, 0);
-    if (n < 0 || !picture_detect(str_slice(head, (size_t)n), &p))
+    if (n < 0 || !picture_detect_type(str_slice(head, (size_t)n), &p))
         p.type = "application/octet-stream";
     call_add_header(call, "Cache-Control", STR("private, max-age=60"));
     return call_reply_file(call, str_of(p.type), fd, size);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "stream.file", .field = "file", .is_text = true, .doc = "The preview's name." },
     { 0 },
 };

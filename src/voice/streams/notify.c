@@ -1,4 +1,4 @@
-/* notify.c - notifies friends in the guild that a user streams. */
+/* notify.c - sends friends in the guild a notification that a user is streaming. */
 #include "voice/streams/streams.h"
 
 #include "model/fields/ids.h"
@@ -8,7 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* A friend in the guild, with the input for its permissions. */
+/* A friend in the guild, with the data to compute his permissions. */
 struct friend_to_notify {
     struct permission_input permissions_of;
     struct list roles;       /* snowflakes */
@@ -43,16 +43,16 @@ static enum err read_friends(struct tx *tx, const struct stream_key *key, struct
         struct friend_to_notify *w = list_append(tx_arena(tx), ret, sizeof *w);
 
         w->permissions_of.user_id = row_id(&rows, 0);
-        e = settings_from_document(tx_arena(tx),
-                                   row_is_null(&rows, 1) ? (struct str){ 0 } : row_text(&rows, 1),
-                                   &settings);
+        e = user_settings_from_json(tx_arena(tx),
+                                    row_is_null(&rows, 1) ? (struct str){ 0 } : row_text(&rows, 1),
+                                    &settings);
         w->wants_notification = !e && settings.stream_notifications_enabled.value;
     }
     enum err end = rows_end(&rows);
     return e ? e : end;
 }
 
-/* Adds the roles to the friends. Both lists are ordered by user id. */
+/* Adds the roles to the friends. Rows and friends are ordered by user id. */
 static enum err read_roles_of_friends(struct tx *tx, const struct stream_key *key,
                                       struct list *watchers)
 {
@@ -68,7 +68,7 @@ static enum err read_roles_of_friends(struct tx *tx, const struct stream_key *ke
             w++;
         if (w == end || w->permissions_of.user_id != row_id(&rows, 0))
             continue;
-        ids_add(tx_arena(tx), &w->roles, row_id(&rows, 1));
+        id_list_add(tx_arena(tx), &w->roles, row_id(&rows, 1));
         w->permissions_of.base |= (uint64_t)row_int(&rows, 2);
     }
     return rows_end(&rows);

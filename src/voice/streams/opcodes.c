@@ -72,7 +72,7 @@ static enum err find_stream_by_key(struct call *call, const struct session_opcod
     return OK;
 }
 
-/* Finds the caller's voice state; *ret_present: this session is in that channel. */
+/* Finds the caller's voice state. *ret_present is true if this session is in that channel. */
 static enum err find_state_of_session(struct call *call, const struct session_opcode *o,
                                       snowflake guild_id, snowflake channel_id,
                                       struct voice_state *ret, bool *ret_present)
@@ -92,14 +92,14 @@ static struct stream_participant participant_of_session(struct call *call,
         .user_id = o->caller.id,
         .session_id = o->session_id,
         .session = o->session,
-        .salt = voice_salt_new(call->arena),
+        .salt = voice_token_salt_new(call->arena),
         .voice = stream_voice_flags_of(state),
     };
 }
 
 /* --- op 18: create -------------------------------------------------------------------- */
 
-/* Checks whether the owner may stream in the guild's channel; if so, *ret_reason stays NULL. */
+/* Checks whether the owner may stream in the guild channel. If so, *ret_reason stays NULL. */
 static enum err check_guild_stream_permission(struct call *call, const struct stream_key *key,
                                               bool *ret_vip, const char **ret_reason)
 {
@@ -181,7 +181,7 @@ enum err create_stream(struct call *call, struct session_opcode *o)
         stream_emit_delete(call, o->session, stream_key_format(call->arena, &key), reason);
         return OK;
     }
-    /* A user has one stream, so a new one replaces it. */
+    /* A user has one stream, so a new stream replaces the old one. */
     e = stream_find_by_owner(call->tx, o->caller.id, &old);
     if (!e) {
         e = stream_end(call, &old, STREAM_ENDED);
@@ -210,7 +210,7 @@ static enum err read_viewer_limit(struct call *call, const struct stream *s, int
     return e;
 }
 
-/* Returns whether the account already takes part, and whether the stream is full. */
+/* Reads whether the account is a participant already, and whether the stream is full. */
 static enum err check_viewer_limit(struct call *call, const struct session_opcode *o,
                                    const struct stream *s, bool *ret_known, bool *ret_full)
 {
@@ -275,7 +275,7 @@ enum err delete_stream(struct call *call, struct session_opcode *o)
     return stream_remove_viewer(call, &s, o->caller.id, STREAM_USER_REQUESTED);
 }
 
-/* Only checks the key: a ping does not move a stream to another host. */
+/* Only checks the stream key. A ping does not move a stream to another voice server. */
 enum err handle_stream_ping(struct call *call, struct session_opcode *o)
 {
     const struct stream_key_request *in = o->d;

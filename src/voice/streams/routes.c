@@ -19,7 +19,7 @@ enum err stream_find_by_path(struct call *call, struct stream *ret)
 }
 
 /* A stream in a channel that the caller cannot view is reported as unknown. */
-enum err require_stream_owner(struct call *call)
+static enum err require_stream_owner(struct call *call)
 {
     struct stream s;
     enum err e = stream_find_by_path(call, &s);
@@ -87,7 +87,7 @@ static enum err modify_stream(struct call *call)
     return e || !moves ? e : stream_renew_tokens(call, &s);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "stream_key",
       .field = "stream_key",
       .is_text = true,
@@ -165,7 +165,7 @@ const struct domain streams_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .hooks =
-        &(const struct hooks){
+        &(const struct hook_listeners){
             .voice_left = streams_on_voice_leave,
             .voice_permissions_check = streams_on_permission_change,
             .voice_state_changed = streams_on_voice_change,

@@ -14,13 +14,10 @@ static const char FIND_BY_OWNER[] = SELECT_STREAMS "where owner_id = $1",
 static enum err find_stream(struct tx *tx, struct sql query, snowflake id, struct stream *ret)
 {
     struct rows r;
-    bool found;
-    enum err e = tx_one(tx, query, BIND(v_id(id)), &r, &found);
+    enum err e = tx_one_or(tx, query, BIND(v_id(id)), ERR_UNKNOWN_STREAM, &r);
 
     if (e)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_STREAM;
     *ret = (struct stream){
         .key = { .guild_id = row_id(&r, 1),
                  .channel_id = row_id(&r, 2),

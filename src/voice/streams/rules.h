@@ -9,11 +9,11 @@
 
 /* Key of a stream: "guild:GUILD:CHANNEL:OWNER" or "call:CHANNEL:OWNER". */
 struct stream_key {
-    snowflake guild_id; /* 0: a private call */
+    snowflake guild_id; /* 0 for a private call */
     snowflake channel_id, owner_id;
 };
 
-/* Parses a key strictly: decimal numbers without signs or leading zeros, and nothing else. */
+/* Parses a stream key strictly: decimal numbers without signs or leading zeros. */
 bool stream_key_parse(struct str text, struct stream_key *ret);
 struct str stream_key_format(struct arena *a, const struct stream_key *k);
 

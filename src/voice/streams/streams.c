@@ -93,7 +93,7 @@ static struct stream_event build_stream_event(struct call *call, const struct st
 
     for (size_t i = 0; i < parts->count; i++)
         if (p[i].user_id != s->key.owner_id)
-            ids_add(call->arena, &out.viewer_ids, p[i].user_id);
+            id_list_add(call->arena, &out.viewer_ids, p[i].user_id);
     return out;
 }
 
@@ -103,8 +103,8 @@ void stream_token_derive(const struct api *api, const struct stream_participant 
     auth_derive_key(api_options(api)->auth, "stream", p->user_id, p->salt, ret, VOICE_TOKEN_SIZE);
 }
 
-/* Only the owner sends video, and not while the stream is paused or the owner is suppressed. A
- * muted owner sends video without audio, as with a camera. */
+/* Only the owner sends video, unless the stream is paused or the owner is suppressed. A muted owner
+ * sends video without audio, as with a camera. */
 struct relay_voice_state stream_state_for_relay(const struct stream *s,
                                                 const struct stream_participant *p, bool there)
 {
@@ -134,7 +134,7 @@ static void send_participant_to_relay(struct call *call, const struct stream *s,
     call_record_voice_change(call, &fact);
 }
 
-/* Emits STREAM_SERVER_UPDATE; endpoint.p == NULL: no voice server now. */
+/* Emits STREAM_SERVER_UPDATE. endpoint.p is NULL if there is no voice server now. */
 static void emit_stream_server_update(struct call *call, const struct stream *s,
                                       const struct stream_participant *p, struct str endpoint)
 {
@@ -151,7 +151,7 @@ static void emit_stream_server_update(struct call *call, const struct stream *s,
               &server);
 }
 
-/* Each participant has its own token; a new token invalidates the previous one. */
+/* Each participant has a token of his own; a new token invalidates the previous one. */
 static void connect_participant(struct call *call, const struct stream *s,
                                 const struct stream_participant *p, struct str endpoint, bool lost)
 {
@@ -189,7 +189,7 @@ enum err stream_move_to_node(struct call *call, const struct stream *s, bool los
     for (size_t i = 0; !e && i < parts.count; i++) {
         struct stream_participant *p = (struct stream_participant *)parts.items + i;
 
-        p->salt = voice_salt_new(call->arena);
+        p->salt = voice_token_salt_new(call->arena);
         e = stream_participant_write(call->tx, s->key.owner_id, p);
         if (!e)
             connect_participant(call, s, p, endpoint, lost);
@@ -232,7 +232,7 @@ static enum err ignore_unknown_stream(enum err e)
     return e == ERR_UNKNOWN_STREAM ? OK : e;
 }
 
-/* Clears self_stream; the owner may be in another channel or in none. */
+/* Clears self_stream in the owner's voice state. The owner may be in another channel or in none. */
 static enum err clear_self_stream(struct call *call, const struct stream_key *key)
 {
     struct voice_state s;
@@ -319,7 +319,7 @@ enum err streams_on_permission_change(struct call *call, const struct voice_stat
     return r->permissions & PERMISSION(STREAM) ? OK : end_stream_of_user(call, r->state);
 }
 
-/* Ignores streams of other channels, which a user who joins or moves has left. */
+/* Ignores streams of other channels, which the user left by joining or moving. */
 static enum err update_participant_in_stream(struct call *call, const struct voice_state *state,
                                              snowflake owner_id)
 {

@@ -1,7 +1,6 @@
-/* streams.h - Go Live streams: a screen or game that a user in voice shows to the channel.
- *
- * A stream belongs to its owner's voice state: it ends when the owner leaves, moves, loses the
- * permission to stream, or when its session ends. Viewers are in the same channel. */
+/* streams.h - Go Live streams: a screen or game that a user in voice shows to the channel. A stream
+ * belongs to its owner's voice state: it ends when the owner leaves, moves, or loses the permission
+ * to stream, or when the owner's session ends. Viewers are in the same channel. */
 #ifndef VOICE_STREAMS_STREAMS_H
 #define VOICE_STREAMS_STREAMS_H
 
@@ -13,7 +12,7 @@
 struct stream_voice_flags {
     bool muted; /* server mute; self-mute does not mute the stream */
     bool deaf;
-    bool is_not_speaker; /* suppressed, or not a speaker of the stage */
+    bool is_not_speaker; /* the user is suppressed, so not a speaker of the stage */
     struct opt_int flags, platform;
 };
 
@@ -22,7 +21,7 @@ struct stream {
     snowflake rtc_server_id;
     struct str region;
     bool paused, notified;
-    struct str preview, video; /* "hash.ext"; p == NULL: none */
+    struct str preview, video; /* "hash.ext"; p is NULL without a file */
 };
 
 /* A session that takes part in a stream: the owner or a viewer. */
@@ -30,12 +29,12 @@ struct stream_participant {
     snowflake user_id;
     struct str session_id, salt;
     uint64_t session;                /* session number, for audience_of_session */
-    struct stream_voice_flags voice; /* read from the voice state */
+    struct stream_voice_flags voice; /* copied from the user's voice state */
 };
 
 /* --- rows.c: SQL ---------------------------------------------------------------------- */
 
-/* Find a stream; ERR_UNKNOWN_STREAM: none. */
+/* Find a stream. ERR_UNKNOWN_STREAM if there is none. */
 enum err stream_find_by_owner(struct tx *tx, snowflake owner_id, struct stream *ret);
 enum err stream_find_by_rtc_server(struct tx *tx, snowflake rtc_server_id, struct stream *ret);
 enum err stream_insert(struct tx *tx, const struct stream *s);
@@ -43,13 +42,13 @@ enum err stream_update(struct tx *tx, const struct stream *s);
 enum err stream_delete(struct tx *tx, snowflake owner_id);
 /* Lists the participants (struct stream_participant) in the order of joining. */
 enum err stream_list_participants(struct tx *tx, snowflake owner_id, struct list *ret);
-/* Finds one participant; ERR_UNKNOWN_STREAM: the user does not take part. */
+/* Finds one participant. ERR_UNKNOWN_STREAM if the user is not a participant. */
 enum err stream_participant_find(struct tx *tx, snowflake owner_id, snowflake user_id,
                                  struct stream_participant *ret);
 enum err stream_participant_write(struct tx *tx, snowflake owner_id,
                                   const struct stream_participant *p);
 enum err stream_participant_delete(struct tx *tx, snowflake owner_id, snowflake user_id);
-/* Return the owners (snowflakes) of the streams that a user watches, or takes part in. */
+/* Return the owners (snowflakes) of the streams that a user watches, or watches or owns. */
 enum err list_streams_watched_by(struct tx *tx, snowflake user_id, struct list *ret);
 enum err list_streams_of_user(struct tx *tx, snowflake user_id, struct list *ret);
 struct stream_voice_flags stream_voice_flags_of(const struct voice_state *s);
@@ -62,21 +61,22 @@ extern const char STREAM_USER_REQUESTED[], STREAM_ENDED[], STREAM_FULL[], STREAM
 /* Emits STREAM_CREATE and STREAM_SERVER_UPDATE to the participant's session. */
 enum err stream_emit_create(struct call *call, const struct stream *s,
                             const struct stream_participant *p);
-/* Emits STREAM_SERVER_UPDATE to all participants, with new tokens. */
+/* Emits STREAM_SERVER_UPDATE with new tokens to all participants. */
 enum err stream_renew_tokens(struct call *call, const struct stream *s);
-/* Emits STREAM_SERVER_UPDATE after a move to another node; lost: the previous node is dead. */
+/* Emits STREAM_SERVER_UPDATE after a move to another node. lost: the previous node is dead. */
 enum err stream_move_to_node(struct call *call, const struct stream *s, bool lost);
 /* Emits STREAM_UPDATE to all participants. */
 enum err stream_emit_update(struct call *call, const struct stream *s);
 /* Emits STREAM_DELETE to one session. */
 void stream_emit_delete(struct call *call, uint64_t session, struct str key, const char *reason);
-/* Emits STREAM_DELETE to all participants, to the owner with its own reason; clears the owner's
- * self_stream. */
+/* Emits STREAM_DELETE to all participants, with owner_reason to the owner, and clears self_stream
+ * of the owner. */
 enum err stream_end(struct call *call, const struct stream *s, const char *owner_reason);
 enum err stream_remove_viewer(struct call *call, const struct stream *s, snowflake user_id,
                               const char *reason);
 
-/* Returns the state of a participant for the relay: whether it takes part, and what it may send. */
+/* Returns the participant's state for the relay: whether he takes part (`there`), and which media
+ * he may send. */
 struct relay_voice_state stream_state_for_relay(const struct stream *s,
                                                 const struct stream_participant *p, bool there);
 /* Derives the token of a participant's connection. */
@@ -91,7 +91,7 @@ static inline snowflake stream_rtc_channel_id(const struct stream *s)
 /* Hooks: leaving voice ends streaming and watching; losing the permission ends streaming. */
 enum err streams_on_voice_leave(struct call *call, const struct voice_state *was);
 enum err streams_on_permission_change(struct call *call, const struct voice_state_permissions *r);
-/* Hook: applies mute, deafen and suppress of a voice state to its streams. */
+/* Hook: applies mute, deafen and suppress of a voice state to the user's streams. */
 enum err streams_on_voice_change(struct call *call, const struct voice_state *s);
 
 /* --- opcodes.c: op 18 to 22 ----------------------------------------------------------- */
@@ -106,10 +106,8 @@ enum err pause_stream(struct call *call, struct session_opcode *o);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Finds the stream of the path; ERR_UNKNOWN_STREAM, or a form error on the key. */
+/* Finds the stream of the path. ERR_UNKNOWN_STREAM, or a form error if the key is invalid. */
 enum err stream_find_by_path(struct call *call, struct stream *ret);
-/* For .admit: the caller must own the stream. */
-enum err require_stream_owner(struct call *call);
 
 /* --- files.c: previews ---------------------------------------------------------------- */
 

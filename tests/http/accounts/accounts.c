@@ -12,7 +12,7 @@
 #define LOGIN    "/auth/login"
 
 /* Registers a client through the API with the password "correct horse". */
-static struct client *registered(struct world *w, const char *name)
+static struct client *register_client(struct world *w, const char *name)
 {
     struct client *nobody = world_anonymous(w);
     char body[200];
@@ -76,7 +76,7 @@ static void new_account_takes_its_locale_from_the_request_headers(struct world *
 
 static void token_has_three_parts_and_the_first_is_the_account_id(struct world *w)
 {
-    struct client *ada = registered(w, "ada");
+    struct client *ada = register_client(w, "ada");
     char *part = strdup(ada->authorization);
     size_t dots = 0, n;
     char id[32] = { 0 };
@@ -199,7 +199,7 @@ static void failed_login_does_not_reveal_whether_the_account_exists(struct world
 {
     struct client *nobody = world_anonymous(w);
 
-    registered(w, "ada");
+    register_client(w, "ada");
     world_client(w, "tokenonly"); /* an account without a password */
     const char *bodies[] = { "{'login': 'ada', 'password': 'wrong horse'}",
                              "{'login': 'nobody', 'password': 'correct horse'}",
@@ -223,7 +223,7 @@ static void bots_cannot_log_in_with_a_password(struct world *w)
 
 static void logging_out_revokes_only_the_token_used(struct world *w)
 {
-    struct client *one = registered(w, "ada");
+    struct client *one = register_client(w, "ada");
     struct answer a =
         client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN);
     struct client *two = world_client_with(w, answer_text(a, "token"));
@@ -265,17 +265,17 @@ static void malformed_or_wrong_type_credentials_get_401(struct world *w)
 
 static void tokens_and_logouts_survive_a_server_restart(struct world *w)
 {
-    struct client *ada = registered(w, "ada");
+    struct client *ada = register_client(w, "ada");
 
     world_restart(w);
     expect_json(client_get(ada, "/users/@me"), "{'username': 'ada'}");
-    struct client *gone = registered(w, "bob");
+    struct client *gone = register_client(w, "bob");
     expect_status(client_post(gone, NULL, "/auth/logout"), 204);
     world_restart(w);
     expect_error(client_get(gone, "/users/@me"), 401, 0);
 }
 
-static enum err disable(struct tx *tx, void *arg)
+static enum err set_account_disabled(struct tx *tx, void *arg)
 {
     return tx_exec(tx, "update users set disabled = 1 where id = $1",
                    BIND(v_int(strtoll(arg, NULL, 10))), NULL);
@@ -289,9 +289,10 @@ static enum err schedule_deletion(struct tx *tx, void *arg)
 
 static void requests_of_disabled_accounts_get_403_20013(struct world *w)
 {
-    struct client *ada = registered(w, "ada");
+    struct client *ada = register_client(w, "ada");
 
-    store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), disable, ada->id);
+    store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), set_account_disabled,
+              ada->id);
     world_restart(w);
     expect_error(client_get(ada, "/users/@me"), 403, 20013);
     expect_error(
@@ -301,7 +302,7 @@ static void requests_of_disabled_accounts_get_403_20013(struct world *w)
 
 static void logging_in_with_undelete_cancels_account_deletion(struct world *w)
 {
-    struct client *ada = registered(w, "ada"), *nobody = world_anonymous(w);
+    struct client *ada = register_client(w, "ada"), *nobody = world_anonymous(w);
 
     store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), schedule_deletion,
               ada->id);
@@ -328,7 +329,7 @@ static enum err find_text(struct tx *tx, void *arg)
 
 static void tokens_table_does_not_contain_token_secrets(struct world *w)
 {
-    struct client *ada = registered(w, "ada");
+    struct client *ada = register_client(w, "ada");
     const char *secret = strrchr(ada->authorization, '.') + 1;
     char like[100];
 
@@ -341,7 +342,7 @@ static void tokens_table_does_not_contain_token_secrets(struct world *w)
 
 static void user_object_of_another_user_has_only_public_fields(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *bob = registered(w, "bob");
+    struct client *ada = world_client(w, "ada"), *bob = register_client(w, "bob");
 
     struct answer a = client_get(ada, "/users/%s", bob->id);
     expect_status(a, 200);
@@ -437,7 +438,7 @@ static void profile_fields_over_their_limits_are_refused(struct world *w)
 
 static void changing_username_or_email_requires_the_password(struct world *w)
 {
-    struct client *ada = registered(w, "ada");
+    struct client *ada = register_client(w, "ada");
 
     expect_invalid(client_patch(ada, "{'username': 'countess'}", "/users/@me"), "password",
                    "BASE_TYPE_REQUIRED");
@@ -450,7 +451,7 @@ static void changing_username_or_email_requires_the_password(struct world *w)
                              "horse'}",
                              "/users/@me"),
                 "{'username': 'countess', 'email': 'a@b.c'}");
-    registered(w, "bob");
+    register_client(w, "bob");
     expect_invalid(
         client_patch(ada, "{'username': 'bob', 'password': 'correct horse'}", "/users/@me"),
         "username", "USERNAME_ALREADY_TAKEN");
@@ -458,7 +459,7 @@ static void changing_username_or_email_requires_the_password(struct world *w)
 
 static void changing_the_password_revokes_all_earlier_tokens(struct world *w)
 {
-    struct client *one = registered(w, "ada");
+    struct client *one = register_client(w, "ada");
     struct answer a =
         client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN);
     struct client *two = world_client_with(w, answer_text(a, "token"));

@@ -111,7 +111,7 @@ struct leak_search {
     char found[4000];
 };
 
-static bool is_left(const char *column)
+static bool is_documented_column(const char *column)
 {
     for (size_t i = 0; i < sizeof left / sizeof *left; i++)
         if (strcmp(left[i], column) == 0)
@@ -137,7 +137,7 @@ static enum err search_column(struct tx *tx, struct leak_search *s, struct str t
 
     snprintf(name, sizeof name, "%.*s.%.*s", STR_ARGS(table), STR_ARGS(column));
     size_t n = strlen(s->found);
-    if (!e && row_int(&row, 0) && !is_left(name))
+    if (!e && row_int(&row, 0) && !is_documented_column(name))
         snprintf(s->found + n, sizeof s->found - n, " %s (%lld)", name,
                  (long long)row_int(&row, 0));
     return e;

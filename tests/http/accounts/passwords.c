@@ -58,7 +58,7 @@ static uint64_t count_requests(struct world *w)
 {
     struct http_server_stats stats;
 
-    http_server_stats(api_server(guildhall_api(world_server(w))), &stats);
+    http_server_stats(api_get_http_server(guildhall_api(world_server(w))), &stats);
     return stats.requests;
 }
 
@@ -268,7 +268,7 @@ static void logins_with_unknown_usernames_have_the_same_rate_limits(struct world
 }
 
 /* Logs ada in from an address. */
-static struct client *ada_from(struct world *w, const char *address)
+static struct client *log_in_ada_from(struct world *w, const char *address)
 {
     struct answer a = log_in_from(w, address, RIGHT);
     struct client *c = world_client_with(w, answer_text(a, "token"));
@@ -288,7 +288,7 @@ static struct answer rename_with(struct client *c, const char *password)
 static void wrong_passwords_on_all_routes_share_one_rate_limit(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
-    struct client *here = ada_from(w, "127.0.1.2"), *there = ada_from(w, "127.0.1.3");
+    struct client *here = log_in_ada_from(w, "127.0.1.2"), *there = log_in_ada_from(w, "127.0.1.3");
 
     for (int i = 0; i < 3; i++)
         expect_invalid(rename_with(here, "wrong horse"), "password", "PASSWORD_DOES_NOT_MATCH");
@@ -310,7 +310,7 @@ static void wrong_passwords_on_all_routes_share_one_rate_limit(struct world *w)
 static void correct_passwords_do_not_count_towards_the_login_limit(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
-    struct client *ada = ada_from(w, "127.0.1.2");
+    struct client *ada = log_in_ada_from(w, "127.0.1.2");
 
     for (int i = 0; i < 15; i++)
         expect_status(rename_with(ada, "correct horse"), 200);
@@ -326,7 +326,7 @@ static void concurrent_wrong_passwords_share_one_rate_limit(struct world *w)
     int fds[15], evaluated = 0;
 
     register_ada_from(w, "127.0.1.1");
-    struct client *ada = ada_from(w, "127.0.1.2");
+    struct client *ada = log_in_ada_from(w, "127.0.1.2");
     int n = snprintf(call, sizeof call,
                      "PATCH /api/users/@me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
                      "Authorization: %s\r\nContent-Type: application/json\r\n"
@@ -348,7 +348,7 @@ static void concurrent_wrong_passwords_share_one_rate_limit(struct world *w)
 static void changing_the_password_resets_known_login_ip_addresses(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
-    expect_status(client_patch(ada_from(w, "127.0.1.2"),
+    expect_status(client_patch(log_in_ada_from(w, "127.0.1.2"),
                                "{'password': 'correct horse', 'new_password': 'battery staple'}",
                                "/users/@me"),
                   200);

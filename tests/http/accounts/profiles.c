@@ -555,7 +555,7 @@ static void six_default_avatars_are_served(struct world *w)
         struct answer a = client_request(nobody, "GET", path, "", STR(""));
         expect_status(a, 200);
         expect(str_is(answer_header(a, "Content-Type"), "image/png"));
-        expect(str_starts(a.body, STR("\x89PNG\r\n\x1a\n")) && a.body.n < 2000);
+        expect(str_starts_with(a.body, STR("\x89PNG\r\n\x1a\n")) && a.body.n < 2000);
         expect(memcmp(a.body.p + a.body.n - 8, "IEND\xae\x42\x60\x82", 8) == 0);
     }
     expect_error(client_request(nobody, "GET", "/embed/avatars/6.png", "", STR("")), 404, 0);
@@ -590,7 +590,7 @@ static enum err find_credential(struct tx *tx, void *arg)
 {
     struct finding *f = arg;
 
-    return auth_find_stored(f->auth, tx, &f->credential, &f->caller);
+    return auth_find_stored_token(f->auth, tx, &f->credential, &f->caller);
 }
 
 /* The row may have been read before the revocation. */
@@ -603,13 +603,13 @@ static void credential_read_before_a_revocation_is_not_cached(struct world *w)
     enum caller_kind kind = parse_credential_kind(str_of(ada->authorization), &token);
 
     expect(parse_credential_token(kind, token, &f.credential));
-    auth_begin_lookup(f.auth, &f.credential);
-    auth_evict_account(f.auth, 1);
+    auth_begin_token_lookup(f.auth, &f.credential);
+    auth_evict_account_tokens(f.auth, 1);
     expect(store_run(store, STORE_READ, world_arena(w), find_credential, &f) == OK);
-    expect(!auth_find_cached(f.auth, kind, token, &f.caller));
-    auth_begin_lookup(f.auth, &f.credential);
+    expect(!auth_find_cached_token(f.auth, kind, token, &f.caller));
+    auth_begin_token_lookup(f.auth, &f.credential);
     expect(store_run(store, STORE_READ, world_arena(w), find_credential, &f) == OK);
-    expect(auth_find_cached(f.auth, kind, token, &f.caller));
+    expect(auth_find_cached_token(f.auth, kind, token, &f.caller));
 }
 
 const struct test accounts_profiles_tests[] = {

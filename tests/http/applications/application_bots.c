@@ -129,12 +129,14 @@ static void application_signature_is_verified_by_its_public_key(struct world *w)
 
     expect(store_run(guildhall_store(world_server(w)), STORE_READ, world_arena(w), find_application,
                      &s) == OK);
-    application_sign(guildhall_auth(world_server(w)), &s.application, STR("1234{}"), signature);
+    application_sign_bytes(guildhall_auth(world_server(w)), &s.application, STR("1234{}"),
+                           signature);
     expect(is_signed(key, "1234{}", signature));
     expect(!is_signed(key, "1234{ }", signature));
     expect(!is_signed(other_key, "1234{}", signature));
     world_restart(w);
-    application_sign(guildhall_auth(world_server(w)), &s.application, STR("1234{}"), signature);
+    application_sign_bytes(guildhall_auth(world_server(w)), &s.application, STR("1234{}"),
+                           signature);
     expect(is_signed(key, "1234{}", signature));
 }
 

@@ -33,7 +33,7 @@ static const char *write_large_command(struct world *w, const char *name, char g
         buf_add_lit(&b, "]}");
     }
     buf_add_lit(&b, "]}");
-    expect(!buf_full(&b));
+    expect(!buf_is_full(&b));
     const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;
@@ -53,7 +53,7 @@ static size_t count_commands(struct answer a)
     for (const char *p = a.body.p; p < end; p++) {
         depth += *p == '{' || *p == '[';
         depth -= *p == '}' || *p == ']';
-        count += *p == '"' && str_starts(str_slice(p, (size_t)(end - p)), STR("\"nsfw\":"));
+        count += *p == '"' && str_starts_with(str_slice(p, (size_t)(end - p)), STR("\"nsfw\":"));
         expect(depth || p + 1 == end);
     }
     expect(!depth);
@@ -109,7 +109,7 @@ static const char *write_localizations(struct world *w, size_t languages, const 
     for (size_t i = 0; i < languages; i++)
         buf_printf(&b, "%s'%s':'%s'", i ? "," : "", locales[i], word);
     buf_add_lit(&b, "}}");
-    expect(!buf_full(&b));
+    expect(!buf_is_full(&b));
     const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;
@@ -157,7 +157,7 @@ static const char *write_localized_command(struct world *w, const char *name, ch
         buf_add_lit(&b, "]}");
     }
     buf_add_lit(&b, "]}");
-    expect(!buf_full(&b));
+    expect(!buf_is_full(&b));
     const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;
@@ -172,7 +172,7 @@ static const char *write_localized_commands(struct world *w, char first)
     for (int i = 0; i < 7; i++)
         buf_printf(&b, "%s%s", i ? "," : "[", write_localized_command(w, TEXT(w, "c%d", i), first));
     buf_add_lit(&b, "]");
-    expect(!buf_full(&b));
+    expect(!buf_is_full(&b));
     const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;

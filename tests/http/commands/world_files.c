@@ -24,25 +24,26 @@ static struct str write_world_file(struct world *w, const char *global, const ch
     return s;
 }
 
-static enum err import_world_text(struct world *w, struct str text, struct world_report *ret)
+static enum err import_world_file_text(struct world *w, struct str text,
+                                       struct world_file_import_report *ret)
 {
-    struct world_options options = { .domains = guildhall_domains,
-                                     .auth = guildhall_auth(world_server(w)),
-                                     .password_ops = 1,
-                                     .password_memory = 1024 * 1024,
-                                     .tokens = true };
+    struct world_file_import_options options = { .domains = guildhall_domains,
+                                                 .auth = guildhall_auth(world_server(w)),
+                                                 .password_ops = 1,
+                                                 .password_memory = 1024 * 1024,
+                                                 .tokens = true };
 
-    return world_import(guildhall_store(world_server(w)), &options, text, world_arena(w), ret);
+    return world_file_import(guildhall_store(world_server(w)), &options, text, world_arena(w), ret);
 }
 
 /* Imports the world file and returns a client for the owner. */
 static struct client *import_as_ada(struct world *w, const char *global, const char *local)
 {
-    struct world_report report;
+    struct world_file_import_report report;
 
-    if (import_world_text(w, write_world_file(w, global, local), &report))
+    if (import_world_file_text(w, write_world_file(w, global, local), &report))
         fail_test(__FILE__, __LINE__, "%.*s", STR_ARGS(report.problems));
-    const struct world_token *t = report.tokens.items;
+    const struct imported_account_token *t = report.tokens.items;
     return world_client_with(w, str_dup_cstring(world_arena(w), t[0].token));
 }
 
@@ -53,9 +54,9 @@ static void expect_import_refused_at(const char *file, int line, struct world *w
                                      const char *global, const char *local, const char *lines)
 {
     int64_t before = world_number(w, "select count(*) from commands");
-    struct world_report report;
+    struct world_file_import_report report;
 
-    if (!import_world_text(w, write_world_file(w, global, local), &report))
+    if (!import_world_file_text(w, write_world_file(w, global, local), &report))
         fail_test(file, line, "the file was not refused");
     if (!str_is(report.problems, lines))
         fail_test(file, line, "the problems are:\n%.*s", STR_ARGS(report.problems));
@@ -69,7 +70,8 @@ static struct str export_world(struct world *w)
     bool importable;
 
     buf_init(&out, SIZE_MAX);
-    expect(!world_export(guildhall_store(world_server(w)), guildhall_domains, &out, &importable));
+    expect(
+        !world_file_export(guildhall_store(world_server(w)), guildhall_domains, &out, &importable));
     expect(importable);
     struct str text = str_dup(world_arena(w), buf_str(&out));
     buf_clear(&out);

@@ -28,7 +28,7 @@ static struct ready_fixture create_ready_fixture(struct world *w)
     return s;
 }
 
-static void expect_ready(struct client *c, int capabilities, const char *ready)
+static void expect_ready_of_new_sessions(struct client *c, int capabilities, const char *ready)
 {
     for (int i = 0; i < TIMES; i++) {
         struct gateway_conn *g = conn_open(c, "v=9&encoding=json");
@@ -45,9 +45,10 @@ static void expect_third_member(const struct ready_fixture *s, const char *user,
 {
     struct world *w = s->ada->world;
 
-    expect_ready(s->ada, PLAIN,
-                 TEXT(w, "{'guilds': [{'members': [{}, {}, {'user': {%s}, %s}]}]}", user, member));
-    expect_ready(
+    expect_ready_of_new_sessions(
+        s->ada, PLAIN,
+        TEXT(w, "{'guilds': [{'members': [{}, {}, {'user': {%s}, %s}]}]}", user, member));
+    expect_ready_of_new_sessions(
         s->ada, USER_LIST,
         TEXT(w, "{'users': [{}, {}, {%s}], 'merged_members': [[{}, {}, {%s}]]}", user, member));
 }
@@ -88,8 +89,10 @@ static void ready_shows_members_who_left_and_rejoined(struct world *w)
 
     expect_third_member(&s, "", "'nick': null");
     expect_status(client_delete(s.cleo, "/users/@me/guilds/%s", s.test_guild.id), 204);
-    expect_ready(s.ada, PLAIN, "{'guilds': [{'member_count': 2, 'members': [{}, {}]}]}");
-    expect_ready(s.ada, USER_LIST, "{'users': [{}, {}], 'merged_members': [[{}, {}]]}");
+    expect_ready_of_new_sessions(s.ada, PLAIN,
+                                 "{'guilds': [{'member_count': 2, 'members': [{}, {}]}]}");
+    expect_ready_of_new_sessions(s.ada, USER_LIST,
+                                 "{'users': [{}, {}], 'merged_members': [[{}, {}]]}");
     test_guild_add(&s.test_guild, s.cleo);
     expect_third_member(&s, "", "'nick': null");
 }
@@ -99,10 +102,11 @@ static void expect_friend(const struct ready_fixture *s, const char *user, const
 {
     struct world *w = s->ada->world;
 
-    expect_ready(s->ada, PLAIN,
-                 TEXT(w, "{'relationships': [{'user': {%s}, %s}]}", user, relationship));
-    expect_ready(s->ada, USER_LIST,
-                 TEXT(w, "{'users': [{}, {%s}, {}], 'relationships': [{%s}]}", user, relationship));
+    expect_ready_of_new_sessions(
+        s->ada, PLAIN, TEXT(w, "{'relationships': [{'user': {%s}, %s}]}", user, relationship));
+    expect_ready_of_new_sessions(
+        s->ada, USER_LIST,
+        TEXT(w, "{'users': [{}, {%s}, {}], 'relationships': [{%s}]}", user, relationship));
 }
 
 static void ready_shows_changes_of_a_friend(struct world *w)
@@ -117,8 +121,8 @@ static void ready_shows_changes_of_a_friend(struct world *w)
         204);
     expect_friend(&s, "'global_name': 'B.'", "'type': 1, 'nickname': 'Bobby'");
     expect_status(client_delete(s.ada, "/users/@me/relationships/%s", s.bob->id), 204);
-    expect_ready(s.ada, PLAIN, "{'relationships': []}");
-    expect_ready(s.ada, USER_LIST, "{'users': [{}, {}, {}], 'relationships': []}");
+    expect_ready_of_new_sessions(s.ada, PLAIN, "{'relationships': []}");
+    expect_ready_of_new_sessions(s.ada, USER_LIST, "{'users': [{}, {}, {}], 'relationships': []}");
 }
 
 /* Expects the only guild in all forms. */
@@ -127,9 +131,10 @@ static void expect_guild(struct client *c, const char *own, const char *others)
     struct world *w = c->world;
     const char *plain = TEXT(w, "{'guilds': [{%s, %s}]}", own, others);
 
-    expect_ready(c, PLAIN, plain);
-    expect_ready(c, USER_LIST, plain);
-    expect_ready(c, NESTED, TEXT(w, "{'guilds': [{'properties': {%s}, %s}]}", own, others));
+    expect_ready_of_new_sessions(c, PLAIN, plain);
+    expect_ready_of_new_sessions(c, USER_LIST, plain);
+    expect_ready_of_new_sessions(c, NESTED,
+                                 TEXT(w, "{'guilds': [{'properties': {%s}, %s}]}", own, others));
 }
 
 static void ready_shows_changes_of_a_guild(struct world *w)

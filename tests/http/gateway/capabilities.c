@@ -127,7 +127,8 @@ static void versioned_capabilities_wrap_read_states_and_guild_settings(struct wo
 }
 
 /* Expects every user exactly once, in the list of users. */
-static void expect_users(const struct ready_fixture *s, const struct dom *d, bool cleo)
+static void expect_each_user_listed_once(const struct ready_fixture *s, const struct dom *d,
+                                         bool cleo)
 {
     const struct dom *users = dom_at(d, "users");
 
@@ -152,7 +153,7 @@ static void deduplicated_users_capability_moves_users_to_one_list(struct world *
         " 'guilds': [{'id': '%s', 'voice_states': []}]}",
         s.ada->id, s.bob->id, s.cleo->id, s.test_guild.id);
 
-    expect_users(&s, d, true);
+    expect_each_user_listed_once(&s, d, true);
     expect(!has_path(d, "merged_members.0.0.user"));
     close_quiet(g);
     /* The same with a friend online, whose presence contains only the id. */
@@ -160,7 +161,7 @@ static void deduplicated_users_capability_moves_users_to_one_list(struct world *
     g = identify_with_capabilities(s.ada, 1 << 4);
     d = expect_dispatch(g, "READY", "{'merged_presences': {'friends': [{'user_id': '%s'}]}}",
                         s.bob->id);
-    expect_users(&s, d, true);
+    expect_each_user_listed_once(&s, d, true);
 }
 
 static void supplemental_capability_splits_ready_into_two_events(struct world *w)
@@ -175,7 +176,7 @@ static void supplemental_capability_splits_ready_into_two_events(struct world *w
             g, "READY", "{'merged_members': [[{'user_id': '%s'}]], 'guilds': [{'id': '%s'}]}",
             s.ada->id, s.test_guild.id);
 
-        expect_users(&s, d, true);
+        expect_each_user_listed_once(&s, d, true);
         expect(!has_path(d, "guilds.0.voice_states") && !has_path(d, "merged_presences"));
         expect(dom_at(d, "merged_members.0")->count == 1);
         d = expect_dispatch(

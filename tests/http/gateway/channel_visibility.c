@@ -121,7 +121,7 @@ static void adding_or_removing_a_role_shows_or_hides_channels(struct world *w)
 }
 
 /* Skips the guild's initial channels up to this one. */
-static void expect_channels_up_to(struct gateway_conn *g, const char *event, const char *last)
+static void read_channel_events_up_to(struct gateway_conn *g, const char *event, const char *last)
 {
     const struct dom *d;
 
@@ -145,7 +145,7 @@ static void role_permission_changes_show_and_hide_channels(struct world *w)
         client_patch(s.ada, "{'permissions': '2048'}", "/guilds/%s/roles/%s", s.guild, s.guild),
         200);
     expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
-    expect_channels_up_to(s.of_bob, "CHANNEL_DELETE", open);
+    read_channel_events_up_to(s.of_bob, "CHANNEL_DELETE", open);
     expect_quiet(s.of_bob);
     /* A new name changes no visibility. */
     expect_status(client_patch(s.ada, "{'name': 'Owls'}", "/guilds/%s/roles/%s", s.guild, s.role),
@@ -156,7 +156,7 @@ static void role_permission_changes_show_and_hide_channels(struct world *w)
     expect_status(
         client_patch(s.ada, "{'permissions': '8'}", "/guilds/%s/roles/%s", s.guild, s.role), 200);
     expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
-    expect_channels_up_to(s.of_bob, "CHANNEL_CREATE", open);
+    read_channel_events_up_to(s.of_bob, "CHANNEL_CREATE", open);
     expect_thread_list_sync(s.of_bob, s.guild, open);
     expect_quiet(s.of_bob);
 }
@@ -194,7 +194,7 @@ static void expect_channel_events(struct gateway_conn *g, const char *event,
                                   const char *const *channels)
 {
     expect_dispatch(g, "GUILD_ROLE_UPDATE", "{}");
-    expect_channels_up_to(g, event, channels[0]);
+    read_channel_events_up_to(g, event, channels[0]);
     for (int i = 1; i < CHANNELS; i++)
         expect_dispatch(g, event, "{'id': '%s'}", channels[i]);
 }
@@ -288,7 +288,7 @@ static void hiding_channels_sends_each_channel_delete_despite_slow_reads(struct 
     }
     set_everyone_can_view(&s, false);
     expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
-    expect_channels_up_to(s.of_bob, "CHANNEL_DELETE", channels[0]);
+    read_channel_events_up_to(s.of_bob, "CHANNEL_DELETE", channels[0]);
     for (int i = 1; i < 4; i++)
         expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s'}", channels[i]);
     expect_quiet(s.of_bob);

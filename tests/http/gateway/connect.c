@@ -70,7 +70,7 @@ static void resume_url_ignores_host_headers_of_other_clients(struct world *w)
     conn_identify(g, "");
     const struct dom *d = expect_dispatch(g, "READY", "{}");
     struct str url = dom_at(d, "resume_gateway_url")->text;
-    expect(str_starts(url, STR("ws://127.0.0.1:")));
+    expect(str_starts_with(url, STR("ws://127.0.0.1:")));
     expect(atoi(url.p + strlen("ws://127.0.0.1:")) == world_port(w));
 }
 
@@ -144,7 +144,7 @@ static void hello_is_not_sent_together_with_the_upgrade_response(struct world *w
         int fd;
         struct str head = read_upgrade_response(ada, bytes, sizeof bytes, &fd);
 
-        expect(str_starts(head, STR("HTTP/1.1 101 ")));
+        expect(str_starts_with(head, STR("HTTP/1.1 101 ")));
         apart = head.n > 4 && memcmp(head.p + head.n - 4, "\r\n\r\n", 4) == 0;
         if (apart)
             expect(recv(fd, bytes, sizeof bytes, 0) > 2 && (unsigned char)bytes[0] == 0x81);

@@ -58,7 +58,7 @@ static enum err delayed_friends(struct tx *tx, snowflake user_id, struct list *r
     return gateway_source.friends(tx, user_id, ret);
 }
 
-static enum err delayed_members(struct tx *tx, const struct gateway_search *search,
+static enum err delayed_members(struct tx *tx, const struct gateway_member_search *search,
                                 struct list *ret)
 {
     wait_if_delayed();

@@ -20,8 +20,8 @@ struct listeners {
     const char *payload;
 };
 
-static void publish_event(struct listeners *h, enum event event, struct audience to,
-                          const char *payload)
+static void publish_event_to_loops(struct listeners *h, enum event event, struct audience to,
+                                   const char *payload)
 {
     struct emitted_event a = { .event = event, .to = to, .payload = str_of(payload) };
 
@@ -77,7 +77,7 @@ static void open_sessions(struct world *w, struct listeners *h)
 }
 
 /* Returns whether this was the only event before the marker. */
-static bool received_only(struct gateway_conn *g, enum event event)
+static bool received_only_event_before_marker(struct gateway_conn *g, enum event event)
 {
     bool found = false;
 
@@ -99,7 +99,7 @@ static void publish_marker(struct listeners *h)
     struct client *all[] = { h->ada, h->bot, h->eve };
 
     for (int i = 0; i < 3; i++)
-        publish_event(h, EVENT_USER_UPDATE, audience_of_user(id_of(all[i]->id)), "{}");
+        publish_event_to_loops(h, EVENT_USER_UPDATE, audience_of_user(id_of(all[i]->id)), "{}");
 }
 
 /* Expects exactly these recipients: the bot's sessions with one of the intents (or all, if none
@@ -113,7 +113,7 @@ static void expect_recipients(struct listeners *h, enum event event, unsigned in
                       : i == OUTSIDER ? false
                                       : bots && (!event_info(event)->intents ||
                                                  (i != NONE && intents >> i & 1));
-        bool got = received_only(h->gates[i], event);
+        bool got = received_only_event_before_marker(h->gates[i], event);
 
         if (got != wanted)
             fail_test(__FILE__, __LINE__, "%s: listener %d %s", event_name(event), i,
@@ -127,7 +127,7 @@ static bool is_event_for_one_user(enum event e)
            e == EVENT_GUILD_CREATE || e == EVENT_GUILD_DELETE;
 }
 
-static void guild_events_scope_exactly_sessions_with_their_intent(struct world *w)
+static void guild_events_go_exactly_to_sessions_with_their_intent(struct world *w)
 {
     struct listeners h;
 
@@ -141,14 +141,14 @@ static void guild_events_scope_exactly_sessions_with_their_intent(struct world *
         /* The other intents are for the user concerned, who gets a separate event. */
         unsigned asked =
             info->flags & EVENT_CONCERNED ? (unsigned)INTENT(GUILD_MEMBERS) : info->intents;
-        publish_event(&h, e, audience_of_guild(guild), h.payload);
+        publish_event_to_loops(&h, e, audience_of_guild(guild), h.payload);
         expect_recipients(&h, e, asked & ~INTENTS_PRIVATE_CHANNELS, !(info->flags & EVENT_TO_USERS),
                           true);
     }
 }
 
 /* The same for a channel that only the owner can view. */
-static void events_of_hidden_channels_scope_only_viewers(struct world *w)
+static void events_of_hidden_channels_go_only_to_viewers(struct world *w)
 {
     struct listeners h;
 
@@ -167,16 +167,16 @@ static void events_of_hidden_channels_scope_only_viewers(struct world *w)
         if (is_event_for_one_user(e) || e == EVENT_CHANNEL_DELETE || e == EVENT_THREAD_DELETE)
             continue;
         /* An earlier event may have changed the overwrites. */
-        publish_event(&h, EVENT_CHANNEL_UPDATE, to, payload);
+        publish_event_to_loops(&h, EVENT_CHANNEL_UPDATE, to, payload);
         expect_recipients(&h, EVENT_CHANNEL_UPDATE, INTENT(GUILDS), true, true);
-        publish_event(&h, e, to, payload);
+        publish_event_to_loops(&h, e, to, payload);
         /* Bots receive structure events of channels that they cannot view. */
         bool structure = info->flags & (EVENT_STRUCTURE | EVENT_BY_INTENT);
         expect_recipients(&h, e, info->intents & ~INTENTS_PRIVATE_CHANNELS, structure, true);
     }
 }
 
-static void private_channel_events_scope_sessions_with_their_intent(struct world *w)
+static void private_channel_events_go_to_sessions_with_their_intent(struct world *w)
 {
     struct listeners h;
 
@@ -212,33 +212,33 @@ static void private_channel_events_scope_sessions_with_their_intent(struct world
     }
 }
 
-static void events_with_required_permissions_scope_only_members_who_have_them(struct world *w)
+static void events_go_only_to_members_with_the_required_permissions(struct world *w)
 {
     struct listeners h;
 
     open_sessions(w, &h);
     snowflake guild = id_of(h.test_guild.id);
-    publish_event(&h, EVENT_INVITE_CREATE,
-                  audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS)), "{}");
+    publish_event_to_loops(&h, EVENT_INVITE_CREATE,
+                           audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS)), "{}");
     expect_recipients(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
-    publish_event(
+    publish_event_to_loops(
         &h, EVENT_INVITE_CREATE,
         audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_CHANNEL)),
         "{}");
     expect_recipients(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), true, true);
-    publish_event(&h, EVENT_TYPING_START, audience_of_channel_viewers(guild, 12345),
-                  "{}"); /* no such channel */
+    publish_event_to_loops(&h, EVENT_TYPING_START, audience_of_channel_viewers(guild, 12345),
+                           "{}"); /* no such channel */
     expect_recipients(&h, EVENT_TYPING_START, INTENT(GUILD_MESSAGE_TYPING), false, false);
     /* Some events need no permission for bots. */
-    publish_event(&h, EVENT_WEBHOOKS_UPDATE,
-                  audience_with_permission(guild, 0, PERMISSION(MANAGE_WEBHOOKS)), "{}");
+    publish_event_to_loops(&h, EVENT_WEBHOOKS_UPDATE,
+                           audience_with_permission(guild, 0, PERMISSION(MANAGE_WEBHOOKS)), "{}");
     expect_recipients(&h, EVENT_WEBHOOKS_UPDATE, INTENT(GUILD_WEBHOOKS), true, true);
 }
 
 const struct test gateway_events_tests[] = {
-    TEST(guild_events_scope_exactly_sessions_with_their_intent),
-    TEST(events_of_hidden_channels_scope_only_viewers),
-    TEST(private_channel_events_scope_sessions_with_their_intent),
-    TEST(events_with_required_permissions_scope_only_members_who_have_them),
+    TEST(guild_events_go_exactly_to_sessions_with_their_intent),
+    TEST(events_of_hidden_channels_go_only_to_viewers),
+    TEST(private_channel_events_go_to_sessions_with_their_intent),
+    TEST(events_go_only_to_members_with_the_required_permissions),
     { 0 },
 };

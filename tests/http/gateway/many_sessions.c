@@ -264,7 +264,7 @@ static void load_test_connect(struct load_test *c)
     }
 }
 
-static void publish_event(struct load_test *c, int i, size_t padding)
+static void publish_event_to_loops(struct load_test *c, int i, size_t padding)
 {
     char *payload = mem_new(padding + 64);
     int n = snprintf(payload, 64, "{\"i\":%d,\"fill\":\"", i);
@@ -288,7 +288,7 @@ static void *publish_all_events(void *arg)
     struct load_test *c = arg;
 
     for (int i = 0; i < EVENTS; i++) {
-        publish_event(c, i, 100);
+        publish_event_to_loops(c, i, 100);
         usleep(2000);
     }
     return NULL;
@@ -350,7 +350,7 @@ static void sessions_that_do_not_read_are_cut_without_delaying_others(struct wor
     /* The readers receive each event before the next one; half of the buffer limit cuts the
      * others. */
     for (; i < 400 && count_cut_sessions(w) < SESSIONS; i++) {
-        publish_event(&c, i, 64 * 1024);
+        publish_event_to_loops(&c, i, 64 * 1024);
         load_test_run(&c, received_published_events);
     }
     expect_soon(count_cut_sessions(w) == SESSIONS); /* the readers may all be on other loops */
@@ -376,7 +376,7 @@ static void load_session_leave(struct load_session *f)
     send(f->fd, bye, sizeof bye, MSG_NOSIGNAL);
 }
 
-static bool received_all_or_left(struct load_test *c, struct load_session *f)
+static bool received_all_or_is_slow(struct load_test *c, struct load_session *f)
 {
     return f->slow || f->next == c->published;
 }
@@ -391,14 +391,14 @@ static void event_loop_serves_requests_while_delivering_to_many_sessions(struct 
     load_test_connect(&c);
     uint64_t before = count_delivered_events(w);
     for (int i = 0; i < EVENTS; i++)
-        publish_event(&c, i, 100);
+        publish_event_to_loops(&c, i, 100);
     for (int i = 0; i < SESSIONS; i += 3) {
         c.sessions[i].slow = true; /* this session is not waited for */
         load_session_leave(&c.sessions[i]);
     }
     expect_status(client_get(world_client(w, "ada"), "/voice/regions"), 200);
     expect(count_delivered_events(w) - before < SESSIONS * EVENTS / 2);
-    load_test_run(&c, received_all_or_left);
+    load_test_run(&c, received_all_or_is_slow);
     load_test_close(&c);
 }
 
@@ -419,7 +419,7 @@ static void *publish_ahead(void *arg)
 
         f->ran_dry |= f->ahead && delivered >= (uint64_t)i;
         if (delivered + 50 > (uint64_t)i) {
-            publish_event(f->load_test, i++, 100);
+            publish_event_to_loops(f->load_test, i++, 100);
         } else {
             f->ahead = true;
             usleep(1000);
@@ -446,7 +446,7 @@ static void session_starts_while_the_event_queue_is_never_empty(struct world *w)
     expect(m && str_is(dom_at(m, "t")->text, "GUILD_CREATE"));
     conn_count(late, m);
     expect(!f.ran_dry);
-    publish_event(&c, c.published, 100);
+    publish_event_to_loops(&c, c.published, 100);
     for (int next = -1; next < c.published;) {
         const struct dom *d = expect_dispatch(late, "MESSAGE_DELETE", "{}");
         int i = atoi(dom_at(d, "i")->text.p);

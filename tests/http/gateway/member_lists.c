@@ -387,7 +387,7 @@ static enum err failing_roles(struct tx *tx, snowflake guild_id, struct list *re
     return gateway_source.roles(tx, guild_id, ret);
 }
 
-static enum err failing_members(struct tx *tx, const struct gateway_search *search,
+static enum err failing_members(struct tx *tx, const struct gateway_member_search *search,
                                 struct list *ret)
 {
     if (failures > 0) {
@@ -541,7 +541,7 @@ static const struct gateway_loop *loop_of(const struct client *c, const struct g
     uint64_t number;
 
     expect(session_id_parse(str_of(conn_id(g)), &number));
-    return registry_find_loop(guildhall_gateway(world_server(c->world)), number);
+    return registry_find_loop_of_session(guildhall_gateway(world_server(c->world)), number);
 }
 
 /* The kernel chooses the loop of a new socket: repeat until it is another one. */
@@ -563,7 +563,7 @@ static struct gateway_conn *resume_on_another_loop(struct client *c, struct gate
     }
 }
 
-static void many_lists_are_entered_moved_and_left_in_batches(struct world *w)
+static void subscriptions_to_many_member_lists_change_in_batches(struct world *w)
 {
     struct many_lists m = { .ada = world_client(w, "ada") };
 
@@ -666,7 +666,7 @@ const struct test gateway_member_lists_tests[] = {
     TEST_WITH(member_list_subscription_survives_a_server_restart, configure_four_loops),
     TEST(member_list_is_sent_after_failed_reads_are_retried),
     TEST(large_guild_lists_only_online_members),
-    TEST_WITH(many_lists_are_entered_moved_and_left_in_batches, configure_four_loops),
+    TEST_WITH(subscriptions_to_many_member_lists_change_in_batches, configure_four_loops),
     TEST(malformed_subscriptions_close_with_4001_or_4002),
     TEST(subscription_to_unknown_guild_or_by_a_bot_is_ignored),
     { 0 },

@@ -70,7 +70,7 @@ static struct listeners create_listeners(struct world *w)
 }
 
 /* Unarchiving, messages and deletion are sent to viewers of the channel. */
-static void archived_thread_events_scope_viewers_of_its_channel(struct world *w)
+static void archived_thread_events_go_to_viewers_of_its_channel(struct world *w)
 {
     struct listeners l = create_listeners(w);
     const char *thread = start_thread(l.ada, l.test_guild.channel, 11);
@@ -103,7 +103,7 @@ static void archived_thread_events_scope_viewers_of_its_channel(struct world *w)
 }
 
 /* Bots receive events of all threads except private ones they cannot view. */
-static void private_thread_events_scope_creator_and_managers_only(struct world *w)
+static void private_thread_events_go_to_creator_and_managers_only(struct world *w)
 {
     struct listeners l = create_listeners(w);
 
@@ -220,8 +220,8 @@ static void guild_is_limited_to_1000_active_threads(struct world *w)
 }
 
 const struct test gateway_threads_tests[] = {
-    TEST(archived_thread_events_scope_viewers_of_its_channel),
-    TEST(private_thread_events_scope_creator_and_managers_only),
+    TEST(archived_thread_events_go_to_viewers_of_its_channel),
+    TEST(private_thread_events_go_to_creator_and_managers_only),
     TEST(restricted_moderators_get_no_private_thread_events),
     TEST(hiding_a_channel_hides_its_thread_events),
     TEST(very_many_archived_threads_do_not_block_the_event_loop),

@@ -209,7 +209,7 @@ static size_t count_frames(struct str gif)
 static void demo_gifs_are_listed_and_their_files_are_valid(struct world *w)
 {
     struct client *nobody = world_anonymous(w);
-    struct gifs_report report;
+    struct gifs_import_report report;
 
     expect(gifs_import_demo(guildhall_store(world_server(w)), &report) == OK);
     struct answer a = client_get(nobody, "/gifs/trending-gifs?media_format=gif");

@@ -156,7 +156,7 @@ static enum err add_subscription(struct tx *tx, void *arg)
 {
     bool made;
 
-    return insert_guild_subscription(tx, id_of(arg), &made);
+    return insert_guild_subscription_integration(tx, id_of(arg), &made);
 }
 
 static void guild_subscription_integration_cannot_be_changed(struct world *w)

@@ -78,7 +78,7 @@ static void response_in_a_deleted_channel_is_404_10003(struct world *w)
 #define INTENT_DIRECT_MESSAGES "'intents': 4096"
 
 /* Each session receives only the events meant for it. */
-static void interaction_events_scope_only_the_sessions_concerned(struct world *w)
+static void interaction_events_go_only_to_the_sessions_concerned(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct gateway_conn *ada = conn_session(s.ada, "v=9&encoding=json", ""),
@@ -152,6 +152,6 @@ const struct test callback_channels_tests[] = {
     TEST(response_in_a_channel_without_the_bot_reaches_recipients),
     TEST(response_unarchives_a_thread),
     TEST(response_in_a_deleted_channel_is_404_10003),
-    TEST(interaction_events_scope_only_the_sessions_concerned),
+    TEST(interaction_events_go_only_to_the_sessions_concerned),
     { 0 },
 };

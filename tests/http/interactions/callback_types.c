@@ -296,7 +296,7 @@ static void update_message_callback_edits_an_ephemeral_message(struct world *w)
 
 /* --- choices -------------------------------------------------------------------------- */
 
-static void autocomplete_choices_scope_the_invoking_user(struct world *w)
+static void autocomplete_choices_are_sent_to_the_invoking_user(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s, .type = 4, .focused_type = 3, .nonce = "\"n\"",
@@ -418,7 +418,7 @@ const struct test callback_types_tests[] = {
     TEST(ephemeral_response_is_deleted_after_15_minutes),
     TEST(update_message_callback_edits_the_components_message),
     TEST(update_message_callback_edits_an_ephemeral_message),
-    TEST(autocomplete_choices_scope_the_invoking_user),
+    TEST(autocomplete_choices_are_sent_to_the_invoking_user),
     TEST(invalid_autocomplete_choices_are_refused),
     { 0 },
 };

@@ -182,7 +182,7 @@ static void entity_select_menus_contain_resolved_objects(struct world *w)
 
 /* --- components of responses ---------------------------------------------------------- */
 
-static const char *respond_to_last(struct test_commands *s, const char *json)
+static const char *respond_to_last_interaction(struct test_commands *s, const char *json)
 {
     const struct dom *d = last_interaction(s);
     struct answer a = client_post(world_anonymous(s->world), json,
@@ -202,7 +202,7 @@ static void button_interaction_has_the_commands_authorizing_integration_owners(s
 
     install_on(&s, s.bob);
     expect_status(roll(&s, s.bob, id, "%s", ""), 204);
-    const char *m = respond_to_last(
+    const char *m = respond_to_last_interaction(
         &s, TEXT(w, "{'type': 4, 'data': {'content': 'Choose', 'components': [%s]}}", BUTTONS));
     expect_status(use_component(&s, s.ada, m, "'component_type': 2, 'custom_id': 'go'"), 204);
     const struct dom *d = last_interaction(&s);
@@ -218,7 +218,7 @@ static void components_of_ephemeral_messages_need_the_same_user(struct world *w)
     const char *id = make_global_command(&s, "%s", "");
 
     expect_status(roll(&s, s.bob, id, "%s", ""), 204);
-    const char *m = respond_to_last(
+    const char *m = respond_to_last_interaction(
         &s, TEXT(w, "{'type': 4, 'data': {'content': 'Choose', 'flags': 64, 'components': [%s]}}",
                  BUTTONS));
     const char *press = "'component_type': 2, 'custom_id': 'go'";

@@ -54,7 +54,7 @@ static void interaction_create_goes_to_the_guilds_shard(struct world *w)
 
 /* --- the invoking user ---------------------------------------------------------------- */
 
-static void interaction_events_scope_the_named_session_or_all(struct world *w)
+static void interaction_events_go_to_the_named_session_or_to_all(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "%s", "");
@@ -89,7 +89,7 @@ static void interaction_events_scope_the_named_session_or_all(struct world *w)
 
 /* --- deadlines ------------------------------------------------------------------------ */
 
-static struct answer respond_to_last(struct test_commands *s)
+static struct answer respond_to_last_interaction(struct test_commands *s)
 {
     const struct dom *d = last_interaction(s);
 
@@ -106,7 +106,7 @@ static void unanswered_interaction_fails_after_three_seconds(struct world *w)
     invoke_roll_as_bob(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     world_wait(w, 1);
-    expect_status(respond_to_last(&s), 204);
+    expect_status(respond_to_last_interaction(&s), 204);
     expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
     expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Six'}");
     world_wait(w, 10);
@@ -116,7 +116,7 @@ static void unanswered_interaction_fails_after_three_seconds(struct world *w)
     expect_event(s.bob, "INTERACTION_CREATE", "{'id': '%s'}", id);
     world_wait(w, 3.3);
     expect_event(s.bob, "INTERACTION_FAILURE", "{'id': '%s', 'reason_code': 2}", id);
-    expect_error(respond_to_last(&s), 404, 10062);
+    expect_error(respond_to_last_interaction(&s), 404, 10062);
     /* Only once. */
     world_wait(w, 10);
     world_settle(w);
@@ -130,7 +130,7 @@ static void late_callback_is_refused_before_the_failure_job_runs(struct world *w
 
     invoke_roll_as_bob(&s);
     world_wait(w, 3.01);
-    expect_error(respond_to_last(&s), 404, 10062);
+    expect_error(respond_to_last_interaction(&s), 404, 10062);
 }
 
 static void interaction_deadlines_survive_a_restart(struct world *w)
@@ -139,7 +139,7 @@ static void interaction_deadlines_survive_a_restart(struct world *w)
     const char *roll_id = make_global_command(&s, "%s", "");
 
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
-    expect_status(respond_to_last(&s), 204);
+    expect_status(respond_to_last_interaction(&s), 204);
     const char *answered = dom_text(&s, last_interaction(&s), "id"),
                *token = dom_text(&s, last_interaction(&s), "token");
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
@@ -224,7 +224,7 @@ static void entry_point_handler_3_accepts_only_the_launch_callback(struct world 
 
     world_sql(w, "update applications set flags = flags | 131072 where id = %s", s.application);
     expect_status(invoke_entry_point(&s, create_entry_point(&s, 3)), 204);
-    expect_invalid(respond_to_last(&s), "type", "BASE_TYPE_CHOICES");
+    expect_invalid(respond_to_last_interaction(&s), "type", "BASE_TYPE_CHOICES");
     const struct dom *d = last_interaction(&s);
     expect_status(client_post(world_anonymous(w), "{'type': 12}", "/interactions/%s/%s/callback",
                               dom_text(&s, d, "id"), dom_text(&s, d, "token")),
@@ -234,7 +234,7 @@ static void entry_point_handler_3_accepts_only_the_launch_callback(struct world 
 const struct test interactions_delivery_tests[] = {
     TEST(interaction_create_needs_no_intent),
     TEST(interaction_create_goes_to_the_guilds_shard),
-    TEST(interaction_events_scope_the_named_session_or_all),
+    TEST(interaction_events_go_to_the_named_session_or_to_all),
     TEST(unanswered_interaction_fails_after_three_seconds),
     TEST(late_callback_is_refused_before_the_failure_job_runs),
     TEST(interaction_deadlines_survive_a_restart),

@@ -126,7 +126,7 @@ static void run_race(struct test_commands *s, const char *request)
     pthread_barrier_destroy(&start);
 }
 
-static void concurrent_invocations_with_one_nonce_scope_the_app_once(struct world *w)
+static void app_receives_concurrent_invocations_with_one_nonce_once(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "%s", "");
@@ -150,6 +150,6 @@ static void concurrent_invocations_with_one_nonce_scope_the_app_once(struct worl
 
 const struct test interactions_races_tests[] = {
     TEST(command_changed_during_its_invocation_is_outdated),
-    TEST(concurrent_invocations_with_one_nonce_scope_the_app_once),
+    TEST(app_receives_concurrent_invocations_with_one_nonce_once),
     { 0 },
 };

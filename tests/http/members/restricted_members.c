@@ -131,7 +131,7 @@ static const char *write_existing_url(struct world *w, const struct route *r, bo
 
         if (!name.n)
             continue;
-        const struct resolver *p = resolver_named(name);
+        const struct path_resolver *p = resolver_named(name);
         const char *value = path_parameter(name);
 
         *ret_known &= value || !p->resolve;

@@ -400,6 +400,16 @@ static void voice_message_requires_exactly_one_audio_attachment(struct world *w)
     const char *id = answer_text(a, "id");
     expect_json(client_get(ada, MESSAGE, v.channel, id),
                 "{'attachments': [{'duration_secs': 1.5, 'waveform': 'AAA='}]}");
+    static const char *const recordings[][2] = { { "a.opus", "audio/ogg" },
+                                                 { "a.m4a", "audio/mp4" },
+                                                 { "a.weba", "audio/webm" } };
+
+    for (size_t i = 0; i < COUNT_OF(recordings); i++) {
+        const struct upload file[] = { { "files[0]", recordings[i][0], STR("0000") }, { 0 } };
+
+        a = client_upload(bob, "POST", "{'flags': 8192, " DETAILS "}", file, MESSAGES, v.channel);
+        expect_json(a, "{'attachments': [{'content_type': '%s'}]}", recordings[i][1]);
+    }
     expect_error(client_patch(bob, "{'content': 'x'}", MESSAGE, v.channel, id), 400, 50162);
 
     expect_error(client_upload(bob, "POST", "{'flags': 8192, 'content': 'x', " DETAILS "}", said,
@@ -420,7 +430,7 @@ static void voice_message_requires_exactly_one_audio_attachment(struct world *w)
     expect_error(
         client_upload(bob, "POST", "{'flags': 8192, " DETAILS "}", said, MESSAGES, v.channel), 403,
         50173);
-    expect_files(w, "attachments", 1);
+    expect_files(w, "attachments", 4);
 }
 
 static void attachments_can_have_title_and_spoiler_flag(struct world *w)

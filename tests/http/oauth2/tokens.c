@@ -42,7 +42,7 @@ static void authorization_code_can_be_exchanged_for_tokens(struct world *w)
                                   s.app);
 
     expect_status(a, 200);
-    expect(str_starts(str_of(answer_text(a, "url")), STR("https://app.example/back?code=")));
+    expect(str_starts_with(str_of(answer_text(a, "url")), STR("https://app.example/back?code=")));
     expect(strcmp(url_part(a, "state"), "xyz") == 0);
     a = exchange(&s, url_part(a, "code"));
     expect_status(a, 200);

@@ -156,7 +156,7 @@ static void settings_request_is_limited_to_4000_channel_overrides(struct world *
     }
     buf_add_lit(&body, "}}");
     const char *more = str_dup_cstring(world_arena(w), buf_str(&body));
-    char *most = mem_dupz(more);
+    char *most = mem_dup_cstring(more);
     buf_clear(&body);
     char *last = strstr(most, TEXT(w, ", '%s'", v[4].id));
     strcpy(last, "}}");

@@ -16,7 +16,8 @@ static const char *send_message(struct client *c, const char *channel, const cha
 }
 
 /* Expects this READY for a new session. */
-static void expect_ready(struct client *c, const char *capabilities, const char *json)
+static void expect_ready_of_new_session(struct client *c, const char *capabilities,
+                                        const char *json)
 {
     struct gateway_conn *g = conn_open(c, "v=9&encoding=json");
 
@@ -52,12 +53,13 @@ static void acknowledging_a_message_is_sent_only_to_the_same_account(struct worl
                  "{'message_id': '%s', 'version': 2, 'manual': true, 'mention_count': 3, 'flags': "
                  "1, 'last_viewed': 7}",
                  m);
-    expect_ready(bob, "4",
-                 TEXT(w,
-                      "{'read_state': {'entries': [{'id': '%s', 'last_message_id': '%s', "
-                      "'mention_count': 3, 'flags': 1, 'last_viewed': 7}], 'partial': false, "
-                      "'version': 2}}",
-                      v.channel, m));
+    expect_ready_of_new_session(
+        bob, "4",
+        TEXT(w,
+             "{'read_state': {'entries': [{'id': '%s', 'last_message_id': '%s', "
+             "'mention_count': 3, 'flags': 1, 'last_viewed': 7}], 'partial': false, "
+             "'version': 2}}",
+             v.channel, m));
 }
 
 static void acknowledged_message_need_not_exist(struct world *w)
@@ -138,13 +140,14 @@ static void guild_and_user_features_have_read_states(struct world *w)
                  "{'ack_type': 2, 'resource_id': '%s', 'entity_id': '78', 'version': 2}", ada->id);
     expect_invalid(client_post(ada, "{}", "/users/@me/1/78/ack"), "type", "BASE_TYPE_CHOICES");
     /* Clients without the capability do not get them. */
-    expect_ready(ada, "0", "{'read_state': []}");
-    expect_ready(ada, "128",
-                 TEXT(w,
-                      "{'read_state': [{'id': '%s', 'read_state_type': 1, 'last_acked_id': '77', "
-                      "'badge_count': 0}, {'id': '%s', 'read_state_type': 2, 'last_acked_id': "
-                      "'78'}]}",
-                      v.id, ada->id));
+    expect_ready_of_new_session(ada, "0", "{'read_state': []}");
+    expect_ready_of_new_session(
+        ada, "128",
+        TEXT(w,
+             "{'read_state': [{'id': '%s', 'read_state_type': 1, 'last_acked_id': '77', "
+             "'badge_count': 0}, {'id': '%s', 'read_state_type': 2, 'last_acked_id': "
+             "'78'}]}",
+             v.id, ada->id));
 }
 
 static void read_states_can_be_acknowledged_in_bulk_and_deleted(struct world *w)
@@ -198,20 +201,22 @@ static void own_messages_are_read_and_mentions_are_counted(struct world *w)
     send_message(ada, v.channel, TEXT(w, "<@&%s>", role));
     send_message(ada, v.channel, TEXT(w, "@everyone and <@%s>", bob->id));
     const char *last = send_message(ada, v.channel, "quiet");
-    expect_ready(bob, "0",
-                 TEXT(w,
-                      "{'read_state': [{'id': '%s', 'last_message_id': '0', 'mention_count': "
-                      "4}]}",
-                      v.channel));
-    expect_ready(eve, "0",
-                 TEXT(w, "{'read_state': [{'id': '%s', 'mention_count': 2}]}", v.channel));
-    expect_ready(ada, "0",
-                 TEXT(w,
-                      "{'read_state': [{'id': '%s', 'last_message_id': '%s', 'mention_count': "
-                      "0}]}",
-                      v.channel, last));
+    expect_ready_of_new_session(
+        bob, "0",
+        TEXT(w,
+             "{'read_state': [{'id': '%s', 'last_message_id': '0', 'mention_count': "
+             "4}]}",
+             v.channel));
+    expect_ready_of_new_session(
+        eve, "0", TEXT(w, "{'read_state': [{'id': '%s', 'mention_count': 2}]}", v.channel));
+    expect_ready_of_new_session(
+        ada, "0",
+        TEXT(w,
+             "{'read_state': [{'id': '%s', 'last_message_id': '%s', 'mention_count': "
+             "0}]}",
+             v.channel, last));
     client_post(bob, "{}", ACK, v.channel, last);
-    expect_ready(bob, "0", TEXT(w, "{'read_state': [{'mention_count': 0}]}%s", ""));
+    expect_ready_of_new_session(bob, "0", TEXT(w, "{'read_state': [{'mention_count': 0}]}%s", ""));
     /* A mention creates no row. */
     expect(world_number(w, "select count(*) from read_states where user_id = %s", eve->id) == 0);
     /* Leaving a guild deletes its read states. */
@@ -228,16 +233,18 @@ static void all_messages_of_private_channels_count_as_mentions(struct world *w)
         client_post(ada, TEXT(w, "{'recipient_id': '%s'}", bob->id), "/users/@me/channels"), "id");
     send_message(ada, dm, "one");
     const char *m = send_message(ada, dm, "two");
-    expect_ready(bob, "0", TEXT(w, "{'read_state': [{'id': '%s', 'mention_count': 2}]}", dm));
+    expect_ready_of_new_session(bob, "0",
+                                TEXT(w, "{'read_state': [{'id': '%s', 'mention_count': 2}]}", dm));
     client_post(bob, "{}", ACK, dm, m);
     send_message(ada, dm, "three");
-    expect_ready(bob, "0",
-                 TEXT(w,
-                      "{'read_state': [{'id': '%s', 'last_message_id': '%s', 'mention_count': "
-                      "1}]}",
-                      dm, m));
+    expect_ready_of_new_session(
+        bob, "0",
+        TEXT(w,
+             "{'read_state': [{'id': '%s', 'last_message_id': '%s', 'mention_count': "
+             "1}]}",
+             dm, m));
     send_message(bob, dm, "four");
-    expect_ready(bob, "0", "{'read_state': [{'mention_count': 0}]}");
+    expect_ready_of_new_session(bob, "0", "{'read_state': [{'mention_count': 0}]}");
 }
 
 static void mentions_by_blocked_users_are_not_counted(struct world *w)
@@ -248,7 +255,7 @@ static void mentions_by_blocked_users_are_not_counted(struct world *w)
     test_guild_add(&v, bob);
     expect_status(client_put(bob, "{'type': 2}", "/users/@me/relationships/%s", ada->id), 204);
     send_message(ada, v.channel, TEXT(w, "<@%s>", bob->id));
-    expect_ready(bob, "0", "{'read_state': []}");
+    expect_ready_of_new_session(bob, "0", "{'read_state': []}");
     expect_json(client_get(bob, "/users/@me/mentions"), "[]");
 }
 

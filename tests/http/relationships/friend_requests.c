@@ -271,7 +271,7 @@ static void friend_request_with_a_mutual_friend_is_no_stranger_request(struct wo
     expect_relationship(p.bob, "ADD", p.ada, 1);
 }
 
-static void members_of_a_small_shared_guild_are_not_anonymous(struct world *w)
+static void request_of_a_small_guilds_member_is_no_stranger_request(struct world *w)
 {
     struct people p = world_people(w);
     const char *guild = found_guild(p.bob, "hall");
@@ -473,7 +473,7 @@ const struct test friend_requests_tests[] = {
     TEST(accepting_a_stranger_request_requires_confirmation),
     TEST(accepting_by_username_needs_no_confirmation),
     TEST(friend_request_with_a_mutual_friend_is_no_stranger_request),
-    TEST(members_of_a_small_shared_guild_are_not_anonymous),
+    TEST(request_of_a_small_guilds_member_is_no_stranger_request),
     TEST(request_of_a_new_unknown_account_is_marked_spam_and_not_notified),
     TEST(request_of_a_flagged_spammer_sends_no_notification),
     TEST(twenty_unanswered_friend_requests_make_further_ones_spam),

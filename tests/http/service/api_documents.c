@@ -23,7 +23,7 @@ static void check_route_row(struct world *w, const struct route *r)
         fail_test(__FILE__, __LINE__, "%s: the service knows no callers", r->name);
     /* Any scope is allowed only on routes for bearer tokens alone. */
     if (r->auth & AUTH_BEARER &&
-        (r->scope ? !auth_scope_bit(str_of(r->scope)) : r->auth != AUTH_BEARER))
+        (r->scope ? !auth_oauth2_scope_bit(str_of(r->scope)) : r->auth != AUTH_BEARER))
         fail_test(__FILE__, __LINE__, "%s: no scope for bearers", r->name);
     for (const struct domain *const *d = guildhall_domains; *d; d++)
         for (const struct route *other = (*d)->routes; other && other->path; other++)
@@ -37,7 +37,7 @@ static void resolver_names_are_unique(struct world *w)
 {
     (void)w;
     for (const struct domain *const *d = guildhall_domains; *d; d++)
-        for (const struct resolver *r = (*d)->resolvers; r && r->name; r++)
+        for (const struct path_resolver *r = (*d)->resolvers; r && r->name; r++)
             if (router_find_resolver(guildhall_domains, str_of(r->name)) != r)
                 fail_test(__FILE__, __LINE__, "the resolver %s stands twice", r->name);
 }
@@ -58,9 +58,9 @@ static void check_schema(const struct schema *s, void *arg)
 static void check_route_schemas(struct world *w, const struct route *r)
 {
     if (r->body)
-        schema_visit_all(r->body, check_schema, w);
+        schema_visit_contained(r->body, check_schema, w);
     if (r->reply)
-        schema_visit_all(r->reply, check_schema, w);
+        schema_visit_contained(r->reply, check_schema, w);
     if (r->query)
         check_schema(r->query, w);
 }

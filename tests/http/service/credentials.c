@@ -232,7 +232,7 @@ static bool has_value(struct answer a, const char *field)
     const char *at;
 
     while ((at = memmem(rest.p, rest.n, key, strlen(key)))) {
-        rest = str_skip(rest, (size_t)(at - rest.p) + strlen(key));
+        rest = str_skip_bytes(rest, (size_t)(at - rest.p) + strlen(key));
         if (rest.n > 2 && memcmp(rest.p, "nu", 2) && memcmp(rest.p, "[]", 2) &&
             memcmp(rest.p, "\"\"", 2))
             return true;

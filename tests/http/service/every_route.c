@@ -217,7 +217,7 @@ static void check_response(const struct route *r, struct answer a)
         return;
     if (r->reply && schema_decode(r->reply, a.body, &form, &value)) {
         struct buf problems;
-        struct json_writer j = json_writer_to(&problems);
+        struct json_writer j = json_writer_to_buf(&problems);
 
         buf_init(&problems, 65536);
         write_form_errors_json(&form, &j);

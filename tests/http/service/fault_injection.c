@@ -30,7 +30,7 @@ static const char *console_key_header(struct world *w)
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    expect(control_request(world_folder(w), "console-key", &out) == OK);
+    expect(control_send_request(world_folder(w), "console-key", &out) == OK);
     const char *line = TEXT(w, "Content-Type: application/json\r\nAuthorization: Bearer %.*s\r\n",
                             STR_ARGS(buf_str(&out)));
     buf_clear(&out);
@@ -193,7 +193,7 @@ static void clock_and_faults_are_403_without_the_workbench(struct world *w)
     expect_status(client_request(s, "GET", "/console/clock", key, (struct str){ 0 }), 200);
     expect_status(client_request(s, "GET", "/console/sessions", key, (struct str){ 0 }), 200);
     expect_error(call_console(w, "GET", "/console/sessions", ""), 401, 0);
-    expect(clock_wall_moved_us() == 0);
+    expect(clock_wall_offset_us() == 0);
 }
 
 static void disable_rate_limits(struct config *c)

@@ -146,7 +146,7 @@ static enum err get_bio(struct call *call)
     enum err e = tx_one(call->tx, "select bio from users where id = $1",
                         BIND(v_id(call->caller->id)), &row, &found);
 
-    return e ? e : call_reply(call, &(struct decode_plan){ .word = row_text(&row, 0) });
+    return e ? e : call_reply_object(call, &(struct decode_plan){ .word = row_text(&row, 0) });
 }
 
 static const struct route routes[] = {

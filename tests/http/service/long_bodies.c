@@ -132,7 +132,7 @@ static void guild_accepts_all_five_images_in_one_request(struct world *w)
                      "Content-Length: %d\r\n\r\n",
                      path, ada->authorization, BODY_MAX_WITH_IMAGES(5) + 1);
     struct str refused = client_raw(ada, str_slice(head, (size_t)n), 60000);
-    expect(str_starts(refused, STR("HTTP/1.1 413 ")));
+    expect(str_starts_with(refused, STR("HTTP/1.1 413 ")));
 }
 
 /* --- responses ------------------------------------------------------------------------ */

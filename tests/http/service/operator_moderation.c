@@ -19,7 +19,7 @@ static const char *run_operator_command(struct world *w, const char *fmt, ...)
 
 static const char *run_operator_command(struct world *w, const char *fmt, ...)
 {
-    char question[512] = "operate ";
+    char question[4096] = "operate ";
     struct buf out;
     va_list args;
 
@@ -27,7 +27,7 @@ static const char *run_operator_command(struct world *w, const char *fmt, ...)
     vsnprintf(question + 8, sizeof question - 8, fmt, args);
     va_end(args);
     buf_init(&out, SIZE_MAX);
-    expect(control_request(world_folder(w), question, &out) == OK);
+    expect(control_send_request(world_folder(w), question, &out) == OK);
     const char *text = str_dup_cstring(world_arena(w), buf_str(&out));
     buf_clear(&out);
     return text;
@@ -454,6 +454,96 @@ static void plain_text_registration_codes_are_valid_and_become_digests(struct wo
                    "INVITE_INVALID");
 }
 
+/* --- commands by HTTP ----------------------------------------------------------------- */
+
+/* Runs an operator command with the console key. JSON is written with single quotes. */
+static struct answer call_command(struct world *w, const char *method, const char *path,
+                                  const char *json)
+{
+    char body[500];
+    struct buf key;
+
+    for (size_t i = 0; i <= strlen(json); i++)
+        body[i] = json[i] == '\'' ? '"' : json[i];
+    buf_init(&key, SIZE_MAX);
+    expect(control_send_request(world_folder(w), "console-key", &key) == OK);
+    const char *head = TEXT(w, "Content-Type: application/json\r\nAuthorization: Bearer %.*s\r\n",
+                            STR_ARGS(buf_str(&key)));
+    buf_clear(&key);
+    return client_request(world_anonymous(w), method, TEXT(w, "/console/commands/%s", path), head,
+                          str_of(body));
+}
+
+static void operator_commands_can_be_run_by_http(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    const char *id = say_text(bob, v.channel, "bad words");
+
+    expect_status(client_post(ada, TEXT(w, REPORT, v.channel, id, 4), "/report"), 200);
+    struct answer a = call_command(w, "GET", "report/list?limit=1", "");
+    expect_json(a, "[{'message': '%s', 'author_id': '%s'}]", id, bob->id);
+    const char *report = answer_text(a, "0.id");
+    expect_json(call_command(w, "GET", TEXT(w, "report/list?after=%s", report), ""), "[]");
+    expect_json(call_command(w, "GET", TEXT(w, "report/show?argument=%s", report), ""),
+                "[{'id': '%s'}]", report);
+    expect_json(call_command(w, "POST", "message/delete",
+                             TEXT(w, "{'arguments': ['%s', '%s']}", v.channel, id)),
+                "[{'state': 'deleted'}]");
+    expect_error(client_get(ada, "/channels/%s/messages/%s", v.channel, id), 404, 10008);
+    expect_json(call_command(w, "POST", "report/close",
+                             TEXT(w, "{'arguments': ['%s', 'deleted']}", report)),
+                "[{'state': 'closed'}]");
+    expect_json(call_command(w, "GET", "report/list", ""), "[]");
+    expect(world_number(w, "select count(*) from operator_log where uid = 4294967295") == 2);
+
+    expect_invalid(call_command(w, "POST", "ban/add", "{'arguments': ['x']}"), "arguments",
+                   "BASE_TYPE_CHOICES");
+    expect_invalid(call_command(w, "POST", "ban/add", "{'arguments': []}"), "arguments",
+                   "BASE_TYPE_CHOICES");
+    expect_invalid(
+        call_command(w, "POST", "ban/add", "{'arguments': ['1','2','3','4','5','6','7']}"),
+        "arguments", "BASE_TYPE_MAX_LENGTH");
+    /* Passwords, blocking commands and commands of tests are only for the control socket. */
+    static const char *const refused[] = { "user/passwd", "snapshot/make", "clock/move",
+                                           "report/list", "no/such" };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        expect_error(call_command(w, "POST", refused[i], "{'arguments': ['a', 'b']}"), 404, 0);
+    expect_error(call_command(w, "GET", "ban/add?argument=192.0.2.0/24", ""), 404, 0);
+    expect_error(client_request(ada, "GET", "/console/commands/report/list", NULL, STR("")), 401,
+                 0);
+    expect_error(client_request(world_anonymous(w), "POST", "/console/commands/ban/add",
+                                "Content-Type: application/json\r\n",
+                                STR("{\"arguments\":[\"192.0.2.0/24\"]}")),
+                 401, 0);
+}
+
+/* --- announcement --------------------------------------------------------------------- */
+
+#define ANNOUNCEMENT "/policies/instance/announcement"
+
+static void announcement_is_shown_to_everybody_until_it_expires(struct world *w)
+{
+    struct client *anybody = world_anonymous(w);
+
+    expect_json(client_get(anybody, ANNOUNCEMENT), "{'announcement': null}");
+    expect(is_error_reply(run_operator_command(w, "announcement\tshow"), "no announcement"));
+    expect(is_ok_reply(run_operator_command(w, "announcement\tset\tFirst")));
+    expect(is_ok_reply(run_operator_command(w, "announcement\tset\tMaintenance at noon\t2")));
+    expect_json(client_get(anybody, ANNOUNCEMENT),
+                "{'announcement': {'content': 'Maintenance at noon'}}");
+    expect(strstr(run_operator_command(w, "announcement\tshow"), "Maintenance at noon"));
+    expect(world_number(w, "select count(*) from announcements") == 1);
+    expect(is_error_reply(run_operator_command(w, "announcement\tset\tx\t366"), "DAYS"));
+    expect(is_error_reply(run_operator_command(w, "announcement\tset\t%02001d", 0), "TEXT"));
+    world_sql(w, "update announcements set expires_at = 1");
+    expect_json(client_get(anybody, ANNOUNCEMENT), "{'announcement': null}");
+    expect(is_ok_reply(run_operator_command(w, "announcement\tset\tAgain")));
+    expect(is_ok_reply(run_operator_command(w, "announcement\tclear")));
+    expect_json(client_get(anybody, ANNOUNCEMENT), "{'announcement': null}");
+}
+
 const struct test operator_moderation_tests[] = {
     TEST(operator_can_show_and_delete_a_message),
     TEST(operator_can_delete_private_messages),
@@ -466,6 +556,8 @@ const struct test operator_moderation_tests[] = {
     TEST_WITH(reports_are_rate_limited, enable_rate_limits),
     TEST(banned_addresses_are_refused_and_disconnected),
     TEST_WITH(address_bans_apply_to_clients_behind_a_proxy, configure_trusted_proxy),
+    TEST(operator_commands_can_be_run_by_http),
+    TEST(announcement_is_shown_to_everybody_until_it_expires),
     TEST_WITH(registration_codes_can_be_created_listed_and_revoked,
               configure_registration_by_invite),
     TEST_WITH(plain_text_registration_codes_are_valid_and_become_digests,

@@ -212,10 +212,10 @@ static enum err write_large_guild(struct tx *tx, const struct member *m,
 {
     (void)tx, (void)v;
     json_begin_object(out);
-    json_name(out, "id");
-    json_id(out, m->guild_id);
-    json_name(out, "name");
-    json_raw(out, str_slice(texts, 3 * MIB));
+    json_write_name(out, "id");
+    json_write_id(out, m->guild_id);
+    json_write_name(out, "name");
+    json_write_raw(out, str_slice(texts, 3 * MIB));
     buf_add_char(out->out, '"');
     json_end_object(out);
     return OK;

@@ -91,7 +91,7 @@ static uint64_t count_bytes_read(struct world *w)
 {
     struct http_server_stats stats;
 
-    http_server_stats(api_server(guildhall_api(world_server(w))), &stats);
+    http_server_stats(api_get_http_server(guildhall_api(world_server(w))), &stats);
     return stats.bytes_in;
 }
 

@@ -71,22 +71,23 @@ static enum err put_thing(struct call *call)
     call_add_header(call, "X-Box", STR("touched"));
     if (call_path_id(call, "thing.id") == THING_BUSY)
         return ERR_ALREADY_MEMBER;
-    return call_reply(call, call->body);
+    return call_reply_object(call, call->body);
 }
 
 static enum err reply_with_query(struct call *call)
 {
-    return call_reply(call, call->query);
+    return call_reply_object(call, call->query);
 }
 
 static enum err reply_with_body(struct call *call)
 {
-    return call_reply(call, call->body);
+    return call_reply_object(call, call->body);
 }
 
 static enum err reply_with_word(struct call *call)
 {
-    return call_reply(call, &(struct box){ .name = call_path_text(call, "word"), .count = 1 });
+    return call_reply_object(call,
+                             &(struct box){ .name = call_path_text(call, "word"), .count = 1 });
 }
 
 static enum err expect_no_tx(struct call *call)
@@ -106,7 +107,7 @@ static enum err read_bio(struct call *call)
     enum err e = tx_one(call->tx, "select bio from users where id = $1",
                         BIND(v_id(call->caller->id)), &row, &found);
 
-    return e ? e : call_reply(call, &(struct box){ .name = row_text(&row, 0), .count = 1 });
+    return e ? e : call_reply_object(call, &(struct box){ .name = row_text(&row, 0), .count = 1 });
 }
 
 static enum err do_nothing(struct call *call)
@@ -145,7 +146,7 @@ static const struct route routes[] = {
     { 0 },
 };
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "thing.id", .field = "thing_id", .major = true, .resolve = resolve_thing },
     { .name = "word", .field = "word", .is_text = true },
     { 0 },

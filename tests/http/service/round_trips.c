@@ -55,11 +55,16 @@ static void frequent_reads_take_one_database_round_trip(struct world *w)
             client_post(all[i], "{'content': 'Good morning'}", "/channels/%s/messages", channel),
             200);
     befriend(s.ada, bob);
+    const char *invite =
+        answer_text(client_post(s.ada, "{}", "/channels/%s/invites", channel), "code");
     expect_round_trips(bob, 1, TEXT(w, "/guilds/%s", s.guild));
     expect_round_trips(bob, 1, TEXT(w, "/channels/%s", channel));
     expect_round_trips(bob, 1, TEXT(w, "/channels/%s/messages", channel));
     expect_round_trips(bob, 1, TEXT(w, "/channels/%s/messages?after=1&limit=2", channel));
     expect_round_trips(bob, 1, TEXT(w, "/channels/%s/messages?around=%s", channel, channel));
+    expect_round_trips(bob, 1, TEXT(w, "/channels/%s/pins", channel));
+    expect_round_trips(bob, 1, TEXT(w, "/guilds/%s/roles", s.guild));
+    expect_round_trips(bob, 1, TEXT(w, "/invites/%s", invite));
     expect_round_trips(bob, 1, "/users/@me/relationships");
     expect_round_trips(bob, 1, TEXT(w, "/guilds/%s/application-command-index", s.guild));
     expect_round_trips(bob, 1, "/users/@me/application-command-index");

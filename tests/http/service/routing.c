@@ -19,7 +19,7 @@ static bool row_matches_path(const struct route *row, const struct route *other)
     while (a.n && b.n) {
         struct str mine = str_cut(&a, '/'), theirs = str_cut(&b, '/');
 
-        if (!str_eq(mine, theirs) && !str_starts(mine, STR("{")))
+        if (!str_eq(mine, theirs) && !str_starts_with(mine, STR("{")))
             return false;
     }
     return row->service == other->service && a.n == b.n;

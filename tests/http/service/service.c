@@ -33,7 +33,7 @@ static void health_and_readiness_of_a_running_server_are_ok(struct world *w)
 
 static void draining_server_is_not_ready_but_healthy(struct world *w)
 {
-    api_drain(guildhall_api(world_server(w)));
+    api_begin_draining(guildhall_api(world_server(w)));
     expect_status(call_service(w, "GET", "/readyz", NULL), 503);
     expect_json(call_service(w, "GET", "/readyz", NULL), "{'status': 'draining'}");
     expect_json(call_service(w, "GET", "/healthz", NULL), "{'status': 'draining'}");
@@ -61,13 +61,13 @@ static void expect_prometheus(struct str text)
     while (text.n) {
         struct str line = str_cut(&text, '\n');
 
-        if (str_starts(line, STR("# HELP "))) {
-            line = str_skip(line, 7);
+        if (str_starts_with(line, STR("# HELP "))) {
+            line = str_skip_bytes(line, 7);
             name = str_cut(&line, ' ');
             expect(is_metric_name(name) && line.n > 0);
             struct str type = str_cut(&text, '\n');
-            expect(str_starts(type, STR("# TYPE ")));
-            type = str_skip(type, 7);
+            expect(str_starts_with(type, STR("# TYPE ")));
+            type = str_skip_bytes(type, 7);
             expect(str_eq(str_cut(&type, ' '), name));
             expect(str_is(type, "counter") || str_is(type, "gauge") || str_is(type, "histogram"));
             histogram = str_is(type, "histogram");
@@ -77,11 +77,11 @@ static void expect_prometheus(struct str text)
         struct str value = line, labels = line;
         for (size_t i = 0; i < line.n; i++)
             if (line.p[i] == ' ')
-                value = str_skip(line, i + 1);
+                value = str_skip_bytes(line, i + 1);
         char number[32] = { 0 }, *end;
         labels = str_slice(line.p, line.n - value.n - 1);
         struct str sampled = str_cut(&labels, '{');
-        expect(histogram ? str_starts(sampled, name) : str_eq(sampled, name));
+        expect(histogram ? str_starts_with(sampled, name) : str_eq(sampled, name));
         expect(value.n > 0 && value.n < sizeof number);
         memcpy(number, value.p, value.n);
         strtod(number, &end);
@@ -99,7 +99,7 @@ static uint64_t read_metric(struct world *w, const char *name)
 
         for (size_t i = 0; i < line.n; i++)
             if (line.p[i] == ' ')
-                value = str_skip(line, i + 1);
+                value = str_skip_bytes(line, i + 1);
         struct str key = str_slice(line.p, line.n - value.n - (value.n < line.n));
 
         if (str_is(key, name) && str_to_u64(value, &n))
@@ -289,7 +289,7 @@ static void openapi_document_supports_etag_and_304(struct world *w)
     char known[200];
 
     expect_status(a, 200);
-    expect(str_starts(tag, STR("W/\"")) && tag.n == 36);
+    expect(str_starts_with(tag, STR("W/\"")) && tag.n == 36);
     expect(str_is(answer_header(a, "Content-Type"), "application/json"));
     expect(str_is(answer_header(a, "Cache-Control"), "no-cache"));
     snprintf(known, sizeof known, "If-None-Match: \"other\", %.*s\r\n", STR_ARGS(tag));
@@ -504,7 +504,7 @@ static uint64_t count_requests(struct world *w)
 {
     struct http_server_stats stats;
 
-    http_server_stats(api_server(guildhall_api(world_server(w))), &stats);
+    http_server_stats(api_get_http_server(guildhall_api(world_server(w))), &stats);
     return stats.requests;
 }
 

@@ -65,7 +65,7 @@ static void world_can_be_exported_as_a_file(struct world *w)
     struct answer a = call_console(w, "GET", "/console/world", "");
     expect_status(a, 200);
     expect_json(a, "{'users': [{'username': 'ada'}]}");
-    expect(str_starts(answer_header(a, "Content-Disposition"), STR("attachment")));
+    expect(str_starts_with(answer_header(a, "Content-Disposition"), STR("attachment")));
     expect_json(call_console(w, "GET", "/console/world/import", ""), "{'number': 0}");
 }
 
@@ -84,7 +84,7 @@ static void snapshots_and_world_files_require_the_workbench_operator(struct worl
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    expect(control_request(world_folder(w), "console-key", &out) == OK);
+    expect(control_send_request(world_folder(w), "console-key", &out) == OK);
     const char *key = TEXT(w, "Authorization: Bearer %.*s\r\n", STR_ARGS(buf_str(&out)));
     buf_clear(&out);
     static const struct {

@@ -56,7 +56,7 @@ static const char *read_console_key(struct world *w)
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    expect(control_request(world_folder(w), "console-key", &out) == OK);
+    expect(control_send_request(world_folder(w), "console-key", &out) == OK);
     const char *text = str_dup_cstring(world_arena(w), buf_str(&out));
     buf_clear(&out);
     expect(strlen(text) == 43);
@@ -279,9 +279,9 @@ static bool is_host_refused(struct world *w, const char *host)
                                             "Connection: close\r\n\r\n",
                                             host)),
                                 QUIET_MS);
-    bool refused = str_starts(raw, STR("HTTP/1.1 401"));
+    bool refused = str_starts_with(raw, STR("HTTP/1.1 401"));
 
-    expect(refused || str_starts(raw, STR("HTTP/1.1 200")));
+    expect(refused || str_starts_with(raw, STR("HTTP/1.1 200")));
     return refused;
 }
 

@@ -55,6 +55,7 @@ static void pages_have_a_strict_content_security_policy(struct world *w)
         expect(header_contains(a, "Content-Security-Policy", "script-src 'self';"));
         expect(header_contains(a, "Content-Security-Policy", "frame-ancestors 'none'"));
         expect(header_contains(a, "Content-Security-Policy", "require-trusted-types-for 'script'"));
+        expect(header_contains(a, "Content-Security-Policy", "trusted-types service-worker"));
         expect(!header_contains(a, "Content-Security-Policy", "unsafe"));
         expect(header_contains(a, "X-Content-Type-Options", "nosniff"));
         expect(header_contains(a, "Referrer-Policy", "no-referrer"));

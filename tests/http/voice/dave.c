@@ -55,8 +55,8 @@ static struct voice_client identify(const struct test_voice *h, struct client *c
     return p;
 }
 
-static struct voice_client call_with(const struct test_voice *h, struct client *c,
-                                     const char *channel, unsigned dave)
+static struct voice_client connect_with_dave_version(const struct test_voice *h, struct client *c,
+                                                     const char *channel, unsigned dave)
 {
     struct voice_client p = identify(h, c, channel, 8, dave);
 
@@ -89,9 +89,10 @@ static void send_package(struct voice_client *p, enum dave_fault fault)
 }
 
 /* Answers opcode 25 with a key package. */
-static struct voice_client enter(const struct test_voice *h, struct client *c, const char *channel)
+static struct voice_client join_with_key_package(const struct test_voice *h, struct client *c,
+                                                 const char *channel)
 {
-    struct voice_client p = call_with(h, c, channel, 1);
+    struct voice_client p = connect_with_dave_version(h, c, channel, 1);
 
     expect(p.described == 1);
     voice_client_await(&p, DAVE_EXTERNAL_SENDER);
@@ -151,9 +152,9 @@ static void expect_no_dave(struct voice_client *p)
 static void form_group(const struct test_voice *h, struct voice_client *ada,
                        struct voice_client *bob)
 {
-    *ada = enter(h, h->ada, h->voice);
+    *ada = join_with_key_package(h, h->ada, h->voice);
     voice_client_flush(ada);
-    *bob = enter(h, h->bob, h->voice);
+    *bob = join_with_key_package(h, h->bob, h->voice);
     voice_client_await(bob, DAVE_PROPOSALS);
     voice_client_await(ada, DAVE_PROPOSALS);
     commit(ada, strtoull(h->voice, NULL, 10), 0, 0);
@@ -226,7 +227,7 @@ static void client_without_dave_downgrades_the_call_until_it_leaves(struct world
     struct client *carol = test_voice_member(&h, "carol", 0);
 
     form_group(&h, &ada, &bob);
-    struct voice_client plain = call_with(&h, carol, h.voice, 0);
+    struct voice_client plain = connect_with_dave_version(&h, carol, h.voice, 0);
     expect(plain.described == 0);
     const struct dom *m = voice_client_await(&ada, DAVE_PREPARE_TRANSITION);
     long transition = number_at(m, "d.transition_id");
@@ -263,7 +264,8 @@ static void client_without_dave_downgrades_the_call_until_it_leaves(struct world
 static void transition_is_executed_after_two_seconds_without_answers(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
-    struct voice_client ada = enter(&h, h.ada, h.voice), plain = call_with(&h, h.bob, h.voice, 0);
+    struct voice_client ada = join_with_key_package(&h, h.ada, h.voice),
+                        plain = connect_with_dave_version(&h, h.bob, h.voice, 0);
 
     voice_client_await(&ada, DAVE_PREPARE_TRANSITION);
     voice_client_await(&ada, DAVE_EXECUTE_TRANSITION);
@@ -274,7 +276,7 @@ static void transition_is_executed_after_two_seconds_without_answers(struct worl
 static void observers_do_not_count_and_receive_nothing(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
-    struct voice_client ada = enter(&h, h.ada, h.voice),
+    struct voice_client ada = join_with_key_package(&h, h.ada, h.voice),
                         observer = identify(&h, h.bob, h.voice, 8, 0);
 
     voice_client_ready(&observer);
@@ -311,8 +313,8 @@ static void late_media_of_a_client_with_dave_starts_encryption(struct world *w)
 static void stages_are_never_encrypted(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
-    struct voice_client ada = call_with(&h, h.ada, h.stage, 1),
-                        bob = call_with(&h, h.bob, h.stage, 0);
+    struct voice_client ada = connect_with_dave_version(&h, h.ada, h.stage, 1),
+                        bob = connect_with_dave_version(&h, h.bob, h.stage, 0);
 
     expect(ada.described == 0 && bob.described == 0);
     expect_no_dave(&ada);
@@ -325,7 +327,7 @@ static void stages_are_never_encrypted(struct world *w)
 static void option_off_disables_dave(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
-    struct voice_client ada = call_with(&h, h.ada, h.voice, 1);
+    struct voice_client ada = connect_with_dave_version(&h, h.ada, h.voice, 1);
 
     expect(ada.described == 0);
     send_package(&ada, FAULT_NONE);
@@ -336,7 +338,8 @@ static void option_off_disables_dave(struct world *w)
 static void option_require_refuses_clients_without_dave(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
-    struct voice_client ada = enter(&h, h.ada, h.voice), bob = identify(&h, h.bob, h.voice, 8, 0);
+    struct voice_client ada = join_with_key_package(&h, h.ada, h.voice),
+                        bob = identify(&h, h.bob, h.voice, 8, 0);
     char address[64];
     int port;
 
@@ -357,14 +360,14 @@ static void option_require_refuses_clients_without_dave(struct world *w)
     expect_no_dave(&ada);
     voice_client_hang_up(&bob);
     voice_client_hang_up(&ada);
-    bob = call_with(&h, h.bob, h.stage, 0);
+    bob = connect_with_dave_version(&h, h.bob, h.stage, 0);
     expect(bob.described == 0);
     voice_client_hang_up(&bob);
 }
 
 /* --- streams -------------------------------------------------------------------------- */
 
-static struct voice_client stream_call(struct client *c)
+static struct voice_client connect_to_stream(struct client *c)
 {
     struct arena *arena = world_arena(c->world);
     struct voice_client p = { .client = c, .fd = -1, .session = conn_id(c->gate), .dave = 1 };
@@ -388,9 +391,9 @@ static void streams_have_groups_of_their_own(struct world *w)
     join_voice(&h, h.ada, h.voice, h.bob, NULL);
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     ask_stream(h.ada, h.guild, h.voice, "");
-    struct voice_client ada = stream_call(h.ada);
+    struct voice_client ada = connect_to_stream(h.ada);
     ask_about_stream(h.bob, 20, stream_key(&h, h.voice, h.ada));
-    struct voice_client bob = stream_call(h.bob);
+    struct voice_client bob = connect_to_stream(h.bob);
     voice_client_await(&bob, DAVE_PROPOSALS);
     voice_client_await(&ada, DAVE_PROPOSALS);
     commit(&ada, strtoull(ada.guild, NULL, 10) - 1, 0, 0);
@@ -427,7 +430,7 @@ static void malformed_binary_messages_close_the_connection(struct world *w)
     conn_send_bytes(g, BINARY, STR("\x1a"));
     expect_close(g, 4003);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct voice_client p = call_with(&h, h.ada, h.voice, 1);
+        struct voice_client p = connect_with_dave_version(&h, h.ada, h.voice, 1);
 
         conn_send_bytes(p.gate, BINARY, rows[i].message);
         expect_cut(&p, rows[i].code);
@@ -435,7 +438,7 @@ static void malformed_binary_messages_close_the_connection(struct world *w)
     }
     expect(read_metric(w, "dave_refused_key_packages_total") == 1);
     /* An invalid commit is counted and ignored. */
-    struct voice_client p = call_with(&h, h.ada, h.voice, 1);
+    struct voice_client p = connect_with_dave_version(&h, h.ada, h.voice, 1);
     conn_send_bytes(p.gate, BINARY, str_slice(large, limit));
     voice_client_flush(&p);
     expect(read_metric(w, "dave_refused_commits_total") == 1);
@@ -450,12 +453,12 @@ static void malformed_binary_messages_close_the_connection(struct world *w)
 static void key_packages_are_verified_and_limited(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
-    struct voice_client p = call_with(&h, h.ada, h.voice, 1);
+    struct voice_client p = connect_with_dave_version(&h, h.ada, h.voice, 1);
 
     send_package(&p, FAULT_IDENTITY);
     expect_cut(&p, 4020);
     voice_client_hang_up(&p);
-    p = enter(&h, h.ada, h.voice);
+    p = join_with_key_package(&h, h.ada, h.voice);
     for (int i = 0; i < DAVE_KEY_PACKAGES; i++)
         send_package(&p, FAULT_NONE);
     voice_client_flush(&p);
@@ -468,7 +471,7 @@ static void key_packages_are_verified_and_limited(struct world *w)
 static void protocol_selections_are_limited(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
-    struct voice_client p = call_with(&h, h.ada, h.voice, 1);
+    struct voice_client p = connect_with_dave_version(&h, h.ada, h.voice, 1);
 
     /* Each selection starts encryption again. */
     for (int i = 1; i < 30; i++) {
@@ -494,7 +497,7 @@ static void resumed_client_gets_the_messages_of_a_new_epoch(struct world *w)
     conn_send(ada.gate, "{'op': 16, 'd': {}}");
     long seq = number_at(voice_client_await(&ada, 16), "seq");
     conn_kill(ada.gate);
-    struct voice_client carol = enter(&h, user, h.voice);
+    struct voice_client carol = join_with_key_package(&h, user, h.voice);
     voice_client_await(&bob, DAVE_PROPOSALS);
     commit(&bob, strtoull(h.voice, NULL, 10), 1, 1);
     unsigned transition = await_commit(&bob, DAVE_ANNOUNCE_COMMIT);

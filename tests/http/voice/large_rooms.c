@@ -15,7 +15,7 @@ static void configure_regions(struct config *config)
     config->voice_endpoint = "{region}.example";
 }
 
-static void configure_watched_statements(struct config *config)
+static void configure_regions_and_watch_statements(struct config *config)
 {
     configure_regions(config);
     if (!config->store)
@@ -186,7 +186,8 @@ static void afk_timeout_change_updates_a_large_room_in_batches(struct world *w)
 
 const struct test voice_large_rooms_tests[] = {
     TEST_WITH(large_room_is_suppressed_in_batches, configure_regions),
-    TEST_WITH(each_batch_of_a_large_room_reads_only_its_own_rows, configure_watched_statements),
+    TEST_WITH(each_batch_of_a_large_room_reads_only_its_own_rows,
+              configure_regions_and_watch_statements),
     TEST_WITH(role_change_suppresses_members_in_all_rooms_of_the_guild, configure_regions),
     TEST_WITH(large_room_moves_to_another_region_in_batches, configure_regions),
     TEST_WITH(deleting_a_channel_empties_a_large_room_in_batches, configure_regions),

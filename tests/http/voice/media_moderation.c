@@ -30,7 +30,7 @@ static void expect_no_audio(struct voice_client *p, struct voice_client *by)
     expect_deaf(by);
 }
 
-static void expect_audio_again(struct voice_client *p, struct voice_client *by)
+static void expect_audio_is_received(struct voice_client *p, struct voice_client *by)
 {
     voice_client_say(p, "again");
     expect_audio(by, p, "again");
@@ -75,7 +75,7 @@ static void delete_voice_channel(const struct test_voice *h, struct client *c)
     expect_status(client_delete(h->ada, "/channels/%s", h->voice), 200);
 }
 
-static void voice_media_is_cut_for_members_who_left_in_any_round_trip(struct world *w)
+static void voice_media_is_cut_for_members_who_left_by_any_means(struct world *w)
 {
     static const struct {
         const char *name;
@@ -132,7 +132,7 @@ static void time_out_mutes_voice_media_at_once(struct world *w)
     time_out_member(&h, h.bob, time_in_an_hour(w));
     expect_no_audio(&bob, &ada);
     time_out_member(&h, h.bob, "null");
-    expect_audio_again(&bob, &ada);
+    expect_audio_is_received(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
@@ -149,7 +149,7 @@ static void afk_channel_forwards_no_voice_media(struct world *w)
     expect_no_audio(&bob, &ada);
     expect_no_audio(&ada, &bob);
     expect_status(client_patch(h.ada, "{'afk_channel_id': null}", "/guilds/%s", h.guild), 200);
-    expect_audio_again(&bob, &ada);
+    expect_audio_is_received(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
@@ -189,7 +189,7 @@ static void invited_stage_speaker_is_received_only_after_accepting(struct world 
     set_suppressed(&h, h.bob, "@me", false);
     voice_client_show(&bob, bob.ssrc + 1, VOICE_CLIENT_VIDEO, "seen");
     expect_seen(&ada, bob.ssrc + 1, "seen");
-    expect_audio_again(&bob, &ada);
+    expect_audio_is_received(&bob, &ada);
     set_suppressed(&h, h.ada, h.bob->id, true);
     expect_video_not_seen(&bob, &ada);
     voice_client_hang_up(&ada);
@@ -205,7 +205,7 @@ static void time_out_ends_speaking_on_a_stage(struct world *w)
 
     set_suppressed(&h, h.ada, h.bob->id, false);
     set_suppressed(&h, h.bob, "@me", false);
-    expect_audio_again(&bob, &ada);
+    expect_audio_is_received(&bob, &ada);
     time_out_member(&h, h.bob, time_in_an_hour(w));
     expect_no_audio(&bob, &ada);
     expect_json(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id),
@@ -235,7 +235,7 @@ static void time_out_ends_speaking_on_a_stage(struct world *w)
                  403, 50013);
     world_sql(w, "update members set timed_out_until = null where user_id = %s", h.bob->id);
     set_suppressed(&h, h.bob, "@me", false);
-    expect_audio_again(&bob, &ada);
+    expect_audio_is_received(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
@@ -277,7 +277,7 @@ static void region_change_moves_all_participants_and_keeps_mutes(struct world *w
     voice_client_say(&ada, "there");
     expect_audio(&bob, &ada, "there");
     expect_status(client_patch(h.ada, "{'mute': false}", MEMBER, h.guild, h.bob->id), 200);
-    expect_audio_again(&bob, &ada);
+    expect_audio_is_received(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
@@ -310,7 +310,7 @@ static void voice_channel_is_limited_to_10000_participants(struct world *w)
 }
 
 const struct test voice_media_moderation_tests[] = {
-    TEST_WITH(voice_media_is_cut_for_members_who_left_in_any_round_trip, with_relay),
+    TEST_WITH(voice_media_is_cut_for_members_who_left_by_any_means, with_relay),
     TEST_WITH(time_out_mutes_voice_media_at_once, with_relay),
     TEST_WITH(afk_channel_forwards_no_voice_media, with_relay),
     TEST_WITH(invited_stage_speaker_is_received_only_after_accepting, with_relay),

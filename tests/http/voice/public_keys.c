@@ -54,7 +54,7 @@ static struct str make_key(struct world *w, const char *name, const char *form)
     snprintf(command, sizeof command, "%s.der", name);
     struct str der = read_file(w, command);
     expect(der.n > n);
-    return str_skip(der, der.n - n);
+    return str_skip_bytes(der, der.n - n);
 }
 
 /* Signs label and content with their lengths, encoded here by hand. */

@@ -131,7 +131,7 @@ static void stream_connection_requires_the_participants_data(struct world *w)
 
 /* --- moderation ----------------------------------------------------------------------- */
 
-static void expect_nothing_shown(struct stream_test *s)
+static void expect_no_stream_media(struct stream_test *s)
 {
     voice_client_show(&s->ada, s->ada.ssrc + 1, VOICE_CLIENT_VIDEO, "hidden");
     voice_client_say(&s->ada, "hidden");
@@ -194,10 +194,10 @@ static void deafened_members_receive_no_streams(struct world *w)
 
     expect_video_seen(&s, "before");
     patch_member(h, h->bob, "{'deaf': true}");
-    expect_nothing_shown(&s);
+    expect_no_stream_media(&s);
     voice_client_reconnect(&s.bob);
     voice_client_wants(&s.bob, "{'any': 100}");
-    expect_nothing_shown(&s);
+    expect_no_stream_media(&s);
     patch_member(h, h->bob, "{'deaf': false}");
     expect_video_seen(&s, "after");
     expect_sound_received(&s);
@@ -213,7 +213,7 @@ static void suppressed_members_cannot_stream(struct world *w)
 
     expect_video_seen(&s, "before");
     expect_status(client_patch(h->ada, afk, "/guilds/%s", h->guild), 200);
-    expect_nothing_shown(&s);
+    expect_no_stream_media(&s);
     expect_status(client_patch(h->ada, "{'afk_channel_id': null}", "/guilds/%s", h->guild), 200);
     expect_video_seen(&s, "after");
     voice_client_hang_up(&s.ada);
@@ -234,12 +234,12 @@ static void stage_audience_cannot_stream(struct world *w)
     struct test_voice h = world_test_voice(w);
     struct stream_test s = create_stream_in(&h, h.stage);
 
-    expect_nothing_shown(&s);
+    expect_no_stream_media(&s);
     set_stage_speaker(&h, h.ada, false);
     expect_video_seen(&s, "on the stage");
     expect_sound_received(&s);
     set_stage_speaker(&h, h.ada, true);
-    expect_nothing_shown(&s);
+    expect_no_stream_media(&s);
     voice_client_hang_up(&s.ada);
     voice_client_hang_up(&s.bob);
 }

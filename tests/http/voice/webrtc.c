@@ -385,23 +385,34 @@ static uint32_t word_at(struct str packet, size_t at)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
+/* The browser turns on its camera and the UDP client wants to see it. */
+static void start_video(struct browser_and_client *p)
+{
+    while (!str_is(dom_at(next_voice(p->voice.ada), "d.user_id")->text, p->voice.bob->id))
+        ;
+    ask_voice(p->voice.ada, p->voice.guild, p->voice.voice, ", 'self_video': true");
+    expect_voice(p->voice.ada, "VOICE_STATE_UPDATE", "{'self_video': true}");
+    conn_send(p->bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'H264', 'type': 'video', "
+                           "'payload_type': 101, 'rtx_payload_type': 102}]}}");
+    voice_client_wants(&p->bob, "{'any': 100}");
+}
+
+static void announce_video(struct browser_and_client *p, uint32_t video, uint32_t rtx)
+{
+    conn_send(p->ada.voice.gate,
+              "{'op': 12, 'd': {'audio_ssrc': %u, 'video_ssrc': %u, 'rtx_ssrc': %u, 'streams': "
+              "[{'type': 'video', 'rid': '100', 'ssrc': %u, 'rtx_ssrc': %u, 'active': true, "
+              "'quality': 100}]}}",
+              p->ada.own_ssrc, video, rtx, video, rtx);
+}
+
 static void video_of_browsers_gets_the_ssrcs_and_types_of_the_room(struct world *w)
 {
     struct browser_and_client p = create_browser_and_client(w);
     uint32_t video = 700000, rtx = 700001;
 
-    while (!str_is(dom_at(next_voice(p.voice.ada), "d.user_id")->text, p.voice.bob->id))
-        ;
-    ask_voice(p.voice.ada, p.voice.guild, p.voice.voice, ", 'self_video': true");
-    expect_voice(p.voice.ada, "VOICE_STATE_UPDATE", "{'self_video': true}");
-    conn_send(p.bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'H264', 'type': 'video', "
-                          "'payload_type': 101, 'rtx_payload_type': 102}]}}");
-    voice_client_wants(&p.bob, "{'any': 100}");
-    conn_send(p.ada.voice.gate,
-              "{'op': 12, 'd': {'audio_ssrc': %u, 'video_ssrc': %u, 'rtx_ssrc': %u, 'streams': "
-              "[{'type': 'video', 'rid': '100', 'ssrc': %u, 'rtx_ssrc': %u, 'active': true, "
-              "'quality': 100}]}}",
-              p.ada.own_ssrc, video, rtx, video, rtx);
+    start_video(&p);
+    announce_video(&p, video, rtx);
     const struct dom *m = voice_client_await(&p.bob, 12);
     while (str_is(dom_at(m, "d.video_ssrc")->text, "0"))
         m = voice_client_await(&p.bob, 12);
@@ -427,6 +438,44 @@ static void video_of_browsers_gets_the_ssrcs_and_types_of_the_room(struct world 
     hang_up(&p);
 }
 
+static struct received_frame expect_picture(struct browser_and_client *p, uint32_t ssrc)
+{
+    webrtc_client_send_rtp(&p->ada, ssrc, 103, "picture");
+    struct received_frame f = voice_client_receive(&p->bob, 60000);
+    expect(f.ssrc == p->ada.voice.ssrc + 1 && str_is(f.frame, "picture"));
+    return f;
+}
+
+/* A browser that replaces its track sends with another SSRC and other numbers. Viewers see one
+ * stream, so numbers continue, and requests for missing packets get the browser's numbers. */
+static void video_continues_after_a_browser_changes_its_ssrc(struct world *w)
+{
+    struct browser_and_client p = create_browser_and_client(w);
+
+    start_video(&p);
+    announce_video(&p, 700000, 700001);
+    while (str_is(dom_at(voice_client_await(&p.bob, 12), "d.video_ssrc")->text, "0"))
+        ;
+    p.ada.sequence = 1000;
+    struct received_frame before = expect_picture(&p, 700000);
+    announce_video(&p, 800000, 800001);
+    voice_client_await(&p.bob, 12);
+    p.ada.sequence = 60000;
+    p.ada.timestamp += 123456789;
+    struct received_frame f = expect_picture(&p, 800000), next = expect_picture(&p, 800000);
+    expect(f.sequence == (uint16_t)(before.sequence + 1) && f.timestamp - before.timestamp < 90000);
+    expect(next.sequence == (uint16_t)(f.sequence + 1));
+    unsigned char nack[16] = { 0x81, 205, 0, 3 };
+    const uint32_t words[] = { htonl(p.bob.ssrc), htonl(p.ada.voice.ssrc + 1),
+                               htonl((uint32_t)f.sequence << 16) };
+    memcpy(nack + 4, words, sizeof words);
+    voice_client_control(&p.bob, str_slice((const char *)nack, sizeof nack));
+    struct str request = webrtc_client_receive_control(&p.ada, 60000);
+    expect(request.n == 16 && word_at(request, 8) == 800000);
+    expect(word_at(request, 12) >> 16 == 60000);
+    hang_up(&p);
+}
+
 const struct test voice_webrtc_tests[] = {
     TEST_WITH(browsers_and_udp_clients_exchange_audio, with_relay),
     TEST_WITH(browsers_get_packets_without_header_extensions, with_relay),
@@ -443,5 +492,6 @@ const struct test voice_webrtc_tests[] = {
     TEST_WITH(browsers_resume_without_a_new_handshake, with_relay),
     TEST_WITH(selecting_udp_after_webrtc_ends_the_browser_transport, with_relay),
     TEST_WITH(video_of_browsers_gets_the_ssrcs_and_types_of_the_room, with_relay),
+    TEST_WITH(video_continues_after_a_browser_changes_its_ssrc, with_relay),
     { 0 },
 };

@@ -15,7 +15,8 @@
 static void world_file_schemas_match_their_structs(struct world *w)
 {
     const char *fault = schema_fault(
-        world_file_type(world_format_of_domains(guildhall_domains))->schema, world_arena(w));
+        world_file_schema_type(world_file_format_of_domains(guildhall_domains))->schema,
+        world_arena(w));
 
     if (fault)
         fail_test(__FILE__, __LINE__, "%s", fault);
@@ -23,7 +24,7 @@ static void world_file_schemas_match_their_structs(struct world *w)
 
 static void world_file_import_creates_all_declared_objects(struct world *w)
 {
-    struct world_report r = world_file_here(
+    struct world_file_import_report r = world_file_here(
         w, "{'users': [{'username': 'Ada', 'global_name': 'Ada L', 'password': 'correct horse'}, "
            "{'username': 'bob'}], 'guilds': [{'name': 'Here', 'owner': 'ada', "
            "'system_channel': 'talk', 'roles': [{'name': 'high', 'permissions': 'ALL'}, "
@@ -79,8 +80,8 @@ static void import_returns_tokens_for_users_and_bots(struct world *w)
 {
     static const char FILE_[] = "{'users': [{'username': 'ada'}], 'applications': "
                                 "[{'name': 'Helper', 'owner': 'ada', 'bot': 'helper'}]}";
-    struct world_report r = world_file_here(w, FILE_);
-    const struct world_token *t = r.tokens.items;
+    struct world_file_import_report r = world_file_here(w, FILE_);
+    const struct imported_account_token *t = r.tokens.items;
     char bot[300], again[300];
 
     expect(r.tokens.count == 2 && !t[0].bot && t[1].bot);
@@ -200,7 +201,7 @@ static void imported_messages_are_ordered_and_not_duplicated(struct world *w)
     expect(world_number(w, "select count(*) from recipients") == 4);
     expect(world_number(w, "select count(*) from direct_channels where low_id < high_id") == 1);
 
-    struct world_report r = world_file_here(w, FILE_);
+    struct world_file_import_report r = world_file_here(w, FILE_);
     expect(report_count(&r, "messages")->made == 0 && report_count(&r, "messages")->known == 3);
     expect(report_count(&r, "channels")->made == 0 && report_count(&r, "channels")->known == 2);
     expect(world_number(w, "select count(*) from messages") == 3);
@@ -212,7 +213,7 @@ static void importing_a_changed_world_file_updates_objects(struct world *w)
         w, "{'users': [{'username': 'ada', 'global_name': 'Ada', 'bio': 'kept'}], 'guilds': "
            "[{'name': 'Here', 'owner': 'ada', 'roles': [{'name': 'one', 'color': 1}], "
            "'members': [{'user': 'ada', 'roles': ['one']}]}]}");
-    struct world_report r = world_file_here(
+    struct world_file_import_report r = world_file_here(
         w, "{'users': [{'username': 'ada', 'global_name': 'Countess'}], 'guilds': "
            "[{'name': 'Here', 'owner': 'ada', 'roles': [{'name': 'one', 'color': 2}, "
            "{'name': 'two'}], 'members': [{'user': 'ada', 'roles': ['two']}]}]}");
@@ -311,7 +312,7 @@ static void world_file_private_channels_require_valid_recipients(struct world *w
 
 static void world_file_ids_of_other_objects_are_refused(struct world *w)
 {
-    struct world_report report;
+    struct world_file_import_report report;
     struct store *store = guildhall_store(world_server(w));
 
     world_file_here(
@@ -343,7 +344,7 @@ static void world_file_ids_of_other_objects_are_refused(struct world *w)
 static void exported_world_imports_to_the_same_world(struct world *w)
 {
     struct elsewhere other = elsewhere_open(w);
-    struct world_report report;
+    struct world_file_import_report report;
 
     world_file_here(w, world_demo);
     struct str first = world_exported_here(w);
@@ -378,16 +379,16 @@ static void importing_the_demo_twice_changes_nothing(struct world *w)
 {
     world_file_here(w, world_demo);
     struct str first = world_exported_here(w);
-    struct world_report r = world_file_here(w, world_demo);
+    struct world_file_import_report r = world_file_here(w, world_demo);
     expect_same(first, world_exported_here(w));
-    for (const struct world_count *c = r.counts; c->what; c++)
+    for (const struct imported_object_count *c = r.counts; c->what; c++)
         expect(c->made == 0);
 }
 
 static void objects_with_equal_names_are_exported_by_id(struct world *w)
 {
     struct elsewhere other = elsewhere_open(w);
-    struct world_report report;
+    struct world_file_import_report report;
 
     world_file_here(
         w, "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Here', 'owner': 'ada', "

@@ -30,13 +30,13 @@ static enum err second_hook(struct call *call, snowflake id)
     return record_hook_call('2');
 }
 
-static const struct domain first = { .hooks =
-                                         &(const struct hooks){ .guild_deleting = first_hook } };
+static const struct domain first = { .hooks = &(const struct hook_listeners){ .guild_deleting =
+                                                                                  first_hook } };
 static const struct domain deaf = { .name = "Deaf" };
-static const struct domain elsewhere = { .hooks = &(const struct hooks){ .channel_deleted =
-                                                                             first_hook } };
-static const struct domain second = { .hooks =
-                                          &(const struct hooks){ .guild_deleting = second_hook } };
+static const struct domain elsewhere = { .hooks = &(const struct hook_listeners){
+                                             .channel_deleted = first_hook } };
+static const struct domain second = { .hooks = &(const struct hook_listeners){ .guild_deleting =
+                                                                                   second_hook } };
 static const struct domain *const domains[] = { &first, &deaf, &elsewhere, &second, NULL };
 
 static enum err call_hooks(void)

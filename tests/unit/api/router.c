@@ -49,7 +49,7 @@ static const struct route rows[] = {
       .handle = handle },
     { 0 },
 };
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "user.id", .field = "user_id" },
     { .name = "word", .field = "word", .is_text = true },
     { .name = "guest.id", .field = "guest_id" },
@@ -82,7 +82,7 @@ static int tear_down(void **state)
 static void find_route(enum http_method method, const char *path)
 {
     m = (struct route_match){ 0 };
-    router_match(router, arena, method, str_of(path), &m);
+    router_match_request(router, arena, method, str_of(path), &m);
 }
 
 #define assert_route(method, path, expected)            \
@@ -249,7 +249,7 @@ static void router_peek_finds_the_same_route_as_the_full_match(void **state)
 /* --- conflicting route rows ----------------------------------------------------------- */
 
 /* Returns whether creating a router of these routes ends the process. */
-static bool ends(const struct route *list)
+static bool router_creation_ends_the_process(const struct route *list)
 {
     struct domain d = { "Test", "Test.", list, resolvers, NULL };
     const struct domain *both[] = { &d, NULL };
@@ -265,7 +265,7 @@ static bool ends(const struct route *list)
     return !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-#define ENDS(...) ends((const struct route[]){ __VA_ARGS__, { 0 } })
+#define ENDS(...) router_creation_ends_the_process((const struct route[]){ __VA_ARGS__, { 0 } })
 
 static void router_refuses_conflicting_or_incomplete_route_rows(void **state)
 {

@@ -15,7 +15,7 @@ static void buffer_content_survives_growth(void **state)
     assert_int_equal(b.n, 100000);
     for (size_t i = 0; i < b.n; i++)
         assert_int_equal(b.p[i], 'a' + i % 26);
-    assert_false(buf_full(&b));
+    assert_false(buf_is_full(&b));
     buf_clear(&b);
     assert_int_equal(b.n, 0);
     buf_add_lit(&b, "again");
@@ -31,10 +31,10 @@ static void buffer_accepts_exactly_its_maximum_size(void **state)
     buf_init(&b, 10);
     buf_add_lit(&b, "12345");
     buf_add_lit(&b, "67890");
-    assert_false(buf_full(&b));
+    assert_false(buf_is_full(&b));
     assert_str(buf_str(&b), "1234567890");
     buf_add_char(&b, 'x');
-    assert_true(buf_full(&b));
+    assert_true(buf_is_full(&b));
     assert_str(buf_str(&b), "1234567890");
     buf_clear(&b);
 }
@@ -47,11 +47,11 @@ static void append_that_does_not_fit_is_dropped_entirely(void **state)
     buf_init(&b, 10);
     buf_add_lit(&b, "12345");
     buf_add_lit(&b, "678901");
-    assert_true(buf_full(&b));
+    assert_true(buf_is_full(&b));
     assert_str(buf_str(&b), "12345");
     assert_null(buf_reserve(&b, SIZE_MAX));
     buf_reset(&b);
-    assert_false(buf_full(&b));
+    assert_false(buf_is_full(&b));
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }
@@ -71,10 +71,10 @@ static void full_buffer_ignores_later_appends(void **state)
     assert_null(buf_reserve(&b, 1));
     assert_str(buf_str(&b), "12345");
     buf_truncate(&b, 3);
-    assert_false(buf_full(&b));
+    assert_false(buf_is_full(&b));
     buf_add_lit(&b, "4567890");
     assert_str(buf_str(&b), "1234567890");
-    assert_false(buf_full(&b));
+    assert_false(buf_is_full(&b));
     buf_clear(&b);
 }
 
@@ -104,9 +104,9 @@ static void empty_append_never_fills_the_buffer(void **state)
 
     buf_init(&b, 0);
     buf_add(&b, NULL, 0);
-    assert_false(buf_full(&b));
+    assert_false(buf_is_full(&b));
     buf_add_char(&b, 'x');
-    assert_true(buf_full(&b));
+    assert_true(buf_is_full(&b));
     buf_clear(&b);
 }
 
@@ -137,16 +137,16 @@ static void buf_printf_can_fill_the_last_byte(void **state)
     long_text[300] = '\0';
     buf_init(&b, 5);
     buf_printf(&b, "%d", 12345);
-    assert_false(buf_full(&b));
+    assert_false(buf_is_full(&b));
     assert_str(buf_str(&b), "12345");
     buf_clear(&b);
 
     buf_init(&b, 300);
     buf_printf(&b, "%s", long_text);
-    assert_false(buf_full(&b));
+    assert_false(buf_is_full(&b));
     assert_str(buf_str(&b), long_text);
     buf_printf(&b, "%s", "y");
-    assert_true(buf_full(&b));
+    assert_true(buf_is_full(&b));
     assert_int_equal(b.n, 300);
     buf_clear(&b);
 }

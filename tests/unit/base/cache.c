@@ -277,7 +277,7 @@ static struct cache_stats stats_of_counted(void)
 {
     struct cache_stats s = { 0 };
 
-    cache_each_kind_stats(record_cache_stats, &s);
+    cache_visit_kind_stats(record_cache_stats, &s);
     return s;
 }
 
@@ -309,10 +309,10 @@ static void cache_statistics_are_summed_by_name(void **state)
 
 static void *use_thread_cache(void *kind)
 {
-    struct cache *own = cache_of_thread(kind);
+    struct cache *own = cache_get_for_thread(kind);
 
     put(own, 1, 10, 1);
-    assert_ptr_equal(cache_of_thread(kind), own);
+    assert_ptr_equal(cache_get_for_thread(kind), own);
     assert_int_equal(find(own, 1), 10);
     return own;
 }
@@ -328,8 +328,8 @@ static void each_thread_has_its_own_cache_and_frees_it_on_exit(void **state)
     assert_int_equal(pthread_create(&thread, NULL, use_thread_cache, &kind), 0);
     assert_int_equal(pthread_join(thread, &own), 0);
     assert_int_equal(freed, 1);
-    assert_int_equal(find(cache_of_thread(&kind), 1), -1);
-    assert_ptr_not_equal(cache_of_thread(&kind), cache_of_thread(&other));
+    assert_int_equal(find(cache_get_for_thread(&kind), 1), -1);
+    assert_ptr_not_equal(cache_get_for_thread(&kind), cache_get_for_thread(&other));
 }
 
 int main(void)

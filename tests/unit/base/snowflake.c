@@ -16,10 +16,10 @@ static void snowflakes_contain_their_creation_time(void **state)
     snowflake id = snowflake_new();
     int64_t after = clock_ms();
 
-    assert_true(snowflake_ms(id) >= before && snowflake_ms(id) <= after + 1);
-    assert_int_equal(snowflake_from_ms(snowflake_ms(id)) >> 22, id >> 22);
+    assert_true(snowflake_to_ms(id) >= before && snowflake_to_ms(id) <= after + 1);
+    assert_int_equal(snowflake_from_ms(snowflake_to_ms(id)) >> 22, id >> 22);
     assert_int_equal(snowflake_from_ms(SNOWFLAKE_EPOCH_MS - 1), 0);
-    assert_int_equal(snowflake_ms(175928847299117063), 1462015105796);
+    assert_int_equal(snowflake_to_ms(175928847299117063), 1462015105796);
 }
 
 static void snowflakes_rise_even_when_the_clock_is_set_back(void **state)
@@ -40,11 +40,11 @@ static void snowflakes_rise_even_when_the_clock_is_set_back(void **state)
 static void snowflakes_contain_the_node_number(void **state)
 {
     (void)state;
-    snowflake_init(1023);
+    snowflake_set_node(1023);
     assert_int_equal(snowflake_new() >> 12 & 1023, 1023);
-    snowflake_init(5);
+    snowflake_set_node(5);
     assert_int_equal(snowflake_new() >> 12 & 1023, 5);
-    snowflake_init(0);
+    snowflake_set_node(0);
 }
 
 /* A guild's id minus one means "all channels" in command permissions, so it must not be used as
@@ -60,7 +60,7 @@ static void new_guild_reserves_the_snowflake_before_its_own(void **state)
         assert_true(id > last);
         if (i % 3) {
             assert_true(id - 1 > last);
-            assert_int_equal(snowflake_ms(id - 1), snowflake_ms(id));
+            assert_int_equal(snowflake_to_ms(id - 1), snowflake_to_ms(id));
         }
         last = id;
     }

@@ -39,14 +39,14 @@ static int set_up(void **state)
 {
     (void)state;
     reports = 0;
-    stall_meter_watch(1, record_report);
+    stall_meter_set_test_mode(1, record_report);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    stall_meter_watch(1, NULL);
+    stall_meter_set_test_mode(1, NULL);
     return 0;
 }
 
@@ -141,7 +141,7 @@ static void longest_duration_of_each_part_is_recorded(void **state)
         work_ms(ms);
         stall_meter_end_iteration(&m);
     }
-    stall_records_each(find_longest_write_record, &found);
+    stall_records_visit(find_longest_write_record, &found);
     assert_true(found.longest_ns >= 5000000);
     assert_int_equal(found.over, 0);
 }

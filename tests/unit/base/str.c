@@ -32,9 +32,9 @@ static void string_comparison_includes_bytes_after_nul(void **state)
     assert_false(str_eq(STR("ab"), STR("abc")));
     assert_true(str_eq(str_of(NULL), STR("")));
     assert_true(str_is(STR("abc"), "abc"));
-    assert_true(str_starts(STR("abc"), STR("ab")));
-    assert_true(str_starts(str_of(NULL), STR("")));
-    assert_false(str_starts(STR("ab"), STR("abc")));
+    assert_true(str_starts_with(STR("abc"), STR("ab")));
+    assert_true(str_starts_with(str_of(NULL), STR("")));
+    assert_false(str_starts_with(STR("ab"), STR("abc")));
 }
 
 static void case_insensitive_comparison_covers_only_ascii(void **state)
@@ -85,9 +85,9 @@ static void str_trim_removes_spaces_and_tabs_at_both_ends(void **state)
 static void str_from_beyond_the_end_returns_an_empty_string(void **state)
 {
     (void)state;
-    assert_str(str_skip(STR("abc"), 1), "bc");
-    assert_str(str_skip(STR("abc"), 3), "");
-    assert_str(str_skip(STR("abc"), 9), "");
+    assert_str(str_skip_bytes(STR("abc"), 1), "bc");
+    assert_str(str_skip_bytes(STR("abc"), 3), "");
+    assert_str(str_skip_bytes(STR("abc"), 9), "");
 }
 
 static void integers_are_parsed_up_to_their_limits(void **state)

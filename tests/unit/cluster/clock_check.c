@@ -22,7 +22,7 @@ static bool beat(struct scene *s, int64_t ahead, bool agrees)
     struct clock_sample read_step = make_clock_reading(s, ahead);
     bool jumped = database_clock_jumped(&s->watch, &read_step);
 
-    clock_check_record(&s->watch, &read_step, agrees);
+    clock_check_record_sample(&s->watch, &read_step, agrees);
     return jumped;
 }
 
@@ -31,9 +31,9 @@ static void node_clock_is_right_if_it_agrees_with_the_database(void **state)
     const int64_t others[] = { 5000, 5000, 5000 };
 
     (void)state;
-    assert_true(clock_agrees(0, NULL, 0));
-    assert_true(clock_agrees(CLOCK_OFFSET_MAX_MS, others, 3));
-    assert_true(clock_agrees(-CLOCK_OFFSET_MAX_MS, others, 3));
+    assert_true(node_clock_is_right(0, NULL, 0));
+    assert_true(node_clock_is_right(CLOCK_OFFSET_MAX_MS, others, 3));
+    assert_true(node_clock_is_right(-CLOCK_OFFSET_MAX_MS, others, 3));
 }
 
 static void node_clock_is_wrong_if_other_nodes_agree_with_the_database(void **state)
@@ -41,10 +41,10 @@ static void node_clock_is_wrong_if_other_nodes_agree_with_the_database(void **st
     const int64_t others[] = { 0, 10, -10 };
 
     (void)state;
-    assert_false(clock_agrees(5000, NULL, 0));
-    assert_false(clock_agrees(CLOCK_OFFSET_MAX_MS + 1, others, 1));
-    assert_false(clock_agrees(-5000, others, 2));
-    assert_false(clock_agrees(3600000, others, 3));
+    assert_false(node_clock_is_right(5000, NULL, 0));
+    assert_false(node_clock_is_right(CLOCK_OFFSET_MAX_MS + 1, others, 1));
+    assert_false(node_clock_is_right(-5000, others, 2));
+    assert_false(node_clock_is_right(3600000, others, 3));
 }
 
 static void node_clock_is_right_if_most_nodes_disagree_with_the_database(void **state)
@@ -52,12 +52,12 @@ static void node_clock_is_right_if_most_nodes_disagree_with_the_database(void **
     const int64_t others[] = { 5000, 4900, 5100, 0 };
 
     (void)state;
-    assert_true(clock_agrees(5000, others, 1));
-    assert_true(clock_agrees(5000, others, 3));
-    assert_true(clock_agrees(5000, others, 4));
+    assert_true(node_clock_is_right(5000, others, 1));
+    assert_true(node_clock_is_right(5000, others, 3));
+    assert_true(node_clock_is_right(5000, others, 4));
     /* With two against two nodes, the database's clock counts as right. */
-    assert_false(clock_agrees(0 + 5000, others + 2, 2));
-    assert_false(clock_agrees(-5000, others, 3));
+    assert_false(node_clock_is_right(0 + 5000, others + 2, 2));
+    assert_false(node_clock_is_right(-5000, others, 3));
 }
 
 static void single_clock_deviation_does_not_make_a_node_unready(void **state)

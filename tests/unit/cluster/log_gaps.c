@@ -75,7 +75,7 @@ static PGconn *hand_open(const struct fixture *f)
     return c;
 }
 
-static void hand_do(PGconn *c, const char *sql)
+static void run_sql_on_connection(PGconn *c, const char *sql)
 {
     PGresult *r;
 
@@ -93,13 +93,14 @@ static PGconn *server_open(const struct fixture *f)
 {
     PGconn *c = hand_open(f);
 
-    hand_do(c, "select pg_advisory_lock_shared((7166183 # hashtext(current_schema())), 9 << 21)");
+    run_sql_on_connection(
+        c, "select pg_advisory_lock_shared((7166183 # hashtext(current_schema())), 9 << 21)");
     return c;
 }
 
 static void acquire_transaction_id(PGconn *c)
 {
-    hand_do(c, "begin; select pg_current_xact_id()");
+    run_sql_on_connection(c, "begin; select pg_current_xact_id()");
 }
 
 /* Inserts a frame with this guild id at the next log position. */
@@ -107,14 +108,14 @@ static void insert_frame_at_next_position(PGconn *c, snowflake number)
 {
     struct arena *a = arena_new();
     struct emitted_event n = { .event = EVENT_GUILD_UPDATE, .guild_id = number };
-    struct str hex, frame = frame_encode(&(struct frame){ .announced = &n }, a);
+    struct str hex, frame = log_entry_encode(&(struct log_entry){ .announced = &n }, a);
     struct str parts[] = { STR("insert into log values (nextval('log_position'), '\\x"),
                            { 0 },
                            STR("')") };
 
     hex = str_hex_encode(a, (const unsigned char *)frame.p, frame.n);
     parts[1] = hex;
-    hand_do(c, str_dup_cstring(a, STR_CONCAT(a, parts[0], parts[1], parts[2])));
+    run_sql_on_connection(c, str_dup_cstring(a, STR_CONCAT(a, parts[0], parts[1], parts[2])));
     arena_free(a);
 }
 
@@ -176,7 +177,7 @@ static struct cluster *leave_younger_running(struct fixture *f, PGconn **ret_you
     acquire_transaction_id(younger);
     insert_frame_at_next_position(younger, 1);
     insert_frame_at_next_position(older, 2);
-    hand_do(older, "commit");
+    run_sql_on_connection(older, "commit");
     pq.finish(older);
     wait_until_gap_was_examined(c);
     *ret_younger = younger;
@@ -189,7 +190,7 @@ static void log_follower_waits_for_a_younger_running_transaction(void **state)
     struct cluster *c = leave_younger_running(*state, &younger);
 
     assert_int_equal(count_delivered(), 0);
-    hand_do(younger, "commit");
+    run_sql_on_connection(younger, "commit");
     wait_until_delivered(2);
     assert_int_equal(delivered_to[0], 1);
     assert_int_equal(delivered_to[1], 2);
@@ -207,7 +208,7 @@ static void wrong_bound_from_snapshot_start_loses_the_event(void **state)
     struct cluster *c = leave_younger_running(*state, &younger);
     wait_until_delivered(1);
     assert_int_equal(delivered_to[0], 2);
-    hand_do(younger, "commit");
+    run_sql_on_connection(younger, "commit");
     pq.finish(younger);
     cluster_close(c);
     transaction_bound_sql = right;
@@ -225,8 +226,8 @@ static void position_of_a_rolled_back_transaction_is_skipped(void **state)
     insert_frame_at_next_position(gone, 1);
     acquire_transaction_id(other);
     insert_frame_at_next_position(other, 2);
-    hand_do(other, "commit");
-    hand_do(gone, "rollback");
+    run_sql_on_connection(other, "commit");
+    run_sql_on_connection(gone, "rollback");
     wait_until_delivered(1);
     assert_int_equal(delivered_to[0], 2);
     struct cluster_stats s;
@@ -251,7 +252,7 @@ static void transaction_that_blocks_the_log_too_long_is_terminated(void **state)
     insert_frame_at_next_position(stuck, 1);
     acquire_transaction_id(other);
     insert_frame_at_next_position(other, 2);
-    hand_do(other, "commit");
+    run_sql_on_connection(other, "commit");
     wait_until_delivered(1);
     assert_int_equal(delivered_to[0], 2);
     pq.finish(stuck);

@@ -37,7 +37,7 @@ static void nats_server_list_is_parsed_completely_or_refused(void **state)
         assert_false(nats_servers_parse(str_of(bad[i]), &s));
 }
 
-static void check_words(struct str all)
+static void check_parsed_messages(struct str all)
 {
     struct nats_command w;
     size_t at = 0;
@@ -45,19 +45,19 @@ static void check_words(struct str all)
 
     took = nats_parse_command(all, &w);
     assert_true(took > 0 && w.kind == NATS_INFO);
-    assert_int_equal(nats_info_max_payload(w.body), 4096);
+    assert_int_equal(nats_parse_max_payload(w.body), 4096);
     at += (size_t)took;
-    took = nats_parse_command(str_skip(all, at), &w);
+    took = nats_parse_command(str_skip_bytes(all, at), &w);
     assert_true(took > 0 && w.kind == NATS_MESSAGE);
     assert_true(str_is(w.subject, "a.log") && str_is(w.body, "x\r\ny"));
     at += (size_t)took;
-    took = nats_parse_command(str_skip(all, at), &w);
+    took = nats_parse_command(str_skip_bytes(all, at), &w);
     assert_true(took > 0 && w.kind == NATS_MESSAGE && w.body.n == 0);
     at += (size_t)took;
-    took = nats_parse_command(str_skip(all, at), &w);
+    took = nats_parse_command(str_skip_bytes(all, at), &w);
     assert_true(took > 0 && w.kind == NATS_PING);
     at += (size_t)took;
-    took = nats_parse_command(str_skip(all, at), &w);
+    took = nats_parse_command(str_skip_bytes(all, at), &w);
     assert_true(took > 0 && w.kind == NATS_ERR && str_is(w.body, "'Slow Consumer'"));
     assert_int_equal(at + (size_t)took, all.n);
 }
@@ -72,9 +72,9 @@ static void nats_messages_are_parsed_when_they_arrive_in_pieces(void **state)
     struct str all = str_slice(TALK, sizeof TALK - 1);
     struct nats_command w;
 
-    check_words(all);
+    check_parsed_messages(all);
     for (size_t from = 0; from < all.n;) {
-        long whole = nats_parse_command(str_skip(all, from), &w);
+        long whole = nats_parse_command(str_skip_bytes(all, from), &w);
 
         assert_true(whole > 0);
         for (long n = 0; n < whole; n++)
@@ -103,8 +103,8 @@ static void malformed_nats_messages_are_refused(void **state)
     static char endless[NATS_LINE_MAX];
     memset(endless, 'x', sizeof endless);
     assert_int_equal(nats_parse_command(str_slice(endless, sizeof endless), &w), -1);
-    assert_int_equal(nats_info_max_payload(STR("{\"max_payload\":\"x\"")), 1024 * 1024);
-    assert_int_equal(nats_info_max_payload(STR("{\"max_payload\":999999999}")), NATS_PAYLOAD_MAX);
+    assert_int_equal(nats_parse_max_payload(STR("{\"max_payload\":\"x\"")), 1024 * 1024);
+    assert_int_equal(nats_parse_max_payload(STR("{\"max_payload\":999999999}")), NATS_PAYLOAD_MAX);
 }
 
 static void nats_connect_message_contains_the_credentials(void **state)
@@ -160,7 +160,7 @@ static int listen_somewhere(unsigned *ret_port)
 }
 
 /* Accepts one connection, sends the greeting, and reads nothing more. */
-static int greet_one(int listener)
+static int accept_and_greet_client(int listener)
 {
     static const char info[] = "INFO {\"max_payload\":1048576}\r\n";
     char in[4096];
@@ -197,7 +197,7 @@ static void repeatable_messages_do_not_fill_the_send_queue(void **state)
     struct nats *n;
     assert_int_equal(nats_new(&options, &n), OK);
     nats_start(n);
-    int fd = greet_one(listener);
+    int fd = accept_and_greet_client(listener);
     sem_wait(&connected);
     while (taken < PIECES && nats_publish_droppable(n, "a", str_slice(bytes, PIECE)))
         taken++;

@@ -23,7 +23,7 @@ static void ignore_fresh_until_position(void *arg, int64_t until)
 
 static int times_lost;
 
-static void count_lost(void *arg)
+static void count_detected_losses(void *arg)
 {
     (void)arg;
     times_lost++;
@@ -46,7 +46,7 @@ static struct cluster *enter_cluster(struct fixture *f)
         .revoke = ignore_revoked_credentials,
         .credentials_valid_until = ignore_fresh_until_position,
         .sessions = no_sessions,
-        .lost = count_lost,
+        .lost = count_detected_losses,
     };
     struct cluster *c;
 
@@ -151,25 +151,25 @@ static enum err insert_delivered_frame(struct tx *tx, void *arg)
 /* Delivers a frame and inserts it into the log. */
 static int64_t deliver_and_log_frame(struct fixture *f, struct cluster *c)
 {
-    struct frame nothing = { .origin = 7 };
-    int64_t position = frame_sequencer_next_position(c->sequencer);
+    struct log_entry nothing = { .origin = 7 };
+    int64_t position = log_sequencer_next_position(c->sequencer);
 
     assert_int_equal(store_run(f->store, STORE_WRITE, NULL, insert_delivered_frame, &position), OK);
-    frame_sequencer_offer(c->sequencer, position, STR("\1\2"), &nothing);
-    assert_int_equal(frame_sequencer_next_position(c->sequencer), position + 1);
+    log_sequencer_offer_entry(c->sequencer, position, STR("\1\2"), &nothing);
+    assert_int_equal(log_sequencer_next_position(c->sequencer), position + 1);
     return position;
 }
 
 /* Executes the SQL and checks the log as after a reconnection. */
-static bool is_lost_after(struct fixture *f, struct cluster *c, const char *sql)
+static bool loss_is_detected_after(struct fixture *f, struct cluster *c, const char *sql)
 {
     times_lost = 0;
     c->follow.lost = false;
     assert_int_equal(store_do(f->store, sql), OK);
-    assert_int_equal(check_delivered_frames(c), OK);
+    assert_int_equal(check_delivered_log_entries(c), OK);
     assert_int_equal(times_lost, 0); /* this connection was already checked */
     c->follow.checked_connections = 0;
-    assert_int_equal(check_delivered_frames(c), OK);
+    assert_int_equal(check_delivered_log_entries(c), OK);
     return times_lost == 1;
 }
 
@@ -178,23 +178,24 @@ static void node_stops_when_the_database_lost_published_events(void **state)
     struct fixture *f = *state;
     struct cluster *c = enter_cluster(f);
 
-    assert_int_equal(check_delivered_frames(c), OK);
+    assert_int_equal(check_delivered_log_entries(c), OK);
     deliver_and_log_frame(f, c);
     int64_t last = deliver_and_log_frame(f, c);
     assert_int_equal(store_do(f->store, "insert into session_homes (number, user_id, identity) "
                                         "values (1, 2, 3)"),
                      OK);
-    assert_false(is_lost_after(f, c, "select 1"));
+    assert_false(loss_is_detected_after(f, c, "select 1"));
     /* Old frames may be deleted. */
-    assert_false(is_lost_after(f, c,
+    assert_false(
+        loss_is_detected_after(f, c,
                                "delete from log where position < (select max(position) from "
                                "log)"));
     assert_int_equal(store_number(f->store, "select count(*) from session_homes"), 1);
     /* The position now contains the frame of another transaction. */
-    assert_true(is_lost_after(f, c, "update log set body = '\\x0103'"));
+    assert_true(loss_is_detected_after(f, c, "update log set body = '\\x0103'"));
     assert_int_equal(store_number(f->store, "select count(*) from session_homes"), 0);
     assert_true(store_number(f->store, "select last_value from log_position") >= last);
-    assert_true(is_lost_after(f, c, "delete from log"));
+    assert_true(loss_is_detected_after(f, c, "delete from log"));
     cluster_close(c);
 }
 

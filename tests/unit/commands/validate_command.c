@@ -165,11 +165,11 @@ static void add_command(struct buf *out)
 
 /* --- three variants of each body ------------------------------------------------------ */
 
-static void outcome(struct str begin, struct str rest, struct buf *out)
+static void write_validation_result(struct str begin, struct str rest, struct buf *out)
 {
     struct arena *arena = arena_new();
     struct form form = { .arena = arena };
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
     void *value;
     enum err e = schema_decode(&command_body, STR_CONCAT(arena, begin, rest), &form, &value);
 
@@ -198,13 +198,13 @@ static void fast_and_slow_command_checks_agree(void **state_)
     for (int i = 0; i < 5000; i++) {
         buf_reset(&json);
         add_command(&json);
-        outcome(STR("{"), buf_str(&json), &quick);
+        write_validation_result(STR("{"), buf_str(&json), &quick);
         good += str_is(buf_str(&quick), "0");
-        outcome(STR("{\"unknown\":\"\\n\","), buf_str(&json), &slow);
+        write_validation_result(STR("{\"unknown\":\"\\n\","), buf_str(&json), &slow);
         if (!str_eq(buf_str(&quick), buf_str(&slow)))
             fail_msg("%.*s\nis\n%.*s\nand with an escape\n%.*s", STR_ARGS(buf_str(&json)),
                      STR_ARGS(buf_str(&quick)), STR_ARGS(buf_str(&slow)));
-        outcome(buf_str(&long_begin), buf_str(&json), &slow);
+        write_validation_result(buf_str(&long_begin), buf_str(&json), &slow);
         if (!str_eq(buf_str(&quick), buf_str(&slow)))
             fail_msg("%.*s\nis\n%.*s\nand with more bytes\n%.*s", STR_ARGS(buf_str(&json)),
                      STR_ARGS(buf_str(&quick)), STR_ARGS(buf_str(&slow)));
@@ -239,7 +239,7 @@ static void command_with_more_than_8000_characters_is_refused(void **state_)
             buf_add_lit(&json, "]}");
         }
         buf_add_lit(&json, "]}");
-        outcome(STR("{"), buf_str(&json), &out);
+        write_validation_result(STR("{"), buf_str(&json), &out);
         if (more)
             assert_non_null(memmem(out.p, out.n, "APPLICATION_COMMAND_TOO_LARGE", 29));
         else
@@ -277,7 +277,7 @@ static void fill_option(struct arena *arena, struct command_option *o, size_t ki
 }
 
 /* Reference implementation of the rule for duplicate names. */
-static bool called_the_same(const struct command_option *a, const struct command_option *b)
+static bool have_a_common_name(const struct command_option *a, const struct command_option *b)
 {
     const struct string_pair *p = a->name_localizations.value.items;
     const struct string_pair *q = b->name_localizations.value.items;
@@ -313,7 +313,7 @@ static void duplicate_option_names_are_found(void **state_)
             bool same = false;
 
             for (size_t n = 0; n < i; n++)
-                same |= o[n].name.n && called_the_same(&o[n], &o[i]);
+                same |= o[n].name.n && have_a_common_name(&o[n], &o[i]);
             form = (struct form){ .arena = arena };
             if (words)
                 check_duplicate_option_name(&form, NULL, o, i, words);

@@ -360,11 +360,11 @@ static void list_with_reserved_capacity_does_not_move(void **state)
     (void)state;
     list_reserve(a, &l, sizeof(int64_t), 1000);
     const void *first = list_append(a, &l, sizeof(int64_t));
-    size_t used = arena_used(a);
+    size_t used = arena_used_bytes(a);
     for (int i = 1; i < 1000; i++)
         list_append(a, &l, sizeof(int64_t));
     assert_ptr_equal(l.items, first);
-    assert_int_equal(arena_used(a), used);
+    assert_int_equal(arena_used_bytes(a), used);
     list_append(a, &l, sizeof(int64_t));
     assert_int_equal(l.count, 1001);
     arena_free(a);

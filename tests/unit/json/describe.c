@@ -93,7 +93,7 @@ static int set_up(void **state)
 {
     (void)state;
     buf_init(&out, 1 << 20);
-    j = json_writer_to(&out);
+    j = json_writer_to_buf(&out);
     return 0;
 }
 
@@ -160,7 +160,7 @@ static void json_schema_of_a_loose_enumeration_lists_no_values(void **state)
 static void phrase(const struct type *type, const char *expected)
 {
     buf_reset(&out);
-    schema_append_phrase(&out, type);
+    schema_append_description(&out, type);
     assert_str(buf_str(&out), expected);
 }
 

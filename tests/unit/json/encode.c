@@ -47,7 +47,7 @@ static int set_up(void **state)
 {
     (void)state;
     buf_init(&out, 1 << 20);
-    j = json_writer_to(&out);
+    j = json_writer_to_buf(&out);
     return 0;
 }
 
@@ -133,12 +133,12 @@ static void absent_members_are_omitted_or_encoded_as_null(void **state)
     schema_encode_object(&j, &optional_schema, &all);
     assert_str(buf_str(&out), "{}");
     buf_reset(&out);
-    j = json_writer_to(&out);
+    j = json_writer_to_buf(&out);
     schema_encode_object(&j, &nullable_schema, &all);
     assert_str(buf_str(&out), "{\"os\":null,\"oi\":null,\"od\":null,\"ob\":null,\"oid\":null,"
                               "\"ol\":null,\"oo\":null,\"object\":null,\"s\":null}");
     buf_reset(&out);
-    j = json_writer_to(&out);
+    j = json_writer_to_buf(&out);
     schema_encode_object(&j, &both_schema, &all);
     assert_str(buf_str(&out), "{\"object\":null,\"s\":null}");
 }
@@ -162,7 +162,7 @@ static void given_members_are_encoded_even_when_null(void **state)
 
     all = (struct all){ .os.given = GIVEN_NULL, .ob.given = GIVEN_NULL };
     buf_reset(&out);
-    j = json_writer_to(&out);
+    j = json_writer_to_buf(&out);
     schema_encode_object(&j, &both_schema, &all);
     assert_str(buf_str(&out), "{\"os\":null,\"ob\":null,\"object\":null,\"s\":null}");
 }

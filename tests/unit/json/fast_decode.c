@@ -100,7 +100,7 @@ static const struct field box_fields[] = {
     { 0 },
 };
 
-static _Thread_local struct form_text_info checked_text;
+static _Thread_local struct checked_object_info checked_text;
 
 static void box_check(struct form *form, const struct json_path *here, const void *object)
 {
@@ -120,11 +120,11 @@ static const struct schema box_schema = {
 
 /* Writes the result of a body as text: the value or the errors, without white space, which
  * differs. */
-static void outcome(const struct type *type, struct str json, struct buf *out)
+static void write_decode_result(const struct type *type, struct str json, struct buf *out)
 {
     struct arena *arena = arena_new();
     struct form form = { .arena = arena };
-    struct json_writer j = json_writer_to(out);
+    struct json_writer j = json_writer_to_buf(out);
     /* An exact copy lets the address sanitizer detect reads beyond its end. */
     char *p = malloc(json.n);
     void *value;
@@ -183,13 +183,13 @@ static void assert_fast_and_slow_results_agree(const struct type *type, struct s
     buf_init(&quick, 64 << 20);
     buf_init(&slow, 64 << 20);
     space_out(json, &spaced);
-    outcome(type, buf_str(&spaced), &slow);
+    write_decode_result(type, buf_str(&spaced), &slow);
     for (size_t pad = 0; pad <= 100; pad += pad < 5 ? 1 : 19) {
         buf_reset(&padded);
         buf_add_str(&padded, json);
         for (size_t i = 0; i < pad; i++)
             buf_add_char(&padded, ' ');
-        outcome(type, buf_str(&padded), &quick);
+        write_decode_result(type, buf_str(&padded), &quick);
         if (!str_eq(buf_str(&quick), buf_str(&slow)))
             fail_msg("%.*s\nis\n%.*s\nand with spaces\n%.*s", STR_ARGS(json),
                      STR_ARGS(buf_str(&quick)), STR_ARGS(buf_str(&slow)));

@@ -28,7 +28,7 @@ static int tear_down(void **state)
 
 static struct str written(void)
 {
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_reset(&out);
     write_form_errors_json(&form, &j);

@@ -39,7 +39,7 @@ static const char *extension(const char *uri)
 static void wrong(const char *uri, const char *code)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
     void *ret;
 
     assert_int_equal(decode(uri, &ret), ERR_INVALID_FORM_BODY);

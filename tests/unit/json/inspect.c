@@ -66,13 +66,13 @@ static void schema_walk_visits_each_named_schema_once(void **state)
     struct buf b;
 
     buf_init(&b, 1000);
-    schema_visit_all(&loops, append_schema_name, &b);
+    schema_visit_contained(&loops, append_schema_name, &b);
     assert_str(buf_str(&b), "Loop Other ");
     buf_reset(&b);
-    schema_visit_all(&within, append_schema_name, &b);
+    schema_visit_contained(&within, append_schema_name, &b);
     assert_str(buf_str(&b), "Other Loop ");
     buf_reset(&b);
-    schema_visit_all(&text, append_schema_name, &b);
+    schema_visit_contained(&text, append_schema_name, &b);
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }
@@ -207,7 +207,7 @@ static void list_item_sizes_match_the_c_types(void **state)
 {
     (void)state;
     static const struct {
-        enum kind kind;
+        enum json_type_kind kind;
         size_t size;
     } sizes[] = {
         { KIND_STRING, sizeof(struct str) }, { KIND_INT, sizeof(int64_t) },

@@ -84,7 +84,7 @@ static void wrong(const char *query, const char *errors)
 {
     void *ret = &form;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     form = (struct form){ .arena = arena };
     assert_int_equal(schema_decode_query(&schema, str_of(query), &form, &ret),

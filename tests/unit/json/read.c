@@ -177,7 +177,7 @@ static void json_strings_without_escapes_are_not_copied(void **state)
     const char *text = "\"plain \xc3\xa9\"";
 
     assert_ptr_equal(string(text).p, text + 1);
-    assert_int_equal(arena_used(arena), 0);
+    assert_int_equal(arena_used_bytes(arena), 0);
 }
 
 /* Strings are scanned eight bytes at a time, so the invalid byte is tested at every offset. */
@@ -275,7 +275,7 @@ static void json_skip_returns_the_text_of_one_value(void **state)
     assert_str(raw, "null");
     assert_false(json_next_item(&r));
     assert_true(json_is_at_end(&r));
-    assert_int_equal(arena_used(arena), 0);
+    assert_int_equal(arena_used_bytes(arena), 0);
 }
 
 static void json_reader_fails_after_the_first_error(void **state)

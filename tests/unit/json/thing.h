@@ -187,7 +187,7 @@ static const struct thing *good(const char *members)
     enum err e = decode(&thing, quoted(json.p), &ret);
 
     if (e) {
-        struct json_writer j = json_writer_to(&out);
+        struct json_writer j = json_writer_to_buf(&out);
         write_form_errors_json(&form, &j);
         fail_msg("%s: error %d, %.*s", members, e, STR_ARGS(buf_str(&out)));
     }
@@ -196,7 +196,7 @@ static const struct thing *good(const char *members)
 
 static struct str form_text(void)
 {
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_reset(&out);
     write_form_errors_json(&form, &j);
@@ -216,17 +216,17 @@ static void wrong(const char *members, const char *code, const char *message)
     assert_ptr_equal(ret, &form);
     struct buf expected;
     buf_init(&expected, 10000);
-    struct json_writer j = json_writer_to(&expected);
+    struct json_writer j = json_writer_to_buf(&expected);
     json_begin_object(&j);
-    json_key(&j, key);
+    json_write_key(&j, key);
     json_begin_object(&j);
-    json_name(&j, "_errors");
+    json_write_name(&j, "_errors");
     json_begin_array(&j);
     json_begin_object(&j);
-    json_name(&j, "code");
-    json_text(&j, str_of(code));
-    json_name(&j, "message");
-    json_text(&j, str_of(message));
+    json_write_name(&j, "code");
+    json_write_text(&j, str_of(code));
+    json_write_name(&j, "message");
+    json_write_text(&j, str_of(message));
     json_end_object(&j);
     json_end_array(&j);
     json_end_object(&j);

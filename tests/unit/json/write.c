@@ -15,7 +15,7 @@ static int set_up(void **state)
 {
     (void)state;
     buf_init(&out, 1 << 20);
-    j = json_writer_to(&out);
+    j = json_writer_to_buf(&out);
     return 0;
 }
 
@@ -30,25 +30,25 @@ static void json_writer_adds_commas_and_colons(void **state)
 {
     (void)state;
     json_begin_object(&j);
-    json_name(&j, "a");
+    json_write_name(&j, "a");
     json_begin_array(&j);
     json_end_array(&j);
-    json_name(&j, "b");
+    json_write_name(&j, "b");
     json_begin_object(&j);
     json_end_object(&j);
-    json_name(&j, "c");
+    json_write_name(&j, "c");
     json_begin_array(&j);
-    json_int(&j, 1);
-    json_null(&j);
-    json_bool(&j, true);
-    json_bool(&j, false);
-    json_text(&j, STR("x"));
+    json_write_int(&j, 1);
+    json_write_null(&j);
+    json_write_bool(&j, true);
+    json_write_bool(&j, false);
+    json_write_text(&j, STR("x"));
     json_begin_array(&j);
     json_end_array(&j);
-    json_raw(&j, STR("{\"k\":0}"));
+    json_write_raw(&j, STR("{\"k\":0}"));
     json_end_array(&j);
-    json_escaped_key(&j, STR("d\"\n"));
-    json_real(&j, 0.5);
+    json_write_escaped_key(&j, STR("d\"\n"));
+    json_write_real(&j, 0.5);
     json_end_object(&j);
     assert_str(buf_str(&out), "{\"a\":[],\"b\":{},\"c\":[1,null,true,false,\"x\",[],{\"k\":0}],"
                               "\"d\\\"\\n\":0.5}");
@@ -60,17 +60,17 @@ static void json_writer_writes_exact_integers(void **state)
     static const int64_t values[] = { 0, 9, 10, 99, 100, -1, 1234567, INT64_MAX, INT64_MIN };
 
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        json_int(&j, values[i]);
+        json_write_int(&j, values[i]);
     assert_str(buf_str(&out), "0,9,10,99,100,-1,1234567,9223372036854775807,-9223372036854775808");
 }
 
 static void json_writer_writes_ids_and_times_as_strings(void **state)
 {
     (void)state;
-    json_id(&j, 0);
-    json_id(&j, 175928847299117063);
-    json_id(&j, UINT64_MAX);
-    json_time(&j, 1769885131297561);
+    json_write_id(&j, 0);
+    json_write_id(&j, 175928847299117063);
+    json_write_id(&j, UINT64_MAX);
+    json_write_time(&j, 1769885131297561);
     assert_str(buf_str(&out), "\"0\",\"175928847299117063\",\"18446744073709551615\","
                               "\"2026-01-31T18:45:31.297561+00:00\"");
 }
@@ -78,9 +78,9 @@ static void json_writer_writes_ids_and_times_as_strings(void **state)
 static void json_writer_escapes_only_required_characters(void **state)
 {
     (void)state;
-    json_text(&j, STR("\b\f\n\r\t\"\\"));
-    json_text(&j, STR("\x01\x1f\x7f/'<\xe2\x80\xa8\xf0\x9f\x98\x80"));
-    json_text(&j, STR("a\0b"));
+    json_write_text(&j, STR("\b\f\n\r\t\"\\"));
+    json_write_text(&j, STR("\x01\x1f\x7f/'<\xe2\x80\xa8\xf0\x9f\x98\x80"));
+    json_write_text(&j, STR("a\0b"));
     assert_str(buf_str(&out), "\"\\b\\f\\n\\r\\t\\\"\\\\\","
                               "\"\\u0001\\u001f\x7f/'<\xe2\x80\xa8\xf0\x9f\x98\x80\","
                               "\"a\\u0000b\"");
@@ -97,8 +97,8 @@ static void json_writer_finds_escapes_at_every_offset(void **state)
             memset(text, 0xe9, sizeof text);
             text[at] = '"';
             buf_reset(&out);
-            j = json_writer_to(&out);
-            json_text(&j, str_slice(text, n));
+            j = json_writer_to_buf(&out);
+            json_write_text(&j, str_slice(text, n));
             assert_int_equal(out.n, n + 3);
             assert_memory_equal(out.p + at + 1, "\\\"", 2);
         }
@@ -108,9 +108,9 @@ static void json_writer_finds_escapes_at_every_offset(void **state)
 static void json_writer_writes_empty_text_as_two_quotes(void **state)
 {
     (void)state;
-    json_text(&j, str_of(NULL));
-    json_text(&j, STR(""));
-    json_raw(&j, STR(""));
+    json_write_text(&j, str_of(NULL));
+    json_write_text(&j, STR(""));
+    json_write_raw(&j, STR(""));
     assert_str(buf_str(&out), "\"\",\"\",null");
 }
 
@@ -151,8 +151,8 @@ static void json_writer_formats_floats_like_javascript(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         buf_reset(&out);
-        j = json_writer_to(&out);
-        json_real(&j, cases[i].v);
+        j = json_writer_to_buf(&out);
+        json_write_real(&j, cases[i].v);
         assert_str(buf_str(&out), cases[i].text);
     }
 }
@@ -160,9 +160,9 @@ static void json_writer_formats_floats_like_javascript(void **state)
 static void json_writer_writes_nan_and_infinity_as_null(void **state)
 {
     (void)state;
-    json_real(&j, INFINITY);
-    json_real(&j, -INFINITY);
-    json_real(&j, NAN);
+    json_write_real(&j, INFINITY);
+    json_write_real(&j, -INFINITY);
+    json_write_real(&j, NAN);
     assert_str(buf_str(&out), "null,null,null");
 }
 
@@ -181,8 +181,8 @@ static void written_floats_parse_back_to_the_same_value(void **state)
         if (!isfinite(v))
             continue;
         buf_reset(&out);
-        j = json_writer_to(&out);
-        json_real(&j, v);
+        j = json_writer_to_buf(&out);
+        json_write_real(&j, v);
         buf_add_char(&out, '\0');
         assert_true(strtod(out.p, NULL) == v);
     }
@@ -193,8 +193,8 @@ static void json_numbers_do_not_depend_on_the_locale(void **state)
     (void)state;
     if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
         skip();
-    json_real(&j, 0.1);
-    json_real(&j, 1.5e300);
+    json_write_real(&j, 0.1);
+    json_write_real(&j, 1.5e300);
     setlocale(LC_NUMERIC, "C");
     assert_str(buf_str(&out), "0.1,1.5e+300");
 }
@@ -202,19 +202,19 @@ static void json_numbers_do_not_depend_on_the_locale(void **state)
 static void write_sample_json(struct json_writer *to)
 {
     json_begin_object(to);
-    json_name(to, "text");
-    json_text(to, STR("a\"b\n\x01 plain text of some length"));
-    json_escaped_key(to, STR("k\"ey"));
+    json_write_name(to, "text");
+    json_write_text(to, STR("a\"b\n\x01 plain text of some length"));
+    json_write_escaped_key(to, STR("k\"ey"));
     json_begin_array(to);
-    json_int(to, INT64_MIN);
-    json_real(to, 0.1);
-    json_bool(to, true);
-    json_null(to);
-    json_id(to, UINT64_MAX);
-    json_time(to, 0);
-    json_raw(to, STR("{\"raw\":[1,2]}"));
+    json_write_int(to, INT64_MIN);
+    json_write_real(to, 0.1);
+    json_write_bool(to, true);
+    json_write_null(to);
+    json_write_id(to, UINT64_MAX);
+    json_write_time(to, 0);
+    json_write_raw(to, STR("{\"raw\":[1,2]}"));
     json_end_array(to);
-    json_name(to, "last");
+    json_write_name(to, "last");
     json_begin_object(to);
     json_end_object(to);
     json_end_object(to);
@@ -226,12 +226,12 @@ static void json_that_does_not_fit_is_truncated_and_marks_the_buffer_full(void *
     write_sample_json(&j);
     for (size_t max = 0; max <= out.n + 1; max++) {
         struct buf small;
-        struct json_writer k = json_writer_to(&small);
+        struct json_writer k = json_writer_to_buf(&small);
 
         buf_init(&small, max);
         write_sample_json(&k);
-        assert_int_equal(buf_full(&small), max < out.n);
-        assert_true(str_starts(buf_str(&out), buf_str(&small)));
+        assert_int_equal(buf_is_full(&small), max < out.n);
+        assert_true(str_starts_with(buf_str(&out), buf_str(&small)));
         assert_true(small.n <= max);
         buf_clear(&small);
     }
@@ -243,14 +243,14 @@ static void json_value_can_fill_the_buffer_to_its_last_byte(void **state)
     struct buf small;
 
     buf_init(&small, 9);
-    j = json_writer_to(&small);
-    json_text(&j, STR("ab\n"));
-    assert_false(buf_full(&small));
-    json_int(&j, 12);
-    assert_false(buf_full(&small));
+    j = json_writer_to_buf(&small);
+    json_write_text(&j, STR("ab\n"));
+    assert_false(buf_is_full(&small));
+    json_write_int(&j, 12);
+    assert_false(buf_is_full(&small));
     assert_str(buf_str(&small), "\"ab\\n\",12");
-    json_int(&j, 1);
-    assert_true(buf_full(&small));
+    json_write_int(&j, 1);
+    assert_true(buf_is_full(&small));
     buf_clear(&small);
 }
 

@@ -76,7 +76,7 @@ static void every_event_has_a_unique_name_and_description(void **state)
         const char *name = event_name((enum event)e);
 
         assert_true(strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == strlen(name));
-        assert_true(strlen(event_doc((enum event)e)) > 0);
+        assert_true(strlen(event_description((enum event)e)) > 0);
         for (int other = EVENT_NONE + 1; other < e; other++)
             assert_string_not_equal(event_name((enum event)other), name);
     }

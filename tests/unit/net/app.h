@@ -21,14 +21,14 @@ enum { APP_PATIENCE_MS = 60 * 1000 }; /* for tests that do not measure time */
 static struct {
     struct loops *loops;
     struct http_server *server;
-    _Atomic(struct exchange *) held; /* exchange held by /hold, or before the body of /wait */
-    _Atomic int asked;               /* number of bodies that were authorized */
-    _Atomic int closed, code;        /* closed WebSockets, and the last close code */
+    _Atomic(struct http_exchange *) held; /* exchange held by /hold, or before the body of /wait */
+    _Atomic int asked;                    /* number of bodies that were authorized */
+    _Atomic int closed, code;             /* closed WebSockets, and the last close code */
     _Atomic int shutdowns;
     _Atomic int ends; /* number of "end" messages */
 } app;
 
-static void app_answer(struct exchange *x, int status, struct str body)
+static void app_answer(struct http_exchange *x, int status, struct str body)
 {
     struct response_head head = { .status = status, .content_type = STR("application/json") };
 
@@ -39,7 +39,7 @@ static void app_answer(struct exchange *x, int status, struct str body)
 
 struct app_later {
     struct loop_message post;
-    struct exchange *x;
+    struct http_exchange *x;
 };
 
 static void app_respond_later(struct loop_message *p)
@@ -56,7 +56,7 @@ static void *app_think(void *arg)
     return NULL;
 }
 
-static void app_respond_from_thread(struct exchange *x)
+static void app_respond_from_thread(struct http_exchange *x)
 {
     struct app_later *l = arena_alloc(x->arena, sizeof *l);
     pthread_t thread;
@@ -76,7 +76,7 @@ static void app_release_held_on_loop(struct loop *l, void *arg)
 /* Completes the exchange that /hold holds. */
 static inline void app_release(void)
 {
-    struct exchange *x;
+    struct http_exchange *x;
 
     while (!(x = atomic_exchange(&app.held, NULL)))
         usleep(1000);
@@ -101,7 +101,7 @@ static void app_fill(char *p, size_t n, size_t letters)
     }
 }
 
-static struct str app_bytes(struct exchange *x)
+static struct str app_bytes(struct http_exchange *x)
 {
     uint64_t n = 0;
 
@@ -111,7 +111,7 @@ static struct str app_bytes(struct exchange *x)
     return str_slice(p, n);
 }
 
-static void app_send_file(struct exchange *x)
+static void app_send_file(struct http_exchange *x)
 {
     struct response_head head = { .status = 200, .content_type = STR("image/png") };
     struct str bytes = app_bytes(x);
@@ -123,7 +123,7 @@ static void app_send_file(struct exchange *x)
 }
 
 /* Sends a text in its own buffer. */
-static void app_send_text(struct exchange *x)
+static void app_send_text(struct http_exchange *x)
 {
     struct response_head head = { .status = 200, .content_type = STR("text/plain") };
     struct str bytes = app_bytes(x);
@@ -131,22 +131,22 @@ static void app_send_text(struct exchange *x)
 
     buf_init(&b, bytes.n);
     buf_add_str(&b, bytes);
-    http_respond_long(x, &head, buf_str(&b), &b);
+    http_respond_long_text(x, &head, buf_str(&b), &b);
     assert_null(b.p);
 }
 
 enum { APP_STORED = 8 * 1024 * 1024 };
 
 /* Sends a text that all responses share. */
-static void app_send_shared_text(struct exchange *x)
+static void app_send_shared_text(struct http_exchange *x)
 {
     static char retained[APP_STORED];
     struct response_head head = { .status = 200, .content_type = STR("image/png") };
 
-    http_respond_long(x, &head, str_slice(retained, sizeof retained), NULL);
+    http_respond_long_text(x, &head, str_slice(retained, sizeof retained), NULL);
 }
 
-static void app_list_form_parts(struct exchange *x)
+static void app_list_form_parts(struct http_exchange *x)
 {
     struct str out = STR("");
 
@@ -167,13 +167,13 @@ static void app_work(void)
         ;
 }
 
-static void app_respond_slowly(struct exchange *x)
+static void app_respond_slowly(struct http_exchange *x)
 {
     app_work();
     app_answer(x, 200, STR("at last"));
 }
 
-static void app_request(void *arg, struct exchange *x)
+static void app_request(void *arg, struct http_exchange *x)
 {
     struct str path = x->request->path;
     struct response_head closing = { .status = 200,
@@ -229,7 +229,7 @@ static struct body_limits app_intake(void *arg, const struct http_request *r)
 }
 
 /* Admits a long body for every path except /closed. */
-static void app_admit(void *arg, struct exchange *x)
+static void app_admit(void *arg, struct http_exchange *x)
 {
     (void)arg;
     atomic_fetch_add(&app.asked, 1);
@@ -250,7 +250,7 @@ static void app_admit_body_on_loop(struct loop *l, void *arg)
 /* Admits the body that /wait holds. */
 static inline void app_let_in(void)
 {
-    struct exchange *x;
+    struct http_exchange *x;
 
     while (!(x = atomic_exchange(&app.held, NULL)))
         usleep(1000);
@@ -312,7 +312,7 @@ static void app_send_frames(struct websocket *ws)
 
 static void app_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
-    assert_ptr_equal(websocket_data(ws), &app);
+    assert_ptr_equal(websocket_get_data(ws), &app);
     if (str_is(payload, "slow"))
         app_work();
     if (str_is(payload, "close"))
@@ -427,7 +427,7 @@ static bool app_upgrade(void *arg, const struct http_request *r, struct websocke
 
 /* --- start and stop ------------------------------------------------------------------- */
 
-static const struct http_server_app app_calls = {
+static const struct http_server_callbacks app_calls = {
     .body_limits = app_intake,
     .authorize_body = app_admit,
     .request = app_request,
@@ -466,7 +466,7 @@ enum { APP_LOOPS = 2 };
 /* Pauses the loops, so that everything sent meanwhile is ready when they continue. */
 static struct {
     struct loop_message post[APP_LOOPS];
-    struct iteration_end ends[APP_LOOPS];
+    struct loop_iteration_callback ends[APP_LOOPS];
     sem_t held[APP_LOOPS], go[APP_LOOPS];
     _Atomic int turns;
 } app_jam;
@@ -479,7 +479,7 @@ static inline void app_jam_hold(struct loop_message *p)
     sem_wait(&app_jam.go[i]);
 }
 
-static inline void app_jam_count(struct iteration_end *t)
+static inline void app_jam_count(struct loop_iteration_callback *t)
 {
     (void)t;
     app_jam.turns++;
@@ -491,7 +491,7 @@ static inline void app_jam_begin(struct loop *l, void *arg)
 
     (void)arg;
     app_jam.ends[i].run = app_jam_count;
-    loop_add_iteration_end(l, &app_jam.ends[i]);
+    loop_add_iteration_callback(l, &app_jam.ends[i]);
     app_jam.post[i].run = app_jam_hold;
     loop_post(l, &app_jam.post[i]);
 }
@@ -499,7 +499,7 @@ static inline void app_jam_begin(struct loop *l, void *arg)
 static inline void app_jam_end(struct loop *l, void *arg)
 {
     (void)arg;
-    loop_remove_iteration_end(&app_jam.ends[loop_index(l)]);
+    loop_remove_iteration_callback(&app_jam.ends[loop_index(l)]);
 }
 
 static inline void app_hold_loops(void)

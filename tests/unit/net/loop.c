@@ -167,7 +167,7 @@ static void slow_posts_are_spread_over_several_iterations(void **state)
 
 static _Atomic int given_back;
 
-static void give_back(void *where)
+static void record_disposing_loop(void *where)
 {
     *(struct loop **)where = loop_current();
     given_back++;
@@ -175,7 +175,7 @@ static void give_back(void *where)
 
 static void dispose_pointer_on_loop(struct loop *l, void *arg)
 {
-    loop_free_on_pool(l, arg, give_back);
+    loop_free_on_pool(l, arg, record_disposing_loop);
 }
 
 static void loop_dispose_frees_memory_in_the_background(void **state)
@@ -191,7 +191,7 @@ static void loop_dispose_frees_memory_in_the_background(void **state)
     assert_null(where);
 }
 
-static void see_where(struct loop *l, void *arg)
+static void check_current_loop(struct loop *l, void *arg)
 {
     *(bool *)arg = loop_current() == l;
 }
@@ -206,7 +206,7 @@ static void loop_call_runs_on_its_loop_and_waits(void **state)
     for (unsigned i = 0; i < 2; i++) {
         bool there = false;
 
-        loop_call_and_wait(loops_get(ls, i), see_where, &there);
+        loop_call_and_wait(loops_get(ls, i), check_current_loop, &there);
         assert_true(there);
         assert_int_equal(loop_index(loops_get(ls, i)), i);
     }
@@ -216,7 +216,7 @@ static void loop_call_runs_on_its_loop_and_waits(void **state)
 /* --- the end of an iteration ---------------------------------------------------------- */
 
 static struct {
-    struct iteration_end end;
+    struct loop_iteration_callback end;
     char order[8];
     size_t n;
     bool called;
@@ -235,27 +235,27 @@ static void record_application_iteration_end(struct loop *l, void *arg)
     record_callback('a');
 }
 
-static void record_callback_iteration_end(struct iteration_end *t)
+static void record_callback_iteration_end(struct loop_iteration_callback *t)
 {
     (void)t;
     record_callback('t');
 }
 
-static void begin_iteration(struct loop *l, void *arg)
+static void add_iteration_callback(struct loop *l, void *arg)
 {
     (void)arg;
     turn.end.run = record_callback_iteration_end;
-    loop_add_iteration_end(l, &turn.end);
+    loop_add_iteration_callback(l, &turn.end);
     turn.called = true;
     record_callback('c');
 }
 
-static void end_iteration(struct loop *l, void *arg)
+static void remove_iteration_callback(struct loop *l, void *arg)
 {
     (void)l;
     (void)arg;
     turn.called = false;
-    loop_remove_iteration_end(&turn.end);
+    loop_remove_iteration_callback(&turn.end);
 }
 
 static void iteration_end_runs_the_application_before_registered_callbacks(void **state)
@@ -263,8 +263,8 @@ static void iteration_end_runs_the_application_before_registered_callbacks(void 
     struct loops *ls = loops_start(1, record_application_iteration_end, NULL);
 
     (void)state;
-    loop_call_and_wait(loops_get(ls, 0), begin_iteration, NULL);
-    loop_call_and_wait(loops_get(ls, 0), end_iteration, NULL);
+    loop_call_and_wait(loops_get(ls, 0), add_iteration_callback, NULL);
+    loop_call_and_wait(loops_get(ls, 0), remove_iteration_callback, NULL);
     loops_stop(ls);
     assert_memory_equal(turn.order, "cat", 3);
 }

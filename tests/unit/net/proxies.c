@@ -9,18 +9,18 @@
 #include "base/mem.h"
 #include "net/proxies.h"
 
-static struct proxy_networks trusted(const char *list)
+static struct trusted_proxy_networks trusted(const char *list)
 {
-    struct proxy_networks p;
+    struct trusted_proxy_networks p;
     const char *problem = NULL;
 
     assert_true(parse_trusted_proxies(str_of(list), &p, &problem));
     return p;
 }
 
-static struct address address(const char *text)
+static struct ip_address address(const char *text)
 {
-    struct address a;
+    struct ip_address a;
 
     assert_true(address_parse(str_of(text), &a));
     return a;
@@ -30,12 +30,12 @@ static void trusted_proxy_lists_are_parsed(void **state)
 {
     static const char *const bad[] = { "x",         "10.0.0.0/33", "::/129",     "1.2.3",
                                        "10.0.0.0/", "a,",          "1.1.1.1/8/8" };
-    struct proxy_networks p = trusted("loopback, 10.0.0.0/8,2001:db8::/32, 192.0.2.1");
-    struct address yes[] = { address("127.9.9.9"),  address("::1"),
-                             address("10.255.0.1"), address("2001:db8:ffff::1"),
-                             address("192.0.2.1"),  address("::ffff:10.1.1.1") };
-    struct address no[] = { address("128.0.0.1"), address("::2"), address("11.0.0.1"),
-                            address("2001:db9::1"), address("192.0.2.2") };
+    struct trusted_proxy_networks p = trusted("loopback, 10.0.0.0/8,2001:db8::/32, 192.0.2.1");
+    struct ip_address yes[] = { address("127.9.9.9"),  address("::1"),
+                                address("10.255.0.1"), address("2001:db8:ffff::1"),
+                                address("192.0.2.1"),  address("::ffff:10.1.1.1") };
+    struct ip_address no[] = { address("128.0.0.1"), address("::2"), address("11.0.0.1"),
+                               address("2001:db9::1"), address("192.0.2.2") };
     const char *problem = NULL;
 
     (void)state;
@@ -50,16 +50,16 @@ static void trusted_proxy_lists_are_parsed(void **state)
 
 static void ipv6_addresses_are_counted_by_their_64_bit_prefix(void **state)
 {
-    struct address a = address("2001:db8:1:2::1"), b = address("2001:db8:1:2:ffff::9"),
-                   c = address("2001:db8:1:3::1"), four = address("192.0.2.1"),
-                   mapped = address("::ffff:192.0.2.1"), other = address("192.0.2.2");
+    struct ip_address a = address("2001:db8:1:2::1"), b = address("2001:db8:1:2:ffff::9"),
+                      c = address("2001:db8:1:3::1"), four = address("192.0.2.1"),
+                      mapped = address("::ffff:192.0.2.1"), other = address("192.0.2.2");
     char text[ADDRESS_TEXT_SIZE];
 
     (void)state;
-    assert_true(address_limit_key(&a) == address_limit_key(&b));
-    assert_true(address_limit_key(&a) != address_limit_key(&c));
-    assert_true(address_limit_key(&four) == address_limit_key(&mapped));
-    assert_true(address_limit_key(&four) != address_limit_key(&other));
+    assert_true(address_rate_limit_key(&a) == address_rate_limit_key(&b));
+    assert_true(address_rate_limit_key(&a) != address_rate_limit_key(&c));
+    assert_true(address_rate_limit_key(&four) == address_rate_limit_key(&mapped));
+    assert_true(address_rate_limit_key(&four) != address_rate_limit_key(&other));
     address_format(&mapped, text);
     assert_string_equal(text, "192.0.2.1");
 }
@@ -71,7 +71,7 @@ static void ipv4_addresses_are_formatted_like_inet_ntop(void **state)
     (void)state;
     for (unsigned location = 0; location < 4; location++)
         for (unsigned n = 0; n < 256; n++) {
-            struct address a = address("10.200.3.45");
+            struct ip_address a = address("10.200.3.45");
 
             a.bytes[12 + location] = (unsigned char)n;
             inet_ntop(AF_INET, a.bytes + 12, usual, sizeof usual);
@@ -121,21 +121,21 @@ static const struct {
 
 static void forwarded_addresses_are_evaluated_from_right_to_left(void **state)
 {
-    struct proxy_networks p = trusted("10.0.0.0/8");
+    struct trusted_proxy_networks p = trusted("10.0.0.0/8");
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct address a = address("10.0.0.1");
+        struct ip_address a = address("10.0.0.1");
         struct http_request r;
         char head[1024], text[ADDRESS_TEXT_SIZE];
         int n =
             snprintf(head, sizeof head, "GET / HTTP/1.1\r\nHost: x\r\n%s\r\n", cases[i].headers);
 
         assert_true(http_parse_head(str_slice(head, (size_t)n), &r) == n);
-        find_forwarded_client(&p, &r, &a);
+        find_forwarded_client_address(&p, &r, &a);
         address_format(&a, text);
         assert_string_equal(text, cases[i].client);
-        assert_int_equal(forwarded_over_tls(&r, false), cases[i].secure);
+        assert_int_equal(client_used_tls_to_proxy(&r, false), cases[i].secure);
     }
 }
 
@@ -149,7 +149,7 @@ static void proxy_protocol_headers_are_parsed(void **state)
     static const char unix_socket[] = SIGNATURE "\x21\x31\0\0";
     static const char *const bad[] = { SIGNATURE "\x11\x11\0\x0c", SIGNATURE "\x22\x11\0\x0c",
                                        SIGNATURE "\x21\x11\xff\xff" };
-    struct address a, client = address("192.0.2.7");
+    struct ip_address a, client = address("192.0.2.7");
     bool found;
 
     (void)state;

@@ -24,7 +24,7 @@ static int prepare(void **state)
     snprintf(certificate, sizeof certificate, "%s/cert.pem", folder);
     snprintf(key, sizeof key, "%s/key.pem", folder);
     client = SSL_CTX_new(TLS_client_method());
-    return tls_context_self_signed(folder, "chat.example", &context);
+    return tls_context_open_self_signed(folder, "chat.example", &context);
 }
 
 static int clean_up(void **state)
@@ -85,7 +85,7 @@ static long serial_after_opening(const char *host)
 {
     struct tls_context *c = NULL;
 
-    assert_int_equal(tls_context_self_signed(folder, host, &c), OK);
+    assert_int_equal(tls_context_open_self_signed(folder, host, &c), OK);
     tls_context_free(c);
     return serial();
 }
@@ -118,7 +118,7 @@ static void damaged_certificate_pair_is_generated_again(void **state)
     struct tls_context *c = NULL;
     assert_int_not_equal(tls_context_open("/nowhere/cert.pem", key, &c), OK);
     assert_int_not_equal(tls_context_open(certificate, "/nowhere/key.pem", &c), OK);
-    assert_int_not_equal(tls_context_self_signed("/nowhere", "x", &c), OK);
+    assert_int_not_equal(tls_context_open_self_signed("/nowhere", "x", &c), OK);
     assert_null(c);
 }
 

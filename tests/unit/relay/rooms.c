@@ -44,11 +44,11 @@ static void ignore_activity(void *arg, const struct voice_state_key *p)
 
 /* Number of loop iterations since counting started. */
 struct turn_count {
-    struct iteration_end end;
+    struct loop_iteration_callback end;
     _Atomic int turns;
 };
 
-static void count_iteration(struct iteration_end *t)
+static void count_iteration(struct loop_iteration_callback *t)
 {
     container_of(t, struct turn_count, end)->turns++;
 }
@@ -58,13 +58,13 @@ static void start_counting_iterations(struct loop *l, void *arg)
     struct turn_count *c = arg;
 
     c->end.run = count_iteration;
-    loop_add_iteration_end(l, &c->end);
+    loop_add_iteration_callback(l, &c->end);
 }
 
 static void stop_counting_iterations(struct loop *l, void *arg)
 {
     (void)l;
-    loop_remove_iteration_end(&((struct turn_count *)arg)->end);
+    loop_remove_iteration_callback(&((struct turn_count *)arg)->end);
 }
 
 /* Sends the join of a participant whose socket has already closed. */
@@ -110,6 +110,7 @@ static void joins_of_a_large_room_are_spread_over_many_iterations(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
                                      .address = "127.0.0.1",
                                      .source.on_connected_changed =
                                          count_participants_without_socket };
@@ -120,7 +121,7 @@ static void joins_of_a_large_room_are_spread_over_many_iterations(void **state)
     (void)state;
     left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
-    struct loop *own = relay_thread_loop(r), *loop = loops_get(ls, 0);
+    struct loop *own = r->workers[0].loop, *loop = loops_get(ls, 0);
     loop_call_and_wait(own, start_counting_iterations, &here);
     loop_call_and_wait(own, send_all_participant_joins, &(struct group_coming){ r, loop });
     while (left < PEOPLE) {
@@ -163,6 +164,7 @@ static void queue_for_a_busy_loop_stays_small(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
                                      .address = "127.0.0.1",
                                      .source.on_connected_changed =
                                          count_participants_without_socket };
@@ -177,7 +179,7 @@ static void queue_for_a_busy_loop_stays_small(void **state)
     assert_int_equal(relay_start(ls, &options, &r), OK);
     loop_post(loops_get(ls, 0), &held.post);
     long before = resident_kib();
-    loop_call_and_wait(relay_thread_loop(r), send_all_participant_joins,
+    loop_call_and_wait(r->workers[0].loop, send_all_participant_joins,
                        &(struct group_coming){ r, loops_get(ls, 0) });
     do
         relay_stats(r, &s);
@@ -199,6 +201,7 @@ static void ended_room_is_empty_immediately(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
                                      .address = "127.0.0.1",
                                      .source.on_connected_changed =
                                          count_participants_without_socket };
@@ -209,7 +212,7 @@ static void ended_room_is_empty_immediately(void **state)
     (void)state;
     left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
-    loop_call_and_wait(relay_thread_loop(r), send_all_joins_and_end_room,
+    loop_call_and_wait(r->workers[0].loop, send_all_joins_and_end_room,
                        &(struct group_coming){ r, loops_get(ls, 0) });
     while (left < PEOPLE || s.participants) {
         assert_true(clock_monotonic_ns() < until);
@@ -239,6 +242,7 @@ static void emptied_room_frees_its_memory(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
                                      .address = "127.0.0.1",
                                      .source.on_connected_changed =
                                          count_participants_without_socket };
@@ -252,7 +256,7 @@ static void emptied_room_frees_its_memory(void **state)
         struct relay_stats s = { .participants = 1 };
 
         left = 0;
-        loop_call_and_wait(relay_thread_loop(r), send_all_joins_and_end_room,
+        loop_call_and_wait(r->workers[0].loop, send_all_joins_and_end_room,
                            &(struct group_coming){ r, loops_get(ls, 0) });
         while (left < PEOPLE || s.participants) {
             assert_true(clock_monotonic_ns() < until);
@@ -283,6 +287,7 @@ static void room_refuses_participants_above_its_limit(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
                                      .address = "127.0.0.1",
                                      .room_max = 2,
                                      .source.on_connected_changed =
@@ -294,7 +299,7 @@ static void room_refuses_participants_above_its_limit(void **state)
     (void)state;
     left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
-    loop_call_and_wait(relay_thread_loop(r), send_three,
+    loop_call_and_wait(r->workers[0].loop, send_three,
                        &(struct group_coming){ r, loops_get(ls, 0) });
     while (left < 3) {
         assert_true(clock_monotonic_ns() < until);
@@ -319,7 +324,8 @@ static void read_participant_sequence(struct loop *l, void *arg)
     size_t at = 0;
 
     (void)l;
-    for (const struct relay_participant *s; (s = participants_next(t->relay->participants, &at));)
+    for (const struct relay_participant *s;
+         (s = participants_next(t->relay->workers[0].participants, &at));)
         if (s->voice_state.user_id == t->user_id)
             t->seq = s->outbox.seq;
 }
@@ -348,6 +354,7 @@ static void frequent_speaking_changes_are_limited_and_the_last_is_sent(void **st
     enum { MOST = 40 }; /* a new second may begin meanwhile */
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
                                      .address = "127.0.0.1",
                                      .source.on_connected_changed =
                                          count_participants_without_socket };
@@ -356,12 +363,12 @@ static void frequent_speaking_changes_are_limited_and_the_last_is_sent(void **st
 
     (void)state;
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
-    loop_call_and_wait(relay_thread_loop(t.relay), send_joins_and_speaking_changes,
+    loop_call_and_wait(t.relay->workers[0].loop, send_joins_and_speaking_changes,
                        &(struct group_coming){ t.relay, loops_get(ls, 0) });
     while (t.seq < 2 + 11) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
-        loop_call_and_wait(relay_thread_loop(t.relay), read_participant_sequence, &t);
+        loop_call_and_wait(t.relay->workers[0].loop, read_participant_sequence, &t);
     }
     assert_true(t.seq <= MOST);
     relay_stop(t.relay);
@@ -382,6 +389,7 @@ static void large_rooms_do_not_send_the_flags_of_each_client(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
                                      .address = "127.0.0.1",
                                      .source.on_connected_changed =
                                          count_participants_without_socket };
@@ -391,17 +399,174 @@ static void large_rooms_do_not_send_the_flags_of_each_client(void **state)
     (void)state;
     assert_int_equal(relay_start(ls, &options, &last.relay), OK);
     before.relay = last.relay;
-    loop_call_and_wait(relay_thread_loop(last.relay), send_101_participant_joins,
+    loop_call_and_wait(last.relay->workers[0].loop, send_101_participant_joins,
                        &(struct group_coming){ last.relay, loops_get(ls, 0) });
     while (!last.seq) {
         assert_true(clock_monotonic_ns() < until);
-        loop_call_and_wait(relay_thread_loop(last.relay), read_participant_sequence, &last);
+        loop_call_and_wait(last.relay->workers[0].loop, read_participant_sequence, &last);
     }
-    loop_call_and_wait(relay_thread_loop(last.relay), read_participant_sequence, &before);
+    loop_call_and_wait(last.relay->workers[0].loop, read_participant_sequence, &before);
     assert_int_equal(last.seq, 2);
     assert_int_equal(before.seq, 2 + 99 + 1); /* and the join of the last one */
     relay_stop(last.relay);
     loops_stop(ls);
+}
+
+/* --- workers ---------------------------------------------------------------------------- */
+
+enum { WORKERS = 4, WORKER_ROOMS = 16 };
+
+/* A user joins a room, with a salt of its own. */
+static void send_room_join(struct relay *r, struct loop *loop, snowflake user_id, snowflake room,
+                           uint64_t number)
+{
+    struct pending_identify *c = mem_new(sizeof *c);
+    struct relay_voice_state f = { .guild_id = GUILD,
+                                   .user_id = user_id,
+                                   .channel_id = room,
+                                   .room_id = room,
+                                   .salt = { (unsigned char)number },
+                                   .claim = number };
+
+    *c = (struct pending_identify){ .server_id = GUILD,
+                                    .user_id = user_id,
+                                    .relay = r,
+                                    .loop = loop,
+                                    .number = number,
+                                    .version = VOICE_SEQUENCE_VERSION };
+    memcpy(c->token, &number, sizeof number);
+    pending_identify_add(c);
+    relay_deliver_state_change(r, &f);
+}
+
+struct worker_check {
+    struct relay_worker *worker;
+    unsigned count;
+    snowflake room_of_first_user;
+};
+
+static void check_worker(struct loop *l, void *arg)
+{
+    struct worker_check *t = arg;
+    const struct relay_worker *w = t->worker;
+    size_t at = 0;
+
+    (void)l;
+    for (const struct relay_participant *s; (s = participants_next(w->participants, &at));) {
+        assert_ptr_equal(relay_worker_of_room(w->relay, s->room->id), w);
+        assert_int_equal(relay_worker_of_ssrc(w->relay, s->media.ssrc), w->index);
+        t->count++;
+        if (s->voice_state.user_id == 1)
+            t->room_of_first_user = s->room->id;
+    }
+}
+
+static struct worker_check check_workers(struct relay *r)
+{
+    struct worker_check t = { 0 };
+
+    for (unsigned i = 0; i < r->worker_count; i++) {
+        t.worker = &r->workers[i];
+        loop_call_and_wait(t.worker->loop, check_worker, &t);
+    }
+    return t;
+}
+
+/* A user that moves to a room of another worker is removed by the first one. */
+static void rooms_are_divided_between_workers(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = WORKERS,
+                                     .address = "127.0.0.1",
+                                     .source.on_connected_changed =
+                                         count_participants_without_socket };
+    int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
+    struct worker_check t;
+    struct relay *r;
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    assert_int_equal(r->worker_count, WORKERS);
+    for (snowflake id = 1; id <= WORKER_ROOMS; id++)
+        send_room_join(r, loops_get(ls, 0), id, id, id);
+    for (snowflake room = 2; room <= WORKER_ROOMS; room++) {
+        send_room_join(r, loops_get(ls, 0), 1, room, WORKER_ROOMS + room);
+        do {
+            assert_true(clock_monotonic_ns() < until);
+            t = check_workers(r);
+        } while (t.count != WORKER_ROOMS || t.room_of_first_user != room);
+    }
+    relay_stop(r);
+    loops_stop(ls);
+}
+
+/* --- required end-to-end encryption ----------------------------------------------------- */
+
+struct encrypted_room {
+    struct relay *relay;
+    unsigned joined;
+    enum relay_close_code refusal; /* refusal of the participant that did not join */
+};
+
+/* All participants support DAVE and their addresses are known. */
+static void join_encrypted_group(struct loop *l, void *arg)
+{
+    struct encrypted_room *t = arg;
+    size_t at = 0;
+
+    (void)l;
+    for (const struct relay_participant *s;
+         (s = participants_next(t->relay->workers[0].participants, &at));) {
+        struct relay_participant *seat = (struct relay_participant *)(uintptr_t)s;
+
+        seat->dave_version = DAVE_VERSION;
+        seat->media.has_address = true;
+        enum relay_close_code refusal = participant_media_refusal(seat);
+        bool joins = participant_join_group(seat) == DAVE_VERSION;
+
+        seat->media.has_address = false; /* the address is in no map */
+        assert_int_equal(joins, refusal == 0);
+        t->joined += joins;
+        t->refusal = refusal ? refusal : t->refusal;
+    }
+}
+
+static struct encrypted_room fill_encrypted_room(void)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
+                                     .address = "127.0.0.1",
+                                     .e2ee = RELAY_E2EE_REQUIRE,
+                                     .source.on_connected_changed =
+                                         count_participants_without_socket };
+    int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
+    struct encrypted_room t = { 0 };
+    struct relay_stats s;
+
+    assert_int_equal(relay_start(ls, &options, &t.relay), OK);
+    loop_call_and_wait(t.relay->workers[0].loop, send_101_participant_joins,
+                       &(struct group_coming){ t.relay, loops_get(ls, 0) });
+    do {
+        assert_true(clock_monotonic_ns() < until);
+        relay_stats(t.relay, &s);
+    } while (s.participants < 101);
+    loop_call_and_wait(t.relay->workers[0].loop, join_encrypted_group, &t);
+    relay_stats(t.relay, &s);
+    assert_int_equal(s.encrypted_rooms, 1);
+    relay_stop(t.relay);
+    loops_stop(ls);
+    return t;
+}
+
+static void full_encrypted_room_refuses_participants_if_encryption_is_required(void **state)
+{
+    struct encrypted_room t = fill_encrypted_room();
+
+    (void)state;
+    assert_int_equal(t.joined, DAVE_MEMBERS_MAX);
+    assert_int_equal(t.refusal, RELAY_RATE_LIMITED);
 }
 
 /* --- exhausted keys ------------------------------------------------------------------- */
@@ -417,7 +582,7 @@ struct two_seats {
     bool bound;
 };
 
-static void send_both(struct loop *l, void *arg)
+static void send_joins_of_speaker_and_listener(struct loop *l, void *arg)
 {
     const struct two_seats *t = arg;
 
@@ -433,7 +598,7 @@ static void send_both(struct loop *l, void *arg)
 }
 
 /* Binds both participants to the socket, with one nonce left for the listener. */
-static void bind_both(struct loop *l, void *arg)
+static void bind_speaker_and_listener(struct loop *l, void *arg)
 {
     struct two_seats *t = arg;
     union media_address a = { 0 };
@@ -442,11 +607,12 @@ static void bind_both(struct loop *l, void *arg)
 
     (void)l;
     getsockname(t->fd, &a.any, &n);
-    for (const struct relay_participant *s; (s = participants_next(t->relay->participants, &at));)
+    for (const struct relay_participant *s;
+         (s = participants_next(t->relay->workers[0].participants, &at));)
         sealed += s->media.cipher != NULL;
     at = 0;
     for (const struct relay_participant *s;
-         sealed == 2 && (s = participants_next(t->relay->participants, &at));) {
+         sealed == 2 && (s = participants_next(t->relay->workers[0].participants, &at));) {
         struct relay_participant *seat = (struct relay_participant *)(uintptr_t)s;
 
         participant_set_address(seat, &a);
@@ -497,6 +663,7 @@ static void participant_is_disconnected_after_the_last_nonce(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
                                      .address = "127.0.0.1",
                                      .source.on_connected_changed =
                                          count_participants_without_socket,
@@ -507,9 +674,9 @@ static void participant_is_disconnected_after_the_last_nonce(void **state)
 
     (void)state;
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
-    loop_call_and_wait(relay_thread_loop(t.relay), send_both, &t);
+    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
     while (!t.bound)
-        loop_call_and_wait(relay_thread_loop(t.relay), bind_both, &t);
+        loop_call_and_wait(t.relay->workers[0].loop, bind_speaker_and_listener, &t);
     struct media_cipher *seal =
         media_cipher_new(encryption_mode_find(str_of(encryption_mode_name(0))), t.key, 0);
     send_packet(&t, seal, 1);
@@ -584,15 +751,15 @@ static void participant_that_missed_too_many_messages_cannot_resume(void **state
 enum { PICTURE = 8, PICTURE_TYPE = 101 };
 
 /* The first participant sends video and the other wants to receive it. */
-static void let_film(struct loop *l, void *arg)
+static void start_video_to_listener(struct loop *l, void *arg)
 {
     struct two_seats *t = arg;
     static struct video_request all = { .any = 100 };
     size_t at = 0;
 
-    bind_both(l, arg);
+    bind_speaker_and_listener(l, arg);
     for (const struct relay_participant *s;
-         t->bound && (s = participants_next(t->relay->participants, &at));) {
+         t->bound && (s = participants_next(t->relay->workers[0].participants, &at));) {
         struct relay_participant *seat = (struct relay_participant *)(uintptr_t)s;
 
         seat->permissions.can_send_video = seat->camera.layers[0].active =
@@ -625,6 +792,7 @@ static void video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams(void *
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
                                      .address = "127.0.0.1",
                                      .source.on_connected_changed =
                                          count_participants_without_socket,
@@ -639,10 +807,10 @@ static void video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams(void *
     (void)state;
     setsockopt(t.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
-    loop_call_and_wait(relay_thread_loop(t.relay), send_both, &t);
+    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
     while (!t.bound)
-        loop_call_and_wait(relay_thread_loop(t.relay), let_film, &t);
-    loop_call_and_wait(relay_thread_loop(t.relay), send_video_frame, &t);
+        loop_call_and_wait(t.relay->workers[0].loop, start_video_to_listener, &t);
+    loop_call_and_wait(t.relay->workers[0].loop, send_video_frame, &t);
     for (unsigned i = 0; i < PICTURE; i++) {
         assert_int_equal(recv(t.fd, in, sizeof in, 0), RTP_HEADER_SIZE + 1 + ENCRYPTION_OVERHEAD);
         assert_true(in[1] == PICTURE_TYPE && in[3] == i);
@@ -688,6 +856,8 @@ int main(void)
         cmocka_unit_test(large_rooms_do_not_send_the_flags_of_each_client),
         cmocka_unit_test(message_sequence_numbers_wrap_around_and_skip_zero),
         cmocka_unit_test(participant_that_missed_too_many_messages_cannot_resume),
+        cmocka_unit_test(rooms_are_divided_between_workers),
+        cmocka_unit_test(full_encrypted_room_refuses_participants_if_encryption_is_required),
         cmocka_unit_test(participant_is_disconnected_after_the_last_nonce),
         cmocka_unit_test(video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams),
         cmocka_unit_test(shared_message_text_gets_the_sequence_number_of_each_participant),

@@ -103,7 +103,7 @@ static void background_reads_alternate_between_owners_and_urgent_reads_run_first
 static atomic_bool enough;
 
 /* Runs until the test ends it. */
-static enum err read_on_and_on(struct work_item *w, struct tx *tx)
+static enum err read_until_test_ends(struct work_item *w, struct tx *tx)
 {
     static const char COUNT[] = "with recursive n (i) as (select cast(1 as bigint) union all "
                                 "select i + 1 from n where i < 20000) select count(*) from n";
@@ -146,7 +146,7 @@ static void short_reads_are_served_despite_many_long_reads(void **state)
     struct test_work *ones = test_works_new(LONG, &long_done),
                      *others = test_works_new(SHORT, &short_done);
     for (int i = 0; i < LONG; i++)
-        submit_background_read(f, &reads[i], &ones[i], (uint64_t)i + 1, read_on_and_on);
+        submit_background_read(f, &reads[i], &ones[i], (uint64_t)i + 1, read_until_test_ends);
     for (int i = 0; i < SHORT; i++) {
         submit_background_read(f, &brief[i], &others[i], LONG + 1, read_little);
         assert_true(ends_within_a_minute(&short_done));
@@ -165,7 +165,7 @@ static void short_reads_are_served_despite_many_long_reads(void **state)
 }
 
 /* The engine interrupts this long statement, and the caller does not notice. */
-static enum err count_far(struct work_item *w, struct tx *tx)
+static enum err run_long_count(struct work_item *w, struct tx *tx)
 {
     struct test_work *one = container_of(w, struct test_work, work);
     struct rows row;
@@ -188,7 +188,7 @@ static void interrupted_reads_are_restarted_and_complete(void **state)
     struct test_work *ones = test_works_new(COUNT, &finished);
 
     for (int i = 0; i < COUNT; i++)
-        submit_background_read(f, &reads[i], &ones[i], 1, count_far);
+        submit_background_read(f, &reads[i], &ones[i], 1, run_long_count);
     for (int i = 0; i < COUNT; i++)
         wait_for(&finished);
     for (int i = 0; i < COUNT; i++) {
@@ -208,7 +208,7 @@ static void store_close_completes_long_reads(void **state)
     struct test_work *ones = test_works_new(COUNT, &finished);
 
     for (int i = 0; i < COUNT; i++)
-        submit_background_read(f, &reads[i], &ones[i], (uint64_t)i, count_far);
+        submit_background_read(f, &reads[i], &ones[i], (uint64_t)i, run_long_count);
     store_close(f->store);
     for (int i = 0; i < COUNT; i++) {
         wait_for(&finished);
@@ -226,7 +226,7 @@ struct far_read {
     atomic_int times; /* number of times the read was started */
 };
 
-static enum err read_in_variants(struct work_item *w, struct tx *tx)
+static enum err read_in_six_round_trips(struct work_item *w, struct tx *tx)
 {
     enum { ROUND_TRIPS = 6 };
     struct far_read *r = container_of(w, struct far_read, one.work);
@@ -255,7 +255,7 @@ static void run_reads_during_a_long_read(struct fixture *f, struct far_read *rea
     submit_background_read(f, &keeper.one, &ones[count], 0, block_thread);
     wait_for(&entered);
     for (int i = 0; i < count; i++)
-        submit_background_read(f, &reads[i].one, &ones[i], 1, read_in_variants);
+        submit_background_read(f, &reads[i].one, &ones[i], 1, read_in_six_round_trips);
     for (int i = 0; i < count; i++)
         while (!atomic_load(&reads[i].times))
             usleep(1000);
@@ -268,7 +268,7 @@ static void run_reads_during_a_long_read(struct fixture *f, struct far_read *rea
     sem_destroy(&finished);
 }
 
-static int read_far_away(struct fixture *f)
+static int count_uninterrupted_reads(struct fixture *f)
 {
     enum { READS = 8 };
     struct far_read reads[READS] = { 0 };
@@ -297,7 +297,7 @@ static void read_is_not_interrupted_because_of_network_latency(void **state)
     store_close(f->store);
     f->options.postgres = silence_where(wire);
     no_error(store_open(&f->options, &f->store));
-    while (!read_far_away(f))
+    while (!count_uninterrupted_reads(f))
         assert_in_range(++tries, 1, TRIES);
     store_close(f->store);
     f->store = NULL;
@@ -315,6 +315,6 @@ int main(void)
     };
 
     log_init(2, LOG_OFF, 0);
-    snowflake_init(1);
+    snowflake_set_node(1);
     return run_on_both("store/lanes", tests);
 }

@@ -9,11 +9,14 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "support/stores.h"
+#include "support/test_work.h"
 
 #define KINDS "create table kinds (i bigint, d double precision, t text, b bytea)"
 
-static enum err in_one(struct fixture *f, enum err (*run)(struct tx *tx, void *arg), void *arg)
+static enum err run_in_one_transaction(struct fixture *f, enum err (*run)(struct tx *tx, void *arg),
+                                       void *arg)
 {
     return store_run(f->store, STORE_WRITE, NULL, run, arg);
 }
@@ -28,7 +31,7 @@ struct kinds {
     struct str t, b;
 };
 
-static enum err there_and_back(struct tx *tx, void *arg)
+static enum err write_and_read_back(struct tx *tx, void *arg)
 {
     const struct kinds *k = arg;
     struct rows r;
@@ -61,7 +64,7 @@ static void extreme_values_are_stored_and_read_back(void **state)
 
     no_error(store_do(f->store, KINDS));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        no_error(in_one(f, there_and_back, &all[i]));
+        no_error(run_in_one_transaction(f, write_and_read_back, &all[i]));
 }
 
 static enum err put_nulls(struct tx *tx, void *arg)
@@ -95,7 +98,7 @@ static void null_values_are_stored_and_read_as_empty(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    no_error(in_one(f, put_nulls, NULL));
+    no_error(run_in_one_transaction(f, put_nulls, NULL));
     assert_int_equal(store_number(f->store, "select count(*) from kinds where i is null"), 2);
     assert_int_equal(store_number(f->store, "select sum(i) from kinds"), 2);
 }
@@ -111,7 +114,7 @@ static void text_with_a_nul_byte_is_refused(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    assert_int_equal(in_one(f, put_nul, NULL), ERR_BAD_REQUEST);
+    assert_int_equal(run_in_one_transaction(f, put_nul, NULL), ERR_BAD_REQUEST);
     assert_int_equal(store_number(f->store, "select count(*) from kinds"), 0);
 }
 
@@ -145,7 +148,7 @@ static void query_rows_come_in_order_and_their_text_stays_valid(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    no_error(in_one(f, walk, NULL));
+    no_error(run_in_one_transaction(f, walk, NULL));
 }
 
 static enum err walk_lent(struct tx *tx, void *arg)
@@ -178,10 +181,10 @@ static void borrowed_rows_have_the_stored_values(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    no_error(in_one(f, walk_lent, NULL));
+    no_error(run_in_one_transaction(f, walk_lent, NULL));
 }
 
-static enum err nest(struct tx *tx, void *arg)
+static enum err query_inside_a_query(struct tx *tx, void *arg)
 {
     static const char sql[] = "select i from kinds where i < $1 order by i";
     struct rows outer, inner;
@@ -207,7 +210,7 @@ static void query_can_run_inside_its_own_row_loop(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    no_error(in_one(f, nest, NULL));
+    no_error(run_in_one_transaction(f, query_inside_a_query, NULL));
 }
 
 static enum err leave_open(struct tx *tx, void *arg)
@@ -225,7 +228,7 @@ static void unfinished_query_does_not_disturb_later_transactions(void **state)
     struct fixture *f = *state;
 
     for (int i = 0; i < 3; i++)
-        no_error(in_one(f, leave_open, NULL));
+        no_error(run_in_one_transaction(f, leave_open, NULL));
     for (int i = 0; i < 3; i++)
         no_error(store_run(f->store, STORE_READ, NULL, leave_open, NULL));
 
@@ -265,7 +268,7 @@ static void tx_changes_counts_the_changed_rows(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, KINDS));
-    no_error(in_one(f, count_changes, NULL));
+    no_error(run_in_one_transaction(f, count_changes, NULL));
     assert_int_equal(store_number(f->store, "select count(*) from kinds where t = 'x'"), 3);
 }
 
@@ -288,7 +291,7 @@ static void unique_constraint_violation_is_a_conflict_and_aborts_the_transaction
 {
     struct fixture *f = *state;
 
-    assert_int_equal(in_one(f, insert_twice, NULL), ERR_STORE_CONFLICT);
+    assert_int_equal(run_in_one_transaction(f, insert_twice, NULL), ERR_STORE_CONFLICT);
     assert_int_equal(store_number(f->store, "select count(*) from users"), 0);
 }
 
@@ -310,7 +313,7 @@ static void on_conflict_do_nothing_lets_the_transaction_continue(void **state)
 {
     struct fixture *f = *state;
 
-    no_error(in_one(f, insert_or_not, NULL));
+    no_error(run_in_one_transaction(f, insert_or_not, NULL));
     assert_int_equal(store_number(f->store, "select count(*) from users"), 1);
 }
 
@@ -330,7 +333,7 @@ static void row_without_its_foreign_key_target_is_refused(void **state)
 {
     struct fixture *f = *state;
 
-    assert_int_equal(in_one(f, insert_orphan, NULL), ERR_INTERNAL);
+    assert_int_equal(run_in_one_transaction(f, insert_orphan, NULL), ERR_INTERNAL);
     assert_int_equal(store_number(f->store, "select count(*) from tokens"), 0);
 }
 
@@ -350,8 +353,8 @@ static void invalid_sql_is_an_internal_error_and_the_next_query_works(void **sta
 {
     struct fixture *f = *state;
 
-    assert_int_equal(in_one(f, wrong_sql, NULL), ERR_INTERNAL);
-    assert_int_equal(in_one(f, too_few_values, NULL), ERR_INTERNAL);
+    assert_int_equal(run_in_one_transaction(f, wrong_sql, NULL), ERR_INTERNAL);
+    assert_int_equal(run_in_one_transaction(f, too_few_values, NULL), ERR_INTERNAL);
     assert_int_equal(store_number(f->store, "select count(*) from users"), 0);
 }
 
@@ -403,39 +406,73 @@ static int64_t value_of_pair(struct tx *tx, int64_t k)
     return found ? row_int(&r, 0) : -1;
 }
 
-static enum err prefetch_and_query(struct tx *tx, void *arg)
+static enum err read_pairs_by_helpers(struct tx *tx, void *arg)
 {
+    struct rows r;
+    int64_t v = -1;
+    bool found;
+
     (void)arg;
-    for (int64_t k = 1; k <= 200; k++) /* more than the prefetch buffer holds */
-        tx_prefetch(tx, pair_of, BIND(v_int(k)));
-    for (int64_t k = 20; k >= 0; k--)
-        assert_int_equal(value_of_pair(tx, k), k && k <= 3 ? k * 10 : -1);
-    /* Requested twice, prefetched once. */
-    tx_prefetch(tx, pair_of, BIND(v_int(2)));
-    assert_int_equal(value_of_pair(tx, 1), 10);
-    assert_int_equal(value_of_pair(tx, 2), 20);
-    assert_int_equal(value_of_pair(tx, 2), 20);
-    /* A prefetch from before a write is invalid after it. */
-    tx_prefetch(tx, pair_of, BIND(v_int(2)));
-    tx_prefetch(tx, pair_of, BIND(v_int(3)));
-    assert_int_equal(value_of_pair(tx, 1), 10);
+    no_error(tx_exists(tx, pair_of, BIND(v_int(2)), &found));
+    assert_true(found);
+    no_error(tx_exists(tx, pair_of, BIND(v_int(9)), &found));
+    assert_false(found);
+    no_error(tx_read_int(tx, pair_of, BIND(v_int(2)), &v));
+    assert_int_equal(v, 20);
+    no_error(tx_read_int(tx, pair_of, BIND(v_int(9)), &v));
+    assert_int_equal(v, 0);
+    no_error(tx_one_or(tx, pair_of, BIND(v_int(2)), ERR_NOT_FOUND, &r));
+    assert_int_equal(row_int(&r, 0), 20);
+    assert_int_equal(tx_one_or(tx, pair_of, BIND(v_int(9)), ERR_NOT_FOUND, &r), ERR_NOT_FOUND);
+    return OK;
+}
+
+static void row_helpers_handle_a_missing_row(void **state)
+{
+    struct fixture *f = *state;
+
+    no_error(store_do(f->store, PAIRS));
+    no_error(store_do(f->store, "insert into pairs (k, v) values (2, 20)"));
+    no_error(in_one(f, read_pairs_by_helpers, NULL));
+}
+
+/* Queries the same rows before and after writes, so that a prefetched row would be wrong. */
+static enum err query_around_writes(struct work_item *w, struct tx *tx)
+{
+    int64_t round = container_of(w, struct test_work, work)->add;
+
+    for (int64_t k = 3; k >= 0; k--)
+        assert_int_equal(value_of_pair(tx, k), k ? k * 10 + (k > 1 ? 5 * round : 0) : -1);
     no_error(tx_exec(tx, move_pair, BIND(v_int(2), v_int(5)), NULL));
-    assert_int_equal(value_of_pair(tx, 2), 25);
-    tx_prefetch(tx, pair_of, BIND(v_int(3)));
+    assert_int_equal(value_of_pair(tx, 2), 25 + 5 * round);
     assert_int_equal(value_of_pair(tx, 1), 10);
     no_error(tx_exec_deferred(tx, move_pair, BIND(v_int(3), v_int(5))));
-    assert_int_equal(value_of_pair(tx, 3), 35);
+    assert_int_equal(value_of_pair(tx, 3), 35 + 5 * round);
     return OK;
 }
 
 static void prefetched_rows_match_the_stored_rows(void **state)
 {
+    enum { ROUNDS = 8 };
     struct fixture *f = *state;
 
     no_error(store_do(f->store, PAIRS));
     no_error(store_do(f->store, "insert into pairs (k, v) values (1, 10), (2, 20), (3, 30)"));
-    no_error(in_one(f, prefetch_and_query, NULL));
-    assert_int_equal(store_number(f->store, "select v from pairs where k = 3"), 35);
+    for (int64_t i = 0; i < ROUNDS; i++) {
+        sem_t finished;
+        struct test_work *one = test_works_new(1, &finished);
+
+        one->work.mode = STORE_WRITE;
+        one->work.name = "pairs";
+        one->work.run = query_around_writes;
+        one->add = i;
+        store_submit(f->store, &one->work);
+        wait_for(&finished);
+        no_error(one->result);
+        test_works_free(one, 1);
+        sem_destroy(&finished);
+    }
+    assert_int_equal(store_number(f->store, "select v from pairs where k = 3"), 30 + 5 * ROUNDS);
 }
 
 static enum err add_many_soon(struct tx *tx, void *arg)
@@ -453,7 +490,7 @@ static void pipelined_writes_are_visible_to_later_reads(void **state)
     struct fixture *f = *state;
 
     no_error(store_do(f->store, PAIRS));
-    no_error(in_one(f, add_many_soon, NULL));
+    no_error(run_in_one_transaction(f, add_many_soon, NULL));
     assert_int_equal(store_number(f->store, "select count(*) from pairs"), 201);
 }
 
@@ -477,10 +514,10 @@ static void failed_pipelined_write_rolls_back_the_transaction(void **state)
 
     no_error(store_do(f->store, PAIRS));
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(in_one(f, add_twice, &asks[i]), ERR_STORE_CONFLICT);
+        assert_int_equal(run_in_one_transaction(f, add_twice, &asks[i]), ERR_STORE_CONFLICT);
         assert_int_equal(store_number(f->store, "select count(*) from pairs"), 0);
     }
-    no_error(in_one(f, add_many_soon, NULL));
+    no_error(run_in_one_transaction(f, add_many_soon, NULL));
 }
 
 int main(void)
@@ -499,6 +536,7 @@ int main(void)
         store_test(row_without_its_foreign_key_target_is_refused),
         store_test(invalid_sql_is_an_internal_error_and_the_next_query_works),
         store_test(read_transaction_cannot_write),
+        store_test(row_helpers_handle_a_missing_row),
         store_test(prefetched_rows_match_the_stored_rows),
         store_test(pipelined_writes_are_visible_to_later_reads),
         store_test(failed_pipelined_write_rolls_back_the_transaction),

@@ -97,16 +97,16 @@ static void concurrent_increments_lose_no_update(void **state)
 
 static struct store *turning; /* the store whose snapshots the loops release */
 
-static void end_iteration(struct loop *l, void *arg)
+static void on_loop_iteration_end(struct loop *l, void *arg)
 {
     (void)arg;
-    store_iteration_end(turning, l);
+    store_on_loop_iteration_end(turning, l);
 }
 
 static struct loops *start_loops(struct fixture *f)
 {
     turning = f->store;
-    return loops_start(2, end_iteration, NULL);
+    return loops_start(2, on_loop_iteration_end, NULL);
 }
 
 struct loop_work {
@@ -485,6 +485,6 @@ int main(void)
     };
 
     log_init(2, LOG_OFF, 0);
-    snowflake_init(1);
+    snowflake_set_node(1);
     return run_on_both("store/work", tests);
 }

@@ -12,7 +12,7 @@
 static void voice_state_update_follows_every_row_of_the_table(void **unused)
 {
     static const struct {
-        struct voice_request_facts facts;
+        struct voice_request_conditions facts;
         enum voice_outcome outcome;
     } rows[] = {
         /* 1: not connected, or connected in another session */
@@ -51,7 +51,7 @@ static void voice_state_update_follows_every_row_of_the_table(void **unused)
 
     (void)unused;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(decide_voice_outcome(&rows[i].facts), rows[i].outcome);
+        assert_int_equal(decide_voice_request_outcome(&rows[i].facts), rows[i].outcome);
 }
 
 /* --- stages --------------------------------------------------------------------------- */
@@ -83,18 +83,21 @@ static void stage_requests_require_their_permissions(void **unused)
 
     (void)unused;
     assert_int_equal(
-        stage_request_permissions(&audience, &(struct stage_request){ SUPPRESS(false) }), mute);
+        stage_request_needed_permissions(&audience, &(struct stage_request){ SUPPRESS(false) }),
+        mute);
     assert_int_equal(
-        stage_request_permissions(&audience, &(struct stage_request){ SUPPRESS(true) }), 0);
-    assert_int_equal(stage_request_permissions(&audience, &(struct stage_request){ ASK(NOW) }),
-                     ask);
-    assert_int_equal(stage_request_permissions(&audience, &(struct stage_request){ ASK(0) }), 0);
+        stage_request_needed_permissions(&audience, &(struct stage_request){ SUPPRESS(true) }), 0);
     assert_int_equal(
-        stage_request_permissions(&audience, &(struct stage_request){ SUPPRESS(false), ASK(NOW) }),
-        mute | ask);
-    assert_int_equal(
-        stage_request_permissions(&invited, &(struct stage_request){ SUPPRESS(false), ASK(0) }), 0);
-    assert_int_equal(stage_request_permissions(&invited, &(struct stage_request){ 0 }), 0);
+        stage_request_needed_permissions(&audience, &(struct stage_request){ ASK(NOW) }), ask);
+    assert_int_equal(stage_request_needed_permissions(&audience, &(struct stage_request){ ASK(0) }),
+                     0);
+    assert_int_equal(stage_request_needed_permissions(
+                         &audience, &(struct stage_request){ SUPPRESS(false), ASK(NOW) }),
+                     mute | ask);
+    assert_int_equal(stage_request_needed_permissions(
+                         &invited, &(struct stage_request){ SUPPRESS(false), ASK(0) }),
+                     0);
+    assert_int_equal(stage_request_needed_permissions(&invited, &(struct stage_request){ 0 }), 0);
 }
 
 static void stage_requests_change_the_voice_state(void **unused)

@@ -71,7 +71,7 @@ function rowsOf(app, g, c) {
         type: "number",
         value: c.user_limit || 0,
         props: { min: 0, max: c.type === VOICE ? 99 : 10000 },
-        hint: t("0 means no limit."),
+        hint: t("0: any number of members can join."),
       },
       !category && {
         name: "parent_id",
@@ -165,7 +165,7 @@ export function channelOverview(app, g, id, body, watch) {
           null,
           t("This channel was changed by somebody else."),
           " ",
-          small(t("Show their version"), draw),
+          small(t("Discard my changes and load theirs"), draw),
         ),
       );
   });

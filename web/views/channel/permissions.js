@@ -145,7 +145,7 @@ export function channelPermissions(app, g, id, body, watch) {
           null,
           t("The permissions were changed by somebody else."),
           " ",
-          small(t("Show their version"), () => choose(chosen)),
+          small(t("Discard my changes and load theirs"), () => choose(chosen)),
         ),
       );
   });
@@ -176,13 +176,13 @@ function syncNote(app, g, c) {
   const take = () =>
     app.tryCall(
       app.rest.patch(`/guilds/${g.id}/channels`, [{ id: c.id, parent_id: category.id, lock_permissions: true }]),
-      t("Synced"),
+      t("The permissions were synced"),
     );
   return h(
     "p.changed-note",
     null,
     t("The permissions are not synced with the category {name}.", { name: category.name }),
     " ",
-    small(t("Sync now"), take),
+    small(t("Sync with the category"), take),
   );
 }

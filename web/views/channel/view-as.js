@@ -35,8 +35,8 @@ export function viewAsRole(app, g, id, watch) {
         "p",
         null,
         sees
-          ? t("Members with only this role see this channel.")
-          : t("Members with only this role do not see this channel."),
+          ? t("A member who has no other role can see this channel.")
+          : t("A member who has no other role cannot see this channel."),
       ),
       sees &&
         h(

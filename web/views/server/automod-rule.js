@@ -27,7 +27,7 @@ export const ACTIONS = {
   [BLOCK]: t("Block the message"),
   [ALERT]: t("Send an alert"),
   [TIME_OUT]: t("Time out the member"),
-  [QUARANTINE]: t("Block the member from interacting"),
+  [QUARANTINE]: t("Prevent the member from writing and speaking"),
 };
 /** @type {[string, string][]} */
 const PRESETS = [
@@ -61,22 +61,22 @@ function triggerRows(type, m) {
   return [
     words && {
       name: "keyword_filter",
-      label: t("Words"),
+      label: t("Blocked words"),
       rows: 3,
       value: (m.keyword_filter || []).join(", "),
-      hint: t("Separated by commas. cat* finds words that begin with cat, *cat words that end with it."),
+      hint: t("Separate words by commas. cat* blocks words that begin with cat, *cat blocks words that end with cat."),
     },
     words && {
       name: "regex_patterns",
       label: t("Regular expressions"),
       rows: 2,
       value: (m.regex_patterns || []).join("\n"),
-      hint: t("One per line, at most 10."),
+      hint: t("One regular expression per line, at most 10."),
     },
-    type === PRESET && choiceRow("presets", t("Word lists"), PRESETS, (m.presets || []).map(String)),
+    type === PRESET && choiceRow("presets", t("Blocked word lists"), PRESETS, (m.presets || []).map(String)),
     (words || type === PRESET) && {
       name: "allow_list",
-      label: t("Allowed words"),
+      label: t("Words that this rule allows"),
       rows: 2,
       value: (m.allow_list || []).join(", "),
     },
@@ -154,7 +154,7 @@ export function editRule(app, g, r, type) {
       },
       choiceRow(
         "exempt_roles",
-        t("Roles without this rule"),
+        t("Roles that are exempt from this rule"),
         rolesOf(g)
           .filter((x) => x.id !== g.id)
           .map((x) => [x.id, x.name]),
@@ -162,7 +162,7 @@ export function editRule(app, g, r, type) {
       ),
       choiceRow(
         "exempt_channels",
-        t("Channels without this rule"),
+        t("Channels that are exempt from this rule"),
         pairs(channels).slice(0, 100),
         r?.exempt_channels || [],
       ),

@@ -71,7 +71,7 @@ export async function automod(app, g, body, watch) {
     body,
     section(
       null,
-      h("p.hint", null, t("Rules do not apply to apps and to members with the permission “Manage server”.")),
+      h("p.hint", null, t("Rules apply neither to apps nor to members with the permission “Manage server”.")),
       h(
         "div",
         null,

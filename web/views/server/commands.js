@@ -32,7 +32,11 @@ export async function commands(app, g, body, watch) {
     body,
     section(
       null,
-      h("p.hint", null, t("Members with the required permission can use a command, unless an exception is set here.")),
+      h(
+        "p.hint",
+        null,
+        t("Members with the required permission can use a command. Set exceptions for each command here."),
+      ),
       list,
     ),
   );

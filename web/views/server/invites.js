@@ -45,7 +45,7 @@ function rowsOf(app, g, channel) {
       label: t("Temporary membership"),
       type: "checkbox",
       value: false,
-      hint: t("Members who get no role leave the server when they go offline."),
+      hint: t("A member who joins with this invite leaves the server when they go offline, unless they have a role."),
     },
   ];
 }

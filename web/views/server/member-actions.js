@@ -18,7 +18,7 @@ const TIME_OUTS = [
 ];
 /** @type {[number, string][]} */
 const DELETIONS = [
-  [0, t("Do not delete any")],
+  [0, t("Do not delete messages")],
   [HOUR, t("The last hour")],
   [6 * HOUR, t("The last {n} hours", { n: 6 })],
   [DAY, t("The last {n} hours", { n: 24 })],

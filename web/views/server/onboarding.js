@@ -40,7 +40,12 @@ export async function onboarding(app, g, body, watch) {
       { name: "title", label: t("Question"), value: p?.title, required: true, props: { maxlength: 100 } },
       { name: "single", label: t("Only one answer"), type: "checkbox", value: p?.single_select ?? false },
       { name: "required", label: t("An answer is required"), type: "checkbox", value: p?.required ?? false },
-      { name: "first", label: t("Ask before members join"), type: "checkbox", value: p?.in_onboarding ?? true },
+      {
+        name: "first",
+        label: t("Ask new members this before they see the server"),
+        type: "checkbox",
+        value: p?.in_onboarding ?? true,
+      },
     ]);
     for (let n = 1; n <= Math.max(MOST_OPTIONS, p?.options.length || 0); n++) {
       const o = p?.options[n - 1];
@@ -112,7 +117,7 @@ export async function onboarding(app, g, body, watch) {
               label: t("Turn on onboarding"),
               type: "checkbox",
               value: now.enabled,
-              hint: t("It needs at least 7 default channels; everyone must be able to write in 5 of them."),
+              hint: t("Onboarding needs at least 7 default channels. Everyone must be able to write in 5 of them."),
             },
             choiceRow("channels", t("Default channels"), channels, now.default_channel_ids),
           ],

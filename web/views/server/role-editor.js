@@ -86,7 +86,7 @@ export function editRole(app, g, r) {
                 label: t("Colour"),
                 type: "color",
                 value: `#${(r.color || 0).toString(16).padStart(6, "0")}`,
-                hint: t("Black means no colour."),
+                hint: t("If you choose black, the role has no colour."),
               },
               { name: "hoist", label: t("Display separately in the member list"), type: "checkbox", value: r.hoist },
               {

@@ -78,7 +78,7 @@ export async function roles(app, g, body, watch) {
     body,
     section(
       null,
-      h("p.hint", null, t("A member can manage the roles below the own highest role. Drag a role to move it.")),
+      h("p.hint", null, t("Members can manage only the roles below their own highest role. Drag a role to move it.")),
       list,
     ),
     section(

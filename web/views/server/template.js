@@ -46,12 +46,12 @@ export async function template(app, g, body, watch) {
         " · ",
         t("updated {time}", { time: relative(new Date(x.updated_at)) }),
       ),
-      x.is_dirty && h("p.changed-note", null, t("The server has changed since the template was updated.")),
+      x.is_dirty && h("p.changed-note", null, t("The server has changed since the last update of the template.")),
       h(
         "div.row-actions",
         null,
         small(
-          t("Update from server"),
+          t("Update the template from the server"),
           () => app.tryCall(after(app.rest.put(`${path}/${x.code}`)), t("Saved")),
           "primary",
         ),

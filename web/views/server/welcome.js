@@ -37,7 +37,7 @@ export async function welcome(app, g, body, watch) {
         { name: `channel${n}`, label: t("Channel {n}", { n }), options: channels, value: c?.channel_id || "" },
         {
           name: `text${n}`,
-          label: t("What new members do in channel {n}", { n }),
+          label: t("Description of channel {n} for new members", { n }),
           value: c?.description,
           props: { maxlength: 50 },
         },
@@ -66,5 +66,5 @@ export async function welcome(app, g, body, watch) {
       "welcome-form",
     );
   });
-  fill(body, section(null, h("p.hint", null, t("New members see this before anything else.")), form));
+  fill(body, section(null, h("p.hint", null, t("New members see the welcome screen before anything else.")), form));
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Two subqueries, because each is a single index lookup. */
+/* Each subquery is a single index lookup. */
 static const char LOG_RANGE[] = "select coalesce((select min(position) from log), 0), "
                                 "coalesce((select max(position) from log), 0)";
 
@@ -44,20 +44,20 @@ enum err read_event_log_page(struct tx *tx, int64_t after, int64_t last, int64_t
 {
     struct rows r;
     size_t cap = 64;
-    struct log_row *rows = arena_array(tx_arena(tx), struct log_row, cap);
+    struct event_log_row *rows = arena_array(tx_arena(tx), struct event_log_row, cap);
     enum err e = tx_query(tx, LOG_ROWS, BIND(v_int(after), v_int(last), v_int(limit)), &r);
 
     if (e)
         return e;
     for (ret->count = 0; rows_next(&r); ret->count++) {
         if (ret->count == cap) {
-            struct log_row *more = arena_array(tx_arena(tx), struct log_row, cap * 2);
+            struct event_log_row *more = arena_array(tx_arena(tx), struct event_log_row, cap * 2);
 
             memcpy(more, rows, cap * sizeof *rows);
             rows = more;
             cap *= 2;
         }
-        rows[ret->count] = (struct log_row){ row_int(&r, 0), row_bytes(&r, 1) };
+        rows[ret->count] = (struct event_log_row){ row_int(&r, 0), row_bytes(&r, 1) };
     }
     ret->items = rows;
     return rows_end(&r);

@@ -1,4 +1,4 @@
-/* event_log.h - reads the event log, from which resumed sessions get missed events.
+/* event_log.h - reads the cluster's event log, from which resumed sessions get missed events.
  *
  * All functions run in a transaction; results live in tx_arena. */
 #ifndef GATEWAY_RESUME_JOURNAL_EVENT_LOG_H
@@ -7,16 +7,17 @@
 #include "json/schema.h"
 #include "store/store.h"
 
-struct log_row {
+struct event_log_row {
     int64_t position;
     struct str body;
 };
 
-/* Reads the first and the last position of the log; 0: the log is empty. */
+/* Reads the first and the last position of the event log; both are 0 if it is empty. */
 enum err read_event_log_range(struct tx *tx, int64_t *ret_first, int64_t *ret_last);
-/* Reads the first `limit` positions (int64_t) at or after `from`. */
+/* Reads the first `limit` positions (int64_t) of the event log at or after `from`. */
 enum err read_event_log_positions(struct tx *tx, int64_t from, int64_t limit, struct list *ret);
-/* Reads the first `limit` rows (struct log_row) after `after`, up to `last`. */
+/* Reads the first `limit` rows (struct event_log_row) of the event log after `after`, up to `last`.
+ */
 enum err read_event_log_page(struct tx *tx, int64_t after, int64_t last, int64_t limit,
                              struct list *ret);
 

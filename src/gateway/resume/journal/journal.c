@@ -20,8 +20,8 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
-/* Disk space is allocated before it is written to: a write to a mapped page without disk space
- * kills the process (SIGBUS). */
+/* Disk space is allocated before it is written: a write to a mapped page without disk space kills
+ * the process (SIGBUS). */
 enum { SLOTS_ALLOCATED_AT_ONCE = 256 };
 
 struct journal {
@@ -29,9 +29,9 @@ struct journal {
     int fd;
     struct journal_head *head; /* the mapped file */
     pthread_mutex_t lock;      /* protects the members below */
-    uint32_t *free;            /* indexes of slots that are free again */
+    uint32_t *free;            /* indexes of slots that were used before */
     uint32_t free_count, used, allocated;
-    bool full; /* the disk is full, which was logged */
+    bool full; /* the disk is full; this was logged */
 };
 
 static char *journal_file_path(const char *folder, uint32_t identity)
@@ -68,7 +68,7 @@ struct journal *journal_open(const char *folder, uint32_t identity)
 {
     struct journal *l = mem_new(sizeof *l);
 
-    mkdir(folder, 0700); /* fails if the folder exists */
+    mkdir(folder, 0700); /* fails if the folder exists already */
     l->path = journal_file_path(folder, identity);
     l->fd = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     pthread_mutex_init(&l->lock, NULL);
@@ -87,7 +87,7 @@ void journal_close(struct journal *l)
         return;
     if (l->head)
         munmap(l->head, journal_slot_offset(JOURNAL_SLOTS_MAX));
-    if (l->head) /* else another process may own the file */
+    if (l->head) /* otherwise another process may own the file */
         unlink(l->path);
     if (l->fd >= 0)
         close(l->fd);
@@ -113,7 +113,7 @@ static uint32_t journal_slot_index(struct journal *l, const struct journal_slot 
                       JOURNAL_SLOT_BYTES);
 }
 
-/* Needs the lock. Returns false if the disk is full. */
+/* Allocates disk space for slots. Needs the journal's lock. Returns false if the disk is full. */
 static bool journal_allocate_slots(struct journal *l)
 {
     if (l->used < l->allocated)
@@ -157,7 +157,7 @@ static void journal_slot_init(struct journal_slot *slot, const struct session *s
     slot->capabilities = s->options.capabilities;
     slot->large_threshold = s->large_threshold;
     session_id_format(s, slot->id);
-    memcpy(slot->client, session_client(s), strlen(session_client(s)) + 1);
+    memcpy(slot->client, session_client_name(s), strlen(session_client_name(s)) + 1);
     slot->first = s->seq;
     slot->base = s->resume.delivered_elsewhere;
     slot->loop_index = JOURNAL_IN_TRANSIT;
@@ -174,14 +174,14 @@ void journal_add_session(struct session *s)
     journal_record_presence(s);
     journal_record_tasks(s);
     atomic_store(&l->head->numbers[journal_slot_index(l, s->resume.slot)], s->number);
-    replication_mark_whole_session(s);
+    replication_mark_session_unsent(s);
 }
 
 void journal_remove_session(struct session *s)
 {
     struct journal *l = s->gateway_loop->gateway->journal;
 
-    replication_end_session(s);
+    replication_record_session_end(s);
     if (!s->resume.slot)
         return;
     uint32_t slot = journal_slot_index(l, s->resume.slot);
@@ -192,7 +192,7 @@ void journal_remove_session(struct session *s)
     s->resume.slot = NULL;
 }
 
-void journal_set_loop(struct session *s)
+void journal_set_session_loop(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
 
@@ -202,10 +202,10 @@ void journal_set_loop(struct session *s)
         slot->base = s->gateway_loop->position;
     if (s->gateway_loop->resume.journal_position)
         atomic_store(&slot->loop_index, loop_index(s->gateway_loop->loop));
-    replication_mark_whole_session(s);
+    replication_mark_session_unsent(s);
 }
 
-void journal_set_in_transit(struct session *s)
+void journal_set_session_in_transit(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
 
@@ -217,8 +217,8 @@ void journal_set_in_transit(struct session *s)
     replication_send_session_now(s);
 }
 
-/* If the activities are too long, the slot stays marked as torn: after a crash the client has to
- * identify again, instead of being shown without activities. */
+/* If the activities are too long, the slot stays marked as incomplete: after a crash the client
+ * must identify again, instead of being shown without activities. */
 void journal_record_presence(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
@@ -226,8 +226,8 @@ void journal_record_presence(struct session *s)
 
     if (!slot)
         return;
-    replication_mark_whole_session(s);
-    atomic_store(&slot->torn, 1);
+    replication_mark_session_unsent(s);
+    atomic_store(&slot->is_incomplete, 1);
     slot->status = s->presence.status;
     slot->presence_ms = session_presence_window_ms(s);
     if (activities.n > sizeof slot->presence)
@@ -235,14 +235,14 @@ void journal_record_presence(struct session *s)
     slot->presence_n = (uint32_t)activities.n;
     if (activities.n)
         memcpy(slot->presence, activities.p, activities.n);
-    atomic_store(&slot->torn, 0);
+    atomic_store(&slot->is_incomplete, 0);
 }
 
-/* A member list counts as a running task, because the journal does not store its row ranges. */
+/* A member list subscription counts as a running task: the journal does not store its ranges. */
 void journal_record_tasks(struct session *s)
 {
     if (!s->resume.slot)
         return;
-    atomic_store(&s->resume.slot->tasks, session_task_count(s) + !links_empty(&s->lists));
-    replication_mark_whole_session(s);
+    atomic_store(&s->resume.slot->tasks, session_task_count(s) + !links_are_empty(&s->lists));
+    replication_mark_session_unsent(s);
 }

@@ -1,13 +1,13 @@
 /* journal.h - the last events that each session was sent, in a file that survives a crash.
  *
- * A client resumes with the seq of the last event that it has read. After a crash of the owner
- * node the journal maps that seq to a position of the event log, which has the events after it.
- * Each event is recorded before its bytes go to the socket, so no client can have read more than
- * the journal has. The file is memory-mapped, so it has every record, however the process ended.
- * The process locks the file while it runs: if another process can lock it, this one is dead.
+ * A client resumes with the seq of the last event that it has read. After a crash of the owner node
+ * the journal maps that seq to a position of the event log, which has the later events. Each event
+ * is recorded before its bytes go to the socket, so no client can have read more than the journal
+ * has. The file is memory-mapped, so it has every record, however the process ended. The process
+ * locks the file while it runs: if another process can lock the file, its owner is dead.
  *
- * If the journal cannot tell exactly what a session missed, the session is invalid (op 9). The
- * option and the files are called ledger. */
+ * If the journal cannot tell exactly which events a session missed, the session is invalid (op 9).
+ * The command-line option and the files are called ledger. */
 #ifndef GATEWAY_RESUME_JOURNAL_JOURNAL_H
 #define GATEWAY_RESUME_JOURNAL_JOURNAL_H
 
@@ -23,59 +23,59 @@ struct gateway_event;
 struct session;
 
 enum {
-    JOURNAL_SENT_MAX = 256,        /* the maximum of unread events that can be replayed, plus 1 */
-    JOURNAL_PRESENCE_BYTES = 1536, /* bytes of activities; a session with more is not recovered */
+    JOURNAL_SENT_MAX = 256,        /* maximum number of unread events for replay, plus 1 */
+    JOURNAL_PRESENCE_BYTES = 1536, /* maximum of activities; a session with more is not recovered */
     JOURNAL_SLOT_BYTES = 4096,
-    /* Instead of a loop index: the session moves between two loops. */
+    /* Used instead of a loop index while the session moves between two loops. */
     JOURNAL_IN_TRANSIT = 0xffffffff,
 };
 
-/* Numbers of dispatches that are not in the event log: dispatches that may be lost; responses to
- * client requests. */
+/* Event numbers of dispatches that are not in the event log: NUMBER_TRANSIENT for those that may be
+ * lost, NUMBER_RESPONSE for responses to client requests. */
 enum { NUMBER_TRANSIENT = 0, NUMBER_RESPONSE = 1 };
 
 /* The record of one session in the journal file. */
 struct journal_slot {
-    /* Members from IDENTIFY: */
+    /* The members up to `client` come from IDENTIFY. */
     uint64_t user_id, caller_kind, presences, intents, shard_id, shard_count, status, client_kind;
     int64_t capabilities, large_threshold, presence_ms;
     char id[40], client[64];
-    /* Members that change: */
-    _Atomic uint32_t torn;  /* a write is not finished */
-    _Atomic uint32_t tasks; /* running tasks; their remaining dispatches are not in the log */
+    /* The members from here on change. */
+    _Atomic uint32_t is_incomplete; /* a write to this slot is not complete */
+    _Atomic uint32_t tasks; /* running tasks, whose later dispatches are not in the event log */
     _Atomic uint32_t
         loop_index; /* index of the loop whose position applies, or JOURNAL_IN_TRANSIT */
     uint32_t presence_n;
-    uint64_t first;       /* first seq of the record; earlier dispatches are not known */
-    uint64_t base;        /* all events up to this number are sent or in `sent` */
-    _Atomic uint64_t seq; /* seq of the last record */
+    uint64_t first;       /* first seq that the slot has; earlier dispatches are not known */
+    uint64_t base;        /* all events up to this number were sent, or are in `sent` */
+    _Atomic uint64_t seq; /* seq of the last recorded dispatch */
     char presence[JOURNAL_PRESENCE_BYTES];
     uint64_t sent[JOURNAL_SENT_MAX]; /* event numbers, at index seq modulo JOURNAL_SENT_MAX */
 };
 
 /* --- the journal of this process ------------------------------------------------------ */
 
-/* Returns NULL on failure, which was logged. */
+/* Returns NULL on failure, and logs the reason. */
 struct journal *journal_open(const char *folder, uint32_t identity);
-/* Deletes the journal file, because no session needs it. Accepts NULL. */
+/* Deletes the journal file, because no session needs it any more. Accepts NULL. */
 void journal_close(struct journal *l);
 
-/* Records the session's dispatches from now on, if the file has a free slot. The slot starts in
- * transit. */
+/* Records the session's dispatches from now on, if the file has a free slot. The slot begins with
+ * JOURNAL_IN_TRANSIT. */
 void journal_add_session(struct session *s);
-/* journal_set_loop: the position of the session's loop applies to the session.
- * journal_set_in_transit: it no longer applies, because the session moves. */
-void journal_set_loop(struct session *s);
-void journal_set_in_transit(struct session *s);
+/* journal_set_session_loop makes the position of the session's loop apply to the session;
+ * journal_set_session_in_transit ends that, because the session moves. */
+void journal_set_session_loop(struct session *s);
+void journal_set_session_in_transit(struct session *s);
 void journal_record_presence(struct session *s);
 void journal_record_tasks(struct session *s);
 void journal_remove_session(struct session *s);
-/* Returns the address of a loop's position in the file, or NULL. */
+/* Returns the address of a loop's event position in the journal file, or NULL. */
 _Atomic uint64_t *journal_loop_position(struct journal *l, unsigned hub);
 
-/* Records a dispatch. The process may be killed between any two of these lines. The entry after
- * the last seq then has either a number that does not count yet, or an old one that is already
- * included in `base`. */
+/* Records a dispatch. The process may be killed between any two of these statements. The entry
+ * after the last seq then has either a number that does not count yet, or an old number that is
+ * already included in `base`. */
 static inline void journal_record_dispatch(struct journal_slot *slot, uint64_t seq, uint64_t number)
 {
     uint64_t next = slot->sent[(seq + 1) % JOURNAL_SENT_MAX];
@@ -89,31 +89,31 @@ static inline void journal_record_dispatch(struct journal_slot *slot, uint64_t s
 /* --- journals of dead processes ------------------------------------------------------- */
 
 enum journal_result {
-    JOURNAL_UNKNOWN,      /* no such file, or not reliable */
-    JOURNAL_OWNER_ALIVE,  /* the process is alive */
-    JOURNAL_SEQ_MISSING,  /* the node does not reply; the replica lacks the client's seq */
-    JOURNAL_UNUSABLE,     /* the node does not reply; the replica's copy is unusable */
+    JOURNAL_UNKNOWN,      /* no such file, or the file is not reliable */
+    JOURNAL_OWNER_ALIVE,  /* the owner process is alive */
+    JOURNAL_SEQ_MISSING,  /* the node does not reply; its replica lacks the client's seq */
+    JOURNAL_UNUSABLE,     /* the node does not reply; its replica is unusable */
     JOURNAL_INSUFFICIENT, /* the process is dead; its journal is not sufficient */
     JOURNAL_FOUND,
 };
 
-struct journal_entry {
-    struct journal_slot *slot; /* in the arena */
-    uint64_t seen; /* all events up to this number were sent, or do not concern the session */
+struct found_journal_session {
+    struct journal_slot *slot; /* copy of the slot, in the arena */
+    uint64_t seen; /* all events up to this number were sent, or are not for the session */
 };
 
-/* Finds the session of a client that has read up to a seq. */
+/* Finds the session of a client that has read up to `seq`. */
 enum journal_result journal_find_session(const char *folder, uint32_t identity, uint64_t number,
                                          uint64_t seq, struct arena *arena,
-                                         struct journal_entry *ret);
-/* Returns a number: all events up to it were sent to the session, or do not concern it. */
+                                         struct found_journal_session *ret);
+/* Returns the number up to which all events were sent to the session, or are not for it. */
 uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position);
-/* Returns in *ret the number up to which a client that has read up to a seq got all events.
- * Returns false if the slot is not sufficient. */
+/* Sets *ret to the number up to which a client that has read up to `seq` got all events. Returns
+ * false if the slot is not sufficient. */
 bool journal_slot_last_event_before_seq(const struct journal_slot *slot, uint64_t hub_position,
                                         uint64_t seq, uint64_t *ret);
-/* Deletes files of processes that have been dead for longer than a session can be resumed; *ret:
- * identities (snowflake) of the other files. */
+/* Deletes journal files of processes that have been dead for longer than a session can be resumed.
+ * Sets *ret to the node identities (snowflake) of the other files. */
 void delete_outdated_journals(const char *folder, int64_t now_ms, struct arena *arena,
                               struct list *ret);
 

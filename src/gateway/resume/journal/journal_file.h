@@ -20,14 +20,14 @@ struct journal_loop {
 
 struct journal_head {
     _Atomic uint64_t magic;     /* written last */
-    int64_t gone_ms;            /* when another process first found this process dead; 0: not yet */
-    char boot[JOURNAL_BOOT_ID]; /* kernel boot id; after a reboot the pages may be inconsistent */
+    int64_t gone_ms;            /* when this process was first found dead; 0 if not yet */
+    char boot[JOURNAL_BOOT_ID]; /* kernel boot id; after a reboot the file may be inconsistent */
     char rest[8];
     struct journal_loop loops[JOURNAL_LOOPS_MAX];
-    _Atomic uint64_t numbers[JOURNAL_SLOTS_MAX]; /* session number of each slot; 0: free slot */
+    _Atomic uint64_t numbers[JOURNAL_SLOTS_MAX]; /* session number of each slot, or 0 */
 };
 
-/* Reads the kernel's boot id; empty if there is none. */
+/* Reads the kernel's boot id; the result is empty if there is none. */
 void read_kernel_boot_id(char out[JOURNAL_BOOT_ID]);
 
 _Static_assert(sizeof(struct journal_slot) <= JOURNAL_SLOT_BYTES, "a slot fits into its space");

@@ -14,13 +14,13 @@
 
 static bool slot_has_seq(const struct journal_slot *slot, uint64_t seq)
 {
-    return !slot->torn && !slot->tasks && seq >= slot->first && seq <= slot->seq &&
+    return !slot->is_incomplete && !slot->tasks && seq >= slot->first && seq <= slot->seq &&
            slot->seq - seq < JOURNAL_SENT_MAX && slot->presence_n <= sizeof slot->presence;
 }
 
-/* Finds the first unread event with a number, at which the log continues: all events before it
- * were sent, or do not concern the session. Returns false if a response to a request is unread,
- * because responses are not in the log and cannot be sent again. */
+/* Finds the first unread event that has a number, at which the event log continues: all events
+ * before it were sent, or are not for the session. Returns false if a response to a request is
+ * unread, because responses are not in the event log and cannot be sent again. */
 static bool find_first_unread_event(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
 {
     *ret = 0;
@@ -87,8 +87,8 @@ void read_kernel_boot_id(char out[JOURNAL_BOOT_ID])
         close(fd);
 }
 
-/* Pages are written to disk in any order, so after a crash of the machine the file is not
- * consistent. */
+/* Returns whether the file was written since the last boot. The kernel writes pages to disk in any
+ * order, so after a crash of the machine the file is not consistent. */
 static bool journal_is_from_this_boot(int fd)
 {
     char then[JOURNAL_BOOT_ID], now[JOURNAL_BOOT_ID];
@@ -99,7 +99,7 @@ static bool journal_is_from_this_boot(int fd)
 }
 
 /* Returns whether the file may be deleted. A crash leaves no timestamp, so the time counts from
- * when another process first found this process dead. */
+ * when another process first found the file's process dead. */
 static bool journal_is_outdated(int fd, int64_t now_ms)
 {
     int64_t gone_ms = 0;
@@ -113,7 +113,7 @@ static bool journal_is_outdated(int fd, int64_t now_ms)
     return pwrite(fd, &now_ms, sizeof now_ms, at) != (ssize_t)sizeof now_ms;
 }
 
-/* Returns false if the file does not have the session. */
+/* Finds the slot of a session. Returns false if the file does not have the session. */
 static bool find_slot_of_session(int fd, struct arena *arena, uint64_t number, uint32_t *ret)
 {
     size_t size = JOURNAL_SLOTS_MAX * sizeof(uint64_t);
@@ -130,7 +130,7 @@ static bool find_slot_of_session(int fd, struct arena *arena, uint64_t number, u
 }
 
 static bool read_journal_entry(int fd, uint64_t number, uint64_t seq, struct arena *arena,
-                               struct journal_entry *ret)
+                               struct found_journal_session *ret)
 {
     uint64_t position = 0;
     uint32_t slot;
@@ -148,9 +148,10 @@ static bool read_journal_entry(int fd, uint64_t number, uint64_t seq, struct are
     return journal_slot_last_event_before_seq(ret->slot, position, seq, &ret->seen);
 }
 
-/* An unreliable file counts as missing, because another node may have a replica. */
+/* An unreliable journal counts as missing, because another node may have a replica of it. */
 static enum journal_result read_session_from_journal(int fd, uint64_t number, uint64_t seq,
-                                                     struct arena *arena, struct journal_entry *ret)
+                                                     struct arena *arena,
+                                                     struct found_journal_session *ret)
 {
     bool outdated = journal_is_outdated(fd, clock_ms());
     uint64_t magic;
@@ -164,7 +165,7 @@ static enum journal_result read_session_from_journal(int fd, uint64_t number, ui
 
 enum journal_result journal_find_session(const char *folder, uint32_t identity, uint64_t number,
                                          uint64_t seq, struct arena *arena,
-                                         struct journal_entry *ret)
+                                         struct found_journal_session *ret)
 {
     enum journal_result answer = JOURNAL_OWNER_ALIVE;
     int fd = open_journal_file(folder, identity);
@@ -183,14 +184,14 @@ static void delete_journal_if_outdated(int dir, const char *name, int64_t now_ms
     uint64_t identity;
     int fd;
 
-    if (!str_starts(str_of(name), STR("ledger-")) ||
-        !str_to_u64(str_skip(str_of(name), 7), &identity))
+    if (!str_starts_with(str_of(name), STR("ledger-")) ||
+        !str_to_u64(str_skip_bytes(str_of(name), 7), &identity))
         return;
     fd = openat(dir, name, O_RDWR | O_CLOEXEC);
     if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0 && journal_is_outdated(fd, now_ms))
         unlinkat(dir, name, 0);
     else
-        ids_add(arena, ret, identity);
+        id_list_add(arena, ret, identity);
     if (fd >= 0)
         close(fd);
 }

@@ -10,17 +10,17 @@
 
 enum {
     RETAINED_EVENTS_MAX_BYTES = 64 * 1024 * 1024,
-    REQUEST_INTERVAL_MS = 250, /* interval between two store reads of a request */
+    REQUEST_INTERVAL_MS = 250, /* ms between two store reads of a request */
 };
 
-/* Stops retaining all events. A client that resumes a suspended session later has to identify
+/* Stops retaining all events. A client that resumes a suspended session after this must identify
  * again. */
 static void stop_retaining_events(struct gateway_loop *h)
 {
     h->resume.retains_all = false;
     deadline_cancel(&h->resume.retain_end);
-    if (links_empty(&h->resume.arriving))
-        retained_events_trim(&h->resume.retained, retained_events_end(&h->resume.retained));
+    if (links_are_empty(&h->resume.arriving))
+        retained_events_drop_before(&h->resume.retained, retained_events_end(&h->resume.retained));
 }
 
 static void on_retaining_expired(struct deadline *d)
@@ -38,7 +38,7 @@ void resume_on_event_begun(struct gateway_loop *h, struct gateway_event *n)
 {
     struct loop_resume_state *r = &h->resume;
 
-    if (!r->retains_all && links_empty(&r->arriving))
+    if (!r->retains_all && links_are_empty(&r->arriving))
         return;
     retained_events_add(&r->retained, n);
     r->retained_bytes += r->retains_all ? gateway_event_payload(n).n : 0;

@@ -1,7 +1,7 @@
 /* loop_resume.h - a loop's state for RESUME: retained events, requests, timers.
  *
- * A loop retains events while sessions move to it. After a restart it retains all events for as
- * long as suspended sessions can be resumed, or up to 64 MiB. */
+ * A loop retains events while sessions move to it. After a restart it retains all events, up to 64
+ * MiB, for as long as suspended sessions can be resumed. */
 #ifndef GATEWAY_RESUME_JOURNAL_LOOP_RESUME_H
 #define GATEWAY_RESUME_JOURNAL_LOOP_RESUME_H
 
@@ -11,31 +11,30 @@
 #include "net/loop.h"
 
 struct gateway_loop;
-struct replication;
+struct journal_replication;
 
 struct loop_resume_state {
-    struct link leaving_transfers; /* struct session_transfer: sessions that other loops wait for */
-    struct link releases;          /* struct session_release: sessions that other nodes wait for */
-    struct link requests;          /* struct session_request: sessions requested from other nodes */
+    struct link leaving_transfers; /* transfers of sessions that other loops wait for */
+    struct link releases;          /* releases of sessions that other nodes wait for */
+    struct link requests;          /* requests for sessions of other nodes */
     struct map requests_by_number;
     struct deadline_list *request_timer;
-    struct link
-        arriving; /* struct session_transfer: sessions that move to this loop, oldest first */
+    struct link arriving; /* transfers of sessions that move to this loop, oldest first */
     struct retained_events
         retained;          /* events since the oldest transfer to this loop was requested */
     bool retains_all;      /* all events since the restart are retained */
     size_t retained_bytes; /* bytes of the events retained since the restart */
     struct deadline_list *retain_timer;
     struct deadline retain_end;
-    _Atomic uint64_t *journal_position; /* this loop's position in the journal file; or NULL */
-    struct replication *replication;    /* sends the journal to its replica; or NULL */
+    _Atomic uint64_t *journal_position;      /* this loop's position in the journal file, or NULL */
+    struct journal_replication *replication; /* sends the journal to its replica, or NULL */
 };
 
 void loop_resume_init(struct gateway_loop *h);
 void loop_resume_clear(struct gateway_loop *h);
-/* Retains all events from now on, for as long as a session can be resumed. Runs on the loop. */
+/* Retains all events from now on, for as long as a session can be resumed. Call it on the loop. */
 void retain_events_after_restart(struct gateway_loop *h);
-/* Called when an event begins; retains it if a session needs it. */
+/* Called when the delivery of an event begins; retains the event if a session needs it. */
 void resume_on_event_begun(struct gateway_loop *h, struct gateway_event *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* owner_rows.c - the table session_homes: the node that owns each session. */
+/* owner_rows.c - the table session_homes, which has the node that owns each session. */
 #include "gateway/resume/journal/owner_rows.h"
 
 #include "base/test_faults.h"
@@ -69,7 +69,7 @@ static const char INSERT_MISSING_NODE[] =
 static const char SELECT_RECENTLY_MISSING[] = "select 1 from past_servers where identity = $1 and "
                                               "missed_ms > $2";
 static const char DELETE_OLD_MISSING[] = "delete from past_servers where missed_ms <= $1";
-/* A node that was only paused is alive again: a later stop starts a new grace period. */
+/* If a missing node is alive again, delete its row: a later stop starts a new grace period. */
 static const char DELETE_RETURNED_NODES[] = "delete from past_servers where identity in "
                                             "(select n.identity from nodes n where n.state = 1)";
 
@@ -77,15 +77,13 @@ static const char DELETE_RETURNED_NODES[] = "delete from past_servers where iden
 static enum err node_is_recently_missing(struct tx *tx, snowflake identity, int64_t grace_ms,
                                          int64_t now_ms, bool *ret)
 {
-    struct rows r;
-
     *ret = false;
     if (!grace_ms)
         return OK;
     enum err e = tx_exec(tx, INSERT_MISSING_NODE, BIND(v_id(identity), v_int(now_ms)), NULL);
     return e ? e
-             : tx_one(tx, SELECT_RECENTLY_MISSING, BIND(v_id(identity), v_int(now_ms - grace_ms)),
-                      &r, ret);
+             : tx_exists(tx, SELECT_RECENTLY_MISSING,
+                         BIND(v_id(identity), v_int(now_ms - grace_ms)), ret);
 }
 
 static enum err delete_rows_of_dead_nodes(struct tx *tx, uint32_t identity,

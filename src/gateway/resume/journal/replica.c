@@ -1,4 +1,4 @@
-/* replica.c - copies of other nodes' journals: messages, the choice of a replica, expiry. */
+/* replica.c - copies of other nodes' journals: messages, choice of the replica's node, expiry. */
 #include "gateway/resume/journal/replica.h"
 
 #include "base/clock.h"
@@ -12,9 +12,9 @@ enum {
     REPLICATION_SLACK_MS = 60 * 1000, /* in this time a node sends each session several times */
 };
 
-struct replica *replica_new(void)
+struct replicas *replica_new(void)
 {
-    struct replica *k = mem_new(sizeof *k);
+    struct replicas *k = mem_new(sizeof *k);
 
     pthread_mutex_init(&k->lock, NULL);
     map_init(&k->nodes);
@@ -24,7 +24,7 @@ struct replica *replica_new(void)
     return k;
 }
 
-void replica_free(struct replica *k)
+void replica_free(struct replicas *k)
 {
     size_t at = 0;
 
@@ -42,14 +42,14 @@ void replica_free(struct replica *k)
     mem_free(k);
 }
 
-void replica_write_hello(struct buf *out, uint32_t identity)
+void append_replica_hello(struct buf *out, uint32_t identity)
 {
     serial_put_u64(out, REPLICA_HELLO);
     serial_put_u64(out, identity);
     serial_put_u64(out, JOURNAL_MAGIC);
 }
 
-static void handle_replica_hello(struct replica *k, uint32_t identity, struct serial_reader *in)
+static void handle_replica_hello(struct replicas *k, uint32_t identity, struct serial_reader *in)
 {
     uint64_t magic = serial_get_u64(in);
 
@@ -57,8 +57,9 @@ static void handle_replica_hello(struct replica *k, uint32_t identity, struct se
         map_put(&k->replicas, identity, k);
 }
 
-/* Removes dead nodes from the set; living nodes announce themselves regularly. */
-static void retain_living_replica_nodes(struct replica *k, const uint32_t *identities, size_t count)
+/* Removes dead nodes from the set of nodes that store copies; living nodes repeat REPLICA_HELLO. */
+static void retain_living_replica_nodes(struct replicas *k, const uint32_t *identities,
+                                        size_t count)
 {
     struct map living;
 
@@ -70,7 +71,7 @@ static void retain_living_replica_nodes(struct replica *k, const uint32_t *ident
     k->replicas = living;
 }
 
-uint32_t choose_replica_node(struct replica *k, uint32_t me, const uint32_t *identities,
+uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *identities,
                              size_t count)
 {
     uint32_t next = 0, first = 0;
@@ -99,7 +100,7 @@ static void handle_gap_report(struct serial_reader *in, struct replica_reply *re
     ret->loop_index = (unsigned)hub;
 }
 
-void replica_handle_message(struct replica *k, struct str message, struct replica_reply *ret)
+void replica_handle_message(struct replicas *k, struct str message, struct replica_reply *ret)
 {
     struct serial_reader in = { .rest = message };
     uint64_t kind = serial_get_u64(&in);
@@ -126,9 +127,9 @@ void replica_handle_message(struct replica *k, struct str message, struct replic
     pthread_mutex_unlock(&k->lock);
 }
 
-enum journal_result replica_find_session(struct replica *k, uint32_t identity, uint64_t number,
+enum journal_result replica_find_session(struct replicas *k, uint32_t identity, uint64_t number,
                                          uint64_t seq, struct arena *arena,
-                                         struct journal_entry *ret)
+                                         struct found_journal_session *ret)
 {
     pthread_mutex_lock(&k->lock);
     const struct replica_session *s = replica_session_find(k, number, identity);
@@ -147,13 +148,13 @@ static bool copy_is_expired(int64_t received_ms, int64_t now_ms)
 }
 
 /* The list is sorted by age, so the loop ends at the first session that stays. */
-void replica_evict_expired(struct replica *k, int64_t now_ms)
+void replica_evict_expired(struct replicas *k, int64_t now_ms)
 {
     size_t count = 0, at = 0;
     struct replica_node *silent = NULL;
 
     pthread_mutex_lock(&k->lock);
-    for (; count < EVICTED_PER_CALL && !links_empty(&k->by_age); count++) {
+    for (; count < EVICTED_PER_CALL && !links_are_empty(&k->by_age); count++) {
         const struct replica_session *s =
             container_of(k->by_age.next, struct replica_session, link);
 
@@ -173,7 +174,7 @@ void replica_evict_expired(struct replica *k, int64_t now_ms)
     pthread_mutex_unlock(&k->lock);
 }
 
-uint64_t replica_session_count(struct replica *k)
+uint64_t replica_session_count(struct replicas *k)
 {
     pthread_mutex_lock(&k->lock);
     uint64_t count = k->sessions.count;

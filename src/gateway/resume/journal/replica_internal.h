@@ -1,4 +1,4 @@
-/* replica_internal.h - declarations that the files of the replica share. */
+/* replica_internal.h - declarations that the files replica*.c share. */
 #ifndef GATEWAY_RESUME_JOURNAL_REPLICA_INTERNAL_H
 #define GATEWAY_RESUME_JOURNAL_REPLICA_INTERNAL_H
 
@@ -10,10 +10,10 @@
 #include "gateway/resume/journal/replica.h"
 #include "gateway/resume/journal/journal_file.h"
 
-/* State of the messages from one loop of a node. */
+/* Messages received from one loop of a node. */
 struct replica_loop {
     uint64_t messages, position;
-    uint64_t gaps; /* number of gaps in the messages */
+    uint64_t gaps; /* number of gaps in the message numbers */
 };
 
 struct replica_node {
@@ -28,48 +28,48 @@ struct replica_session {
     uint32_t identity;   /* owner node */
     int64_t received_ms; /* when the whole session was last received */
     unsigned sent_by;    /* index of the loop that sent the whole session */
-    uint64_t began;      /* seq at which the owner node began the session's journal */
-    uint64_t gaps;       /* number of gaps of that loop at that time */
+    uint64_t began;      /* seq at which the owner's journal of the session begins */
+    uint64_t gaps;       /* number of gaps of that loop when the whole session was received */
     bool borrowed;       /* copied from another replica, with the position below */
-    uint64_t position;   /* position of the loop, if borrowed */
+    uint64_t position;   /* position of the session's loop, if borrowed */
     struct journal_slot slot;
 };
 
-struct replica {
+struct replicas {
     pthread_mutex_t lock; /* protects the members below */
     struct map nodes;     /* node identity -> struct replica_node */
     struct map sessions;  /* session number -> struct replica_session */
-    struct link by_age;   /* all sessions, last received at the end */
+    struct link by_age;   /* all sessions, the last received at the end */
     struct map replicas;  /* set of identities of nodes that store copies */
-    bool full;            /* the limit is reached, which was logged */
+    bool full;            /* the limit of sessions is reached; this was logged */
 };
 
-/* All functions below need the lock. */
+/* All functions below need the replica's lock. */
 
 /* --- replica_records.c: sessions and their records ------------------------------------ */
 
-void replica_session_drop(struct replica *k, uint64_t number);
+void replica_session_drop(struct replicas *k, uint64_t number);
 /* Records that the whole session was received now. */
-void replica_session_set_received(struct replica *k, struct replica_session *s, int64_t now_ms);
+void replica_session_set_received(struct replicas *k, struct replica_session *s, int64_t now_ms);
 /* Returns NULL if the replica is full. */
-struct replica_session *replica_session_get_or_create(struct replica *k, uint64_t number,
+struct replica_session *replica_session_get_or_create(struct replicas *k, uint64_t number,
                                                       uint32_t identity);
-/* Returns NULL if there is no copy, or the copy is from another node. */
-struct replica_session *replica_session_find(const struct replica *k, uint64_t number,
+/* Returns NULL if there is no copy, or if another node owns the session. */
+struct replica_session *replica_session_find(const struct replicas *k, uint64_t number,
                                              uint32_t identity);
-void replica_handle_records(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_records(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
 
 /* --- replica_requests.c: requests for copies ------------------------------------------ */
 
-enum journal_result replica_session_check_seq(const struct replica *k,
+enum journal_result replica_session_check_seq(const struct replicas *k,
                                               const struct replica_session *s, uint64_t seq,
                                               uint64_t *ret_seen);
-void replica_handle_request(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_request(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
-void replica_handle_session(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_session(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
-void replica_handle_refusal(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_refusal(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
 
 #endif

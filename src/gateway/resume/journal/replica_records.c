@@ -1,4 +1,4 @@
-/* replica_records.c - stores the records that other nodes send of their sessions. */
+/* replica_records.c - stores the journal records that other nodes send. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -7,11 +7,11 @@
 #include "gateway/resume/journal/replica_internal.h"
 
 enum {
-    REPLICA_SESSIONS_MAX = 4 * JOURNAL_SLOTS_MAX, /* about 4 KiB each */
+    REPLICA_SESSIONS_MAX = 4 * JOURNAL_SLOTS_MAX, /* each has about 4 KiB */
     SLOT_HEAD_BYTES = offsetof(struct journal_slot, presence),
 };
 
-void replica_session_drop(struct replica *k, uint64_t number)
+void replica_session_drop(struct replicas *k, uint64_t number)
 {
     struct replica_session *s = map_remove(&k->sessions, number);
 
@@ -20,14 +20,14 @@ void replica_session_drop(struct replica *k, uint64_t number)
     mem_free(s);
 }
 
-void replica_session_set_received(struct replica *k, struct replica_session *s, int64_t now_ms)
+void replica_session_set_received(struct replicas *k, struct replica_session *s, int64_t now_ms)
 {
     s->received_ms = now_ms;
     link_remove(&s->link);
     links_append(&k->by_age, &s->link);
 }
 
-struct replica_session *replica_session_get_or_create(struct replica *k, uint64_t number,
+struct replica_session *replica_session_get_or_create(struct replicas *k, uint64_t number,
                                                       uint32_t identity)
 {
     struct replica_session *s = map_get(&k->sessions, number);
@@ -50,7 +50,7 @@ struct replica_session *replica_session_get_or_create(struct replica *k, uint64_
     return s;
 }
 
-struct replica_session *replica_session_find(const struct replica *k, uint64_t number,
+struct replica_session *replica_session_find(const struct replicas *k, uint64_t number,
                                              uint32_t identity)
 {
     struct replica_session *s = map_get(&k->sessions, number);
@@ -58,7 +58,7 @@ struct replica_session *replica_session_find(const struct replica *k, uint64_t n
     return s && s->identity == identity ? s : NULL;
 }
 
-static struct replica_node *replica_node_get_or_create(struct replica *k, uint32_t identity)
+static struct replica_node *replica_node_get_or_create(struct replicas *k, uint32_t identity)
 {
     struct replica_node *s = map_get(&k->nodes, identity);
 
@@ -70,7 +70,7 @@ static struct replica_node *replica_node_get_or_create(struct replica *k, uint32
     return s;
 }
 
-/* Copies the head of a slot. The strings are terminated, because they come from another process. */
+/* Copies the first members of a slot. Terminates the strings, which come from another process. */
 static void slot_copy_head(struct journal_slot *slot, struct str head, struct str presence)
 {
     memcpy((void *)slot, head.p, SLOT_HEAD_BYTES);
@@ -80,8 +80,9 @@ static void slot_copy_head(struct journal_slot *slot, struct str head, struct st
     slot->presence_n = (uint32_t)presence.n;
 }
 
-/* When a session moves between two loops of its node, both send records: an older record of the
- * former loop is ignored. A journal that was restarted may have a lower seq. */
+/* Returns whether a record is outdated: when a session moves between two loops of its node, both
+ * send records, and older records of the former loop are ignored. A restarted journal may have a
+ * lower seq. */
 static bool record_is_outdated(const struct replica_session *s, unsigned hub,
                                const struct journal_slot *delivered_to)
 {
@@ -91,7 +92,7 @@ static bool record_is_outdated(const struct replica_session *s, unsigned hub,
 
 /* Stores a whole session. Event numbers that were received before stay valid if they end at the
  * same seq. */
-static void handle_whole_session(struct replica *k, const struct replica_node *from, unsigned hub,
+static void handle_whole_session(struct replicas *k, const struct replica_node *from, unsigned hub,
                                  struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in), seen = serial_get_u64(in);
@@ -125,7 +126,7 @@ static void handle_whole_session(struct replica *k, const struct replica_node *f
     replica_session_set_received(k, s, from->received_ms);
 }
 
-static void handle_sent_events(struct replica *k, const struct replica_node *from,
+static void handle_sent_events(struct replicas *k, const struct replica_node *from,
                                struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in), last = serial_get_u64(in);
@@ -144,7 +145,7 @@ static void handle_sent_events(struct replica *k, const struct replica_node *fro
     }
 }
 
-static void handle_session_end(struct replica *k, const struct replica_node *from,
+static void handle_session_end(struct replicas *k, const struct replica_node *from,
                                struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in);
@@ -153,8 +154,8 @@ static void handle_session_end(struct replica *k, const struct replica_node *fro
         replica_session_drop(k, number);
 }
 
-/* Returns false if the message is malformed. */
-static bool handle_session_records(struct replica *k, struct replica_node *from, unsigned hub,
+/* Handles all records of a message. Returns false if the message is malformed. */
+static bool handle_session_records(struct replicas *k, struct replica_node *from, unsigned hub,
                                    struct serial_reader *in)
 {
     while (in->rest.n && !in->bad)
@@ -168,14 +169,14 @@ static bool handle_session_records(struct replica *k, struct replica_node *from,
         case RECORD_SESSION_END:
             handle_session_end(k, from, in);
             break;
-        default: /* sent by a newer version */
+        default: /* record of a newer version */
             in->bad = true;
             break;
         }
     return !in->bad;
 }
 
-void replica_handle_records(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_records(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret)
 {
     uint64_t magic = serial_get_u64(in), hub = serial_get_u64(in), message = serial_get_u64(in);

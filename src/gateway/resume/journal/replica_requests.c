@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "gateway/resume/journal/replica_internal.h"
 
-enum { REFUSAL_VALID_MS = 10 * 1000 }; /* how long a refusal of another replica is valid */
+enum { REFUSAL_VALID_MS = 10 * 1000 }; /* ms for which a refusal of another replica is valid */
 
-static uint64_t copied_loop_position(const struct replica *k, const struct replica_session *s)
+static uint64_t copied_loop_position(const struct replicas *k, const struct replica_session *s)
 {
     const struct replica_node *from = map_get(&k->nodes, s->identity);
 
@@ -18,12 +18,12 @@ static uint64_t copied_loop_position(const struct replica *k, const struct repli
     return from->loops[s->slot.loop_index].position;
 }
 
-enum journal_result replica_session_check_seq(const struct replica *k,
+enum journal_result replica_session_check_seq(const struct replicas *k,
                                               const struct replica_session *s, uint64_t seq,
                                               uint64_t *ret_seen)
 {
-    if (!s ||
-        (s->borrowed && s->slot.torn && clock_steady_ms() - s->received_ms > REFUSAL_VALID_MS))
+    if (!s || (s->borrowed && s->slot.is_incomplete &&
+               clock_steady_ms() - s->received_ms > REFUSAL_VALID_MS))
         return JOURNAL_UNKNOWN;
     if (seq > s->slot.seq || seq < s->slot.first)
         return JOURNAL_SEQ_MISSING;
@@ -32,8 +32,8 @@ enum journal_result replica_session_check_seq(const struct replica *k,
                : JOURNAL_UNUSABLE;
 }
 
-void replica_write_request(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
-                           uint32_t asker)
+void append_replica_request(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
+                            uint32_t asker)
 {
     serial_put_u64(out, REPLICA_REQUEST);
     serial_put_u64(out, identity);
@@ -42,7 +42,7 @@ void replica_write_request(struct buf *out, uint32_t identity, uint64_t number, 
     serial_put_u64(out, seq);
 }
 
-void replica_handle_request(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_request(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret)
 {
     uint32_t asker = (uint32_t)serial_get_u64(in);
@@ -66,26 +66,26 @@ void replica_handle_request(struct replica *k, uint32_t identity, struct serial_
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
-/* A former and a current replica may both reply: the copy that has more events is used. An equal
- * copy is no reason to read the store again. */
-static bool slot_has_more_events(const struct replica *k, const struct replica_session *s,
+/* Returns whether a received copy has more events. A former and a current replica may both reply:
+ * the copy with more events is used. An equal copy is no reason to read the store again. */
+static bool slot_has_more_events(const struct replicas *k, const struct replica_session *s,
                                  const struct journal_slot *slot, uint64_t position)
 {
-    if (s->slot.torn || slot->torn)
-        return s->slot.torn && (s->borrowed || !slot->torn);
+    if (s->slot.is_incomplete || slot->is_incomplete)
+        return s->slot.is_incomplete && (s->borrowed || !slot->is_incomplete);
     if (slot->seq != s->slot.seq || slot->first != s->slot.first)
         return slot->seq > s->slot.seq || slot->first < s->slot.first;
     return position > copied_loop_position(k, s);
 }
 
-static void store_borrowed_session(struct replica *k, uint32_t identity, uint64_t number,
+static void store_borrowed_session(struct replicas *k, uint32_t identity, uint64_t number,
                                    const struct journal_slot *slot, uint64_t position,
                                    struct replica_reply *ret)
 {
     struct replica_session *s = map_get(&k->sessions, number);
 
     if (s && s->identity != identity && !s->borrowed)
-        return; /* another node owns the session by now and replicates it to this node */
+        return; /* another node owns the session now and replicates it to this node */
     s = replica_session_find(k, number, identity);
     if ((s && !slot_has_more_events(k, s, slot, position)) ||
         !(s = replica_session_get_or_create(k, number, identity)))
@@ -99,7 +99,7 @@ static void store_borrowed_session(struct replica *k, uint32_t identity, uint64_
     ret->number = number;
 }
 
-void replica_handle_session(struct replica *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_session(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret)
 {
     uint64_t number = serial_get_u64(in), position = serial_get_u64(in), magic = serial_get_u64(in);
@@ -113,13 +113,13 @@ void replica_handle_session(struct replica *k, uint32_t identity, struct serial_
         store_borrowed_session(k, identity, number, &slot, position, ret);
 }
 
-/* Stores a refusal as a torn copy that has only the range of seqs. */
-void replica_handle_refusal(struct replica *k, uint32_t identity, struct serial_reader *in,
+/* Stores a refusal as an incomplete copy that has only the range of seqs. */
+void replica_handle_refusal(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret)
 {
     uint64_t number = serial_get_u64(in), first = serial_get_u64(in), seq = serial_get_u64(in);
     struct journal_slot slot = {
-        .torn = 1, .loop_index = JOURNAL_IN_TRANSIT, .first = first, .seq = seq
+        .is_incomplete = 1, .loop_index = JOURNAL_IN_TRANSIT, .first = first, .seq = seq
     };
 
     if (!in->bad)

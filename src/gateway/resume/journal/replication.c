@@ -14,18 +14,18 @@
 enum {
     MESSAGE_MAX_BYTES = 1 << 20,
     HELLO_MAX_BYTES = 64,
-    SEND_AT_BYTES = 256 * 1024, /* at this size a message is sent immediately */
+    SEND_AT_BYTES = 256 * 1024, /* a message of this size is sent immediately */
     ROUND_TICKS = 10,           /* seconds */
-    RESEND_PAUSE_TICKS = 3,     /* pause between two rounds after lost messages */
+    RESEND_PAUSE_TICKS = 3,     /* seconds between two rounds after lost messages */
     STEP_MS = 250,
     ROUND_STEPS = ROUND_TICKS * 1000 / STEP_MS,
-    STEP_MIN_SESSIONS = 256,          /* minimum of sessions per step */
-    STEP_MAX_BYTES = 512 * 1024,      /* maximum of bytes per step */
-    ROUND_MAX_UNSENT_BYTES = 1 << 20, /* bytes; above this limit a round waits */
+    STEP_MIN_SESSIONS = 256,          /* minimum number of sessions per step */
+    STEP_MAX_BYTES = 512 * 1024,      /* maximum number of bytes per step */
+    ROUND_MAX_UNSENT_BYTES = 1 << 20, /* with more unsent bytes a round waits */
 };
 
-void replication_write_message_head(struct buf *out, uint32_t identity, unsigned hub,
-                                    uint64_t message, uint64_t position)
+void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
+                                 uint64_t position)
 {
     serial_put_u64(out, REPLICA_RECORDS);
     serial_put_u64(out, identity);
@@ -35,8 +35,8 @@ void replication_write_message_head(struct buf *out, uint32_t identity, unsigned
     serial_put_u64(out, position);
 }
 
-void replication_write_whole_session(struct buf *out, uint64_t number,
-                                     const struct journal_slot *slot, uint64_t hub_position)
+void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
+                                 uint64_t hub_position)
 {
     serial_put_u64(out, RECORD_WHOLE_SESSION);
     serial_put_u64(out, number);
@@ -45,8 +45,8 @@ void replication_write_whole_session(struct buf *out, uint64_t number,
     serial_put_bytes(out, str_slice(slot->presence, slot->presence_n));
 }
 
-bool replication_write_sent_events(struct buf *out, uint64_t number,
-                                   const struct journal_slot *slot, uint64_t after)
+bool append_sent_events_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
+                               uint64_t after)
 {
     uint64_t count = slot->seq - after;
 
@@ -63,102 +63,101 @@ bool replication_write_sent_events(struct buf *out, uint64_t number,
     return true;
 }
 
-void replication_write_session_end(struct buf *out, uint64_t number)
+void append_session_end_record(struct buf *out, uint64_t number)
 {
     serial_put_u64(out, RECORD_SESSION_END);
     serial_put_u64(out, number);
 }
 
-/* position 0: unsent sessions may be behind the position of the loop. */
-static void replication_send_message(struct replication *c, uint64_t position)
+/* Sends the collected records. Position 0: unsent sessions may be behind the loop's position. */
+static void replication_send_message(struct journal_replication *c, uint64_t position)
 {
     const struct gateway *g = c->gateway_loop->gateway;
     struct buf message;
 
     buf_init(&message, MESSAGE_MAX_BYTES);
-    replication_write_message_head(&message, cluster_identity(g->cluster),
-                                   loop_index(c->gateway_loop->loop), ++c->messages, position);
+    append_replica_message_head(&message, cluster_node_identity(g->cluster),
+                                loop_index(c->gateway_loop->loop), ++c->messages, position);
     buf_add_str(&message, buf_str(&c->out));
     buf_reset(&c->out);
-    /* Else the replica notices the gap, as if NATS had refused the message. */
-    if (!buf_full(&message))
+    /* If the buffer overflowed, the replica notices the gap, as if NATS had refused the message. */
+    if (!buf_is_full(&message))
         cluster_send_to_node(g->cluster, c->node, CLUSTER_LEDGERS, buf_str(&message));
     buf_clear(&message);
 }
 
-static void write_session_records(struct replication *c, struct session *s)
+static void write_session_records(struct journal_replication *c, struct session *s)
 {
-    struct session_sync *sync = session_sync(s);
+    struct session_cluster_state *sync = session_get_or_create_cluster_state(s);
 
     link_remove(&sync->unreplicated);
     if (!s->resume.slot)
         return;
     if (sync->whole ||
-        !replication_write_sent_events(&c->out, s->number, s->resume.slot, sync->replicated_seq))
-        replication_write_whole_session(&c->out, s->number, s->resume.slot,
-                                        c->gateway_loop->position);
+        !append_sent_events_record(&c->out, s->number, s->resume.slot, sync->replicated_seq))
+        append_whole_session_record(&c->out, s->number, s->resume.slot, c->gateway_loop->position);
     sync->whole = false;
     sync->replicated_seq = s->seq;
     if (c->out.n >= SEND_AT_BYTES)
         replication_send_message(c, 0);
 }
 
-static void discard_unsent_records(struct replication *c)
+static void discard_unsent_records(struct journal_replication *c)
 {
-    while (!links_empty(&c->unsent))
+    while (!links_are_empty(&c->unsent))
         link_remove(c->unsent.next);
     buf_reset(&c->out);
 }
 
-void replication_send_records(struct gateway_loop *h)
+void replication_send_unsent_records(struct gateway_loop *h)
 {
-    struct replication *c = h->resume.replication;
+    struct journal_replication *c = h->resume.replication;
 
-    if (!c || (links_empty(&c->unsent) && !c->out.n))
+    if (!c || (links_are_empty(&c->unsent) && !c->out.n))
         return;
     if (!c->node) {
         discard_unsent_records(c);
         return;
     }
-    while (!links_empty(&c->unsent))
+    while (!links_are_empty(&c->unsent))
         write_session_records(
-            c, container_of(c->unsent.next, struct session_sync, unreplicated)->session);
+            c, container_of(c->unsent.next, struct session_cluster_state, unreplicated)->session);
     replication_send_message(c, h->position);
 }
 
-void replication_mark_whole_session(struct session *s)
+void replication_mark_session_unsent(struct session *s)
 {
     if (s->sync)
         s->sync->whole = true;
     if (s->resume.slot)
-        replication_mark_session(s);
+        replication_mark_records_unsent(s);
 }
 
 void replication_send_session_now(struct session *s)
 {
-    struct replication *c = s->gateway_loop->resume.replication;
+    struct journal_replication *c = s->gateway_loop->resume.replication;
 
     if (!c || !c->node || !s->resume.slot)
         return;
-    session_sync(s)->whole = true;
+    session_get_or_create_cluster_state(s)->whole = true;
     write_session_records(c, s);
     replication_send_message(c, 0); /* the session's next loop may send its next record */
 }
 
-void replication_end_session(struct session *s)
+void replication_record_session_end(struct session *s)
 {
-    struct replication *c = s->gateway_loop->resume.replication;
+    struct journal_replication *c = s->gateway_loop->resume.replication;
 
     if (s->sync)
         link_remove(&s->sync->unreplicated);
     if (!c || !c->node || !s->resume.slot)
         return;
-    replication_write_session_end(&c->out, s->number);
+    append_session_end_record(&c->out, s->number);
     if (c->out.n >= SEND_AT_BYTES)
         replication_send_message(c, 0);
 }
 
-/* Returns the approximate size of a session in a message. */
+/* Returns the approximate size of a whole session in a message. */
 static size_t session_record_size(const struct session *s)
 {
     return offsetof(struct journal_slot, presence) +
@@ -166,26 +165,26 @@ static size_t session_record_size(const struct session *s)
 }
 
 /* Marks the next session and moves it to the end of the list. Returns false if all are marked. */
-static bool round_mark_next_session(struct replication *c, size_t *bytes)
+static bool round_mark_next_session(struct journal_replication *c, size_t *bytes)
 {
     struct link *list = &c->gateway_loop->sessions;
 
-    if (links_empty(list))
+    if (links_are_empty(list))
         return false;
     struct session *s = container_of(list->next, struct session, link);
-    if (session_sync(s)->round == c->round)
+    if (session_get_or_create_cluster_state(s)->round == c->round)
         return false;
     s->sync->round = c->round;
     link_remove(&s->link);
     links_append(list, &s->link);
-    replication_mark_whole_session(s);
+    replication_mark_session_unsent(s);
     *bytes += session_record_size(s);
     c->marked++;
     return true;
 }
 
-/* A round with as many sessions as the previous one takes about ROUND_TICKS. */
-bool replication_round_step(struct replication *c, size_t unsent)
+/* Marks so many sessions that a round like the previous one takes about ROUND_TICKS. */
+bool replication_round_step(struct journal_replication *c, size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;
     size_t share = size / ROUND_STEPS + 1, bytes = 0;
@@ -202,7 +201,7 @@ bool replication_round_step(struct replication *c, size_t unsent)
     return true;
 }
 
-static void round_continue(struct replication *c)
+static void round_continue(struct journal_replication *c)
 {
     const struct gateway *g = c->gateway_loop->gateway;
 
@@ -214,11 +213,11 @@ static void round_continue(struct replication *c)
 
 static void on_round_step_due(struct deadline *d)
 {
-    round_continue(container_of(d, struct replication, step));
+    round_continue(container_of(d, struct journal_replication, step));
 }
 
 /* Begins a round. A running round continues with the sessions that it has not marked. */
-static void round_begin(struct replication *c)
+static void round_begin(struct journal_replication *c)
 {
     c->round++;
     c->ticks = 0;
@@ -230,9 +229,9 @@ static void round_begin(struct replication *c)
         round_continue(c);
 }
 
-struct replication *replication_new(struct gateway_loop *h)
+struct journal_replication *replication_new(struct gateway_loop *h)
 {
-    struct replication *c;
+    struct journal_replication *c;
 
     if (!h->gateway->replica)
         return NULL;
@@ -245,7 +244,7 @@ struct replication *replication_new(struct gateway_loop *h)
     return c;
 }
 
-void replication_free(struct replication *c)
+void replication_free(struct journal_replication *c)
 {
     if (!c)
         return;
@@ -261,9 +260,9 @@ struct replication_tick {
     bool restart;
 };
 
-/* There is a pause between rounds after lost messages: more traffic would not help an overloaded
+/* After lost messages rounds begin with a pause, because more traffic would not help an overloaded
  * node. */
-bool replication_round_is_due(struct replication *c, bool restart)
+bool replication_round_is_due(struct journal_replication *c, bool restart)
 {
     c->restart_due |= restart;
     if (!restart) {
@@ -275,7 +274,7 @@ bool replication_round_is_due(struct replication *c, bool restart)
     return c->ticks >= ROUND_TICKS && !c->round_runs;
 }
 
-static void set_replica_node(struct replication *c, uint32_t node)
+static void set_replica_node(struct journal_replication *c, uint32_t node)
 {
     c->node = node;
     c->messages = 0;
@@ -283,17 +282,17 @@ static void set_replica_node(struct replication *c, uint32_t node)
     round_begin(c);
 }
 
-/* Sends the loop's position with the records; without records, once a second. */
+/* Sends the loop's position, once a second if there are no records to send it with. */
 static void on_replication_tick(struct loop_message *post)
 {
     struct replication_tick *t = container_of(post, struct replication_tick, post);
-    struct replication *c = t->gateway_loop->resume.replication;
+    struct journal_replication *c = t->gateway_loop->resume.replication;
 
     if (!t->restart && c->node != t->node)
         set_replica_node(c, t->node);
     else if (replication_round_is_due(c, t->restart))
         round_begin(c);
-    replication_send_records(t->gateway_loop);
+    replication_send_unsent_records(t->gateway_loop);
     if (c->node)
         replication_send_message(c, t->gateway_loop->position);
     atomic_store(&t->gateway_loop->gateway->replicated_by, c->node);
@@ -312,7 +311,7 @@ static void post_replication_tick(struct gateway *g, unsigned hub, uint32_t node
     loop_post(t->gateway_loop->loop, &t->post);
 }
 
-/* Posts ticks to the loops with index from `from` to before `to`. */
+/* Posts ticks to the loops with indexes from `from` to `to` - 1. */
 static void post_replication_ticks(struct gateway *g, unsigned from, unsigned to, uint32_t node,
                                    bool restart)
 {
@@ -327,7 +326,7 @@ static void publish_replica_hello(struct gateway *g)
     struct buf message;
 
     buf_init(&message, HELLO_MAX_BYTES);
-    replica_write_hello(&message, cluster_identity(g->cluster));
+    append_replica_hello(&message, cluster_node_identity(g->cluster));
     cluster_send_to_all(g->cluster, CLUSTER_LEDGERS, buf_str(&message));
     buf_clear(&message);
 }
@@ -339,10 +338,11 @@ void replication_on_live_nodes(struct gateway *g, const uint32_t *identities, si
     publish_replica_hello(g);
     post_replication_ticks(
         g, 0, UINT_MAX,
-        choose_replica_node(g->replica, cluster_identity(g->cluster), identities, count), false);
+        choose_replica_node(g->replica, cluster_node_identity(g->cluster), identities, count),
+        false);
 }
 
-void replication_resend_all(struct gateway *g)
+void replication_resend_all_loops(struct gateway *g)
 {
     if (!g->replica)
         return;

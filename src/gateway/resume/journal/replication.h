@@ -1,9 +1,9 @@
 /* replication.h - sends the records of this node's journal to its replica (replica.h).
  *
- * At the end of each loop iteration, before bytes are sent to clients, the replica gets the
- * records of the iteration: 40 bytes for each event and session. Every 10 seconds, and when the
- * replica changes or has missed a message, all sessions are sent completely: in steps, spread
- * over these seconds, and not while the connection to NATS has a backlog. */
+ * At the end of each loop iteration, before bytes are sent to clients, the replica gets the records
+ * of the iteration: 40 bytes for each event and session. Every 10 seconds, and when the replica
+ * changes or has missed a message, a round sends all sessions completely: in steps, spread over
+ * these seconds, and not while the connection to NATS has a backlog. */
 #ifndef GATEWAY_RESUME_JOURNAL_REPLICATION_H
 #define GATEWAY_RESUME_JOURNAL_REPLICATION_H
 
@@ -11,55 +11,55 @@
 #include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/session.h"
 
-/* Replication state of one loop. */
-struct replication {
+/* Journal replication of one loop. */
+struct journal_replication {
     struct gateway_loop *gateway_loop;
-    uint32_t node;      /* identity of the node that is the replica; 0: none */
+    uint32_t node;      /* identity of the node that has the replica; 0 if none */
     uint64_t messages;  /* number of messages sent to the replica */
-    struct link unsent; /* struct session_sync: sessions with unsent records */
+    struct link unsent; /* items: struct session_cluster_state, of sessions with unsent records */
     struct buf out;     /* records of the next message */
-    uint32_t round;     /* number of the current round, which sends all sessions */
+    uint32_t round;     /* number of the current round; a round sends all sessions */
     unsigned ticks;     /* seconds since the last round began */
     bool round_runs;
-    size_t marked;        /* sessions marked in this round */
+    size_t marked;        /* number of sessions marked in this round */
     size_t round_size;    /* number of sessions in the previous round */
-    bool restart_due;     /* a message was missed; the round that repairs it has not begun */
-    unsigned pause_ticks; /* seconds until such a round may begin */
+    bool restart_due;     /* the replica missed a message; the repairing round has not begun */
+    unsigned pause_ticks; /* seconds until the repairing round may begin */
     struct deadline_list *steps;
-    struct deadline step; /* deadline of the round's next step */
+    struct deadline step; /* deadline of the current round's next step */
 };
 
-/* Returns NULL if this node does not replicate. */
-struct replication *replication_new(struct gateway_loop *h);
-void replication_free(struct replication *c); /* accepts NULL */
+/* Returns NULL if this node does not replicate its journal. */
+struct journal_replication *replication_new(struct gateway_loop *h);
+void replication_free(struct journal_replication *c); /* accepts NULL */
 
-/* Functions on the session's loop; no effect without a replica. */
-void replication_mark_whole_session(struct session *s); /* the whole session has to be sent */
-void replication_send_session_now(struct session *s);   /* the whole session is sent immediately */
-void replication_end_session(struct session *s);
-void replication_send_records(struct gateway_loop *h);
+/* Call these functions on the session's loop. They have no effect without a replica. */
+void replication_mark_session_unsent(struct session *s); /* marks the whole session as unsent */
+void replication_send_session_now(struct session *s);    /* sends the whole session immediately */
+void replication_record_session_end(struct session *s);
+void replication_send_unsent_records(struct gateway_loop *h);
 
-/* Runs one step of a round: marks some sessions, unless too many bytes are unsent in the
- * connection to NATS. Returns false if the round is complete. */
-bool replication_round_step(struct replication *c, size_t unsent);
-/* Returns whether a round has to begin. Called once a second, or with `restart` because a
- * message was missed. */
-bool replication_round_is_due(struct replication *c, bool restart);
+/* Runs one step of a round: marks some sessions, unless the connection to NATS has too many unsent
+ * bytes. Returns false if the round is complete. */
+bool replication_round_step(struct journal_replication *c, size_t unsent);
+/* Returns whether a round must begin. Called once a second, or with `restart` because the replica
+ * missed a message. */
+bool replication_round_is_due(struct journal_replication *c, bool restart);
 
-/* replication_on_live_nodes gets the living nodes, this one included. The restart functions are
- * called when messages of all loops, or of one loop, may be lost. Thread-safe. */
+/* replication_on_live_nodes gets the identities of all living nodes, this one included. The resend
+ * functions are called when messages of all loops, or of one loop, may be lost. Thread-safe. */
 void replication_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t count);
-void replication_resend_all(struct gateway *g);
+void replication_resend_all_loops(struct gateway *g);
 void replication_resend_loop(struct gateway *g, unsigned hub);
 
-/* Marks the session because it has an unsent record. */
-static inline void replication_mark_session(struct session *s)
+/* Marks the session, because it has an unsent journal record. */
+static inline void replication_mark_records_unsent(struct session *s)
 {
-    struct replication *c = s->gateway_loop->resume.replication;
+    struct journal_replication *c = s->gateway_loop->resume.replication;
 
     if (!c)
         return;
-    struct session_sync *sync = session_sync(s);
+    struct session_cluster_state *sync = session_get_or_create_cluster_state(s);
     if (!sync->unreplicated.next)
         links_append(&c->unsent, &sync->unreplicated);
 }
@@ -72,14 +72,14 @@ static inline bool replication_delays_output(const struct gateway_loop *h)
 
 /* --- messages to the replica ---------------------------------------------------------- */
 
-void replication_write_message_head(struct buf *out, uint32_t identity, unsigned hub,
-                                    uint64_t message, uint64_t position);
-/* hub_position: position of the session's loop, if it applies to the session. */
-void replication_write_whole_session(struct buf *out, uint64_t number,
-                                     const struct journal_slot *slot, uint64_t hub_position);
-/* Writes the event numbers after a seq. Returns false if the slot does not have all of them. */
-bool replication_write_sent_events(struct buf *out, uint64_t number,
-                                   const struct journal_slot *slot, uint64_t after);
-void replication_write_session_end(struct buf *out, uint64_t number);
+void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
+                                 uint64_t position);
+/* Appends a record of the whole session; hub_position is its loop's position, if that applies. */
+void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
+                                 uint64_t hub_position);
+/* Appends a record of the event numbers after a seq. Returns false if the slot lacks some. */
+bool append_sent_events_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
+                               uint64_t after);
+void append_session_end_record(struct buf *out, uint64_t number);
 
 #endif

@@ -1,7 +1,7 @@
 /* retained_events.c - events that a loop retains for sessions that move to it.
  *
- * Each session needs the events that began after it was requested. Events have an ascending
- * index; the oldest are dropped as soon as no expected session needs them. */
+ * Each session needs the events whose delivery began after the session was requested. Events have
+ * an ascending index; the oldest events are dropped as soon as no expected session needs them. */
 #include "gateway/resume/journal/retained_events.h"
 
 #include "base/mem.h"
@@ -54,7 +54,7 @@ uint64_t retained_events_find_after(const struct retained_events *r, uint64_t in
     return low;
 }
 
-void retained_events_trim(struct retained_events *r, uint64_t index)
+void retained_events_drop_before(struct retained_events *r, uint64_t index)
 {
     for (; r->dropped < index && r->from < r->to; r->dropped++)
         gateway_event_unref(r->items[r->from++]);
@@ -64,7 +64,7 @@ void retained_events_trim(struct retained_events *r, uint64_t index)
 
 void retained_events_clear(struct retained_events *r)
 {
-    retained_events_trim(r, retained_events_end(r));
+    retained_events_drop_before(r, retained_events_end(r));
     mem_free(r->items);
     *r = (struct retained_events){ 0 };
 }

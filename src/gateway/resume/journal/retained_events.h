@@ -6,7 +6,7 @@
 
 struct retained_events {
     struct gateway_event **items;
-    size_t from, to, cap; /* indexes in items */
+    size_t from, to, cap; /* indexes in items: first event, end */
     uint64_t dropped;     /* number of dropped events, which is the index of items[from] */
 };
 
@@ -14,13 +14,13 @@ void retained_events_add(struct retained_events *r,
                          struct gateway_event *n); /* adds a reference to the event */
 /* Returns the index that the next event will have. */
 uint64_t retained_events_end(const struct retained_events *r);
-/* Returns NULL if the event is not retained. */
+/* Returns NULL if the event with this index is not retained. */
 struct gateway_event *retained_event_at(struct retained_events *r, uint64_t index);
-/* Returns the first index, from this one on, whose event has a higher number. */
+/* Returns the first index, from `index` on, whose event has a higher number than `number`. */
 uint64_t retained_events_find_after(const struct retained_events *r, uint64_t index,
                                     uint64_t number);
-/* Drops all events before an index. */
-void retained_events_trim(struct retained_events *r, uint64_t index);
+/* Drops all events before `index`. */
+void retained_events_drop_before(struct retained_events *r, uint64_t index);
 void retained_events_clear(struct retained_events *r);
 
 #endif

@@ -1,8 +1,8 @@
 /* session_owner.c - records which node of a cluster owns a session.
  *
- * A row is inserted when a session begins and deleted when it ends; nothing waits for either. If
- * the row is not committed yet, a client that resumes on another node has to identify again. If
- * a row is left over, its node replies that the session has ended. */
+ * A row is inserted when a session begins and deleted when it ends, in the background. If the row
+ * is not committed yet, a client that resumes on another node must identify again. If a row is left
+ * over, its node replies that the session has ended. */
 #include "gateway/resume/journal/session_owner.h"
 
 #include "base/mem.h"
@@ -23,7 +23,7 @@ static enum err run_owner_insert(struct session_store_read *l, struct tx *tx)
     struct owner_row_write *c = container_of(l, struct owner_row_write, store_write);
     const struct gateway *g = l->gateway_loop->gateway;
 
-    return owner_row_insert(tx, c->number, c->user_id, cluster_identity(g->cluster));
+    return owner_row_insert(tx, c->number, c->user_id, cluster_node_identity(g->cluster));
 }
 
 static enum err run_owner_delete(struct session_store_read *l, struct tx *tx)
@@ -31,12 +31,12 @@ static enum err run_owner_delete(struct session_store_read *l, struct tx *tx)
     struct owner_row_write *c = container_of(l, struct owner_row_write, store_write);
     const struct gateway *g = l->gateway_loop->gateway;
 
-    return owner_row_delete(tx, c->number, cluster_identity(g->cluster));
+    return owner_row_delete(tx, c->number, cluster_node_identity(g->cluster));
 }
 
 static void on_owner_written(struct session_store_read *l, enum err e)
 {
-    (void)e; /* a failure has no lasting effect: see the top of this file */
+    (void)e; /* a failure has no lasting effect, see the top of this file */
     mem_free(container_of(l, struct owner_row_write, store_write));
 }
 
@@ -50,7 +50,7 @@ static void begin_owner_write(struct gateway_loop *h, uint64_t number, snowflake
     };
     c->number = number;
     c->user_id = user_id;
-    store_read_now(h, &c->store_write);
+    store_read_begin_now(h, &c->store_write);
 }
 
 void session_owner_insert(struct session *s)
@@ -60,7 +60,7 @@ void session_owner_insert(struct session *s)
 
 void session_owner_delete_by_number(struct gateway_loop *h, uint64_t number)
 {
-    /* A gateway that stops deletes all its rows in one statement. */
+    /* If the gateway is stopping, it deletes all its rows in one statement. */
     if (!h->gateway->draining)
         begin_owner_write(h, number, 0, run_owner_delete);
 }

@@ -13,7 +13,8 @@
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mail/mailed_links.h"
 
-/* Lease of a mail job; it must outlast a full mailer queue in which every mail times out. */
+/* The lease of a mail job must be longer than the time for a full mailer queue in which every mail
+ * times out. */
 enum { MAIL_LEASE_MS = 120 * 1000, LONGEST_MAIL = 4096 };
 
 #define SECOND_US INT64_C(1000000)
@@ -32,14 +33,12 @@ struct mail_delivery {
     struct call *call;
 };
 
-/* --- text of the mail ------------------------------------------------------------------- */
-
 /* The token is in the URL fragment (#), which browsers do not send to proxies or logs. */
 static void write_link_mail(struct buf *out, const struct call *call, const struct mailed_link *l)
 {
     const struct api_options *o = api_options(call->api);
     bool reset = l->purpose == LINK_RESET;
-    struct str token = mailed_link_token(call, l), here = api_base_url(call, "http");
+    struct str token = mailed_link_derive_token(call, l), here = api_base_url(call, "http");
     char date[30], until[30];
 
     if (here.p[here.n - 1] == '/')
@@ -64,7 +63,7 @@ static void write_link_mail(struct buf *out, const struct call *call, const stru
     buf_printf(out, "If it was not you, there is nothing to do.\r\n");
 }
 
-/* --- stages of the job ------------------------------------------------------------------ */
+/* --- stages of the mail job ---------------------------------------------------------- */
 
 static void hand_mail_to_mailer(struct call *call);
 
@@ -92,7 +91,7 @@ static void on_mail_sent(struct loop_message *p)
     struct mail_delivery *m = container_of(p, struct mail_delivery, mail.posted);
 
     m->state = MAIL_TRIED;
-    call_resume(m->call, OK);
+    call_resume_after_await(m->call, OK);
 }
 
 static void hand_mail_to_mailer(struct call *call)
@@ -105,7 +104,7 @@ static void hand_mail_to_mailer(struct call *call)
     if (mailer_send(api_options(call->api)->mailer, &m->mail))
         return;
     m->state = MAIL_QUEUE_FULL;
-    call_resume(call, OK);
+    call_resume_after_await(call, OK);
 }
 
 static enum err reschedule_mail_job(struct call *call, const struct mail_delivery *m, int64_t tries,

@@ -14,8 +14,8 @@ enum { SALT_BYTES = 16, TOKEN_BYTES = 32, ADDRESS_BYTES = 16 };
 #define SECOND_US INT64_C(1000000)
 #define HOUR_US   (3600 * SECOND_US)
 
-/* Mails per hour: to one address, for one account, and requested by one client address. Each limit
- * counts regardless of the other two. */
+/* Maximum number of mails per hour: to one address, for one account, and requested by one IP
+ * address. */
 enum { MAILS_TO_ADDRESS = 5, MAILS_FOR_ACCOUNT = 10, MAILS_FOR_CLIENT = 20 };
 
 static int64_t link_lifetime_us(enum link_purpose purpose)
@@ -28,7 +28,7 @@ bool mail_is_configured(const struct call *call)
     return api_options(call->api)->mailer != NULL;
 }
 
-/* --- mailboxes ------------------------------------------------------------------------ */
+/* --- counting mails per address, account and client ---------------------------------- */
 
 static struct value mail_counter_key(const struct call *call, const char *kind, struct str whose)
 {
@@ -65,8 +65,8 @@ static enum err count_mail(struct call *call, struct value key, int64_t most, in
     return tx_exec(call->tx, SAVE_MAILBOX, BIND(key, v_int(since), v_int(mails + 1)), NULL);
 }
 
-/* Jobs have no client address; the request that scheduled the job was already counted. */
-enum err count_mail_of_client(struct call *call, int64_t *ret_wait_ms)
+/* A job has no client. The request that scheduled the job was already counted. */
+enum err count_mail_request_of_client(struct call *call, int64_t *ret_wait_ms)
 {
     struct str client = { 0 };
 
@@ -84,7 +84,7 @@ static enum err count_mail_of_user(struct call *call, const struct user *u, int6
     enum err e = tx_exec(call->tx, DROP_MAILBOXES, BIND(v_int(clock_us() - HOUR_US)), NULL);
 
     if (!e)
-        e = count_mail_of_client(call, ret_wait_ms);
+        e = count_mail_request_of_client(call, ret_wait_ms);
     if (!e && !*ret_wait_ms)
         e = count_mail(call, mail_counter_key(call, "mail-account", account), MAILS_FOR_ACCOUNT,
                        ret_wait_ms);
@@ -94,7 +94,7 @@ static enum err count_mail_of_user(struct call *call, const struct user *u, int6
     return e;
 }
 
-/* --- links ---------------------------------------------------------------------------- */
+/* --- rows of mailed links ------------------------------------------------------------ */
 
 static const char FIND_LINK[] =
     "select l.address, l.salt, l.expires_at, u.email from mailed_links l "
@@ -132,7 +132,8 @@ static const char SAVE_LINK[] =
     "values ($1, $2, $3, $4, $5) on conflict (user_id, purpose) do update set "
     "address = excluded.address, salt = excluded.salt, expires_at = excluded.expires_at";
 
-/* A valid link remains unchanged: another requester must neither invalidate nor extend it. */
+/* A valid link is sent again unchanged: another person who requests a mail must neither invalidate
+ * nor extend the link. */
 enum err mailed_link_send(struct call *call, const struct user *u, enum link_purpose purpose,
                           int64_t *ret_wait_ms)
 {
@@ -162,7 +163,7 @@ static void derive_link_token(const struct call *call, const struct mailed_link 
                     l->salt, out, TOKEN_BYTES);
 }
 
-struct str mailed_link_token(const struct call *call, const struct mailed_link *l)
+struct str mailed_link_derive_token(const struct call *call, const struct mailed_link *l)
 {
     unsigned char bytes[TOKEN_BYTES];
 
@@ -210,8 +211,8 @@ enum err mailed_links_invalidate(struct call *call, snowflake user_id, enum link
     return tx_exec(call->tx, USE_LINK, BIND(v_id(user_id), v_int(purpose)), NULL);
 }
 
-enum err mailed_link_use(struct call *call, struct str token, enum link_purpose purpose,
-                         struct user *ret)
+enum err mailed_link_consume(struct call *call, struct str token, enum link_purpose purpose,
+                             struct user *ret)
 {
     enum err e = mailed_link_find_user(call, token, purpose, ret);
 

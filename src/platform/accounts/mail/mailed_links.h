@@ -10,38 +10,38 @@
 
 enum link_purpose { LINK_VERIFY = 1, LINK_RESET };
 
-/* True if a mail server is configured. */
 bool mail_is_configured(const struct call *call);
 
-/* In a transaction: schedules the mail with the account's link; a valid link is sent again.
- * *ret_wait_ms: time until this address, account or client may get another mail; 0: mail is
- * sent. */
+/* Schedules a mail with the account's link; a link that is still valid is sent again. *ret_wait_ms
+ * is 0 if the mail was scheduled, else the time until this address, account or client may get one.
+ * Call it in a transaction. */
 enum err mailed_link_send(struct call *call, const struct user *u, enum link_purpose purpose,
                           int64_t *ret_wait_ms);
 
-/* In a transaction: counts a mail request of the client. *ret_wait_ms: time to wait; 0: none. */
-enum err count_mail_of_client(struct call *call, int64_t *ret_wait_ms);
+/* Counts a mail request of the client's IP address, in a transaction. *ret_wait_ms is the time
+ * until the next request is allowed; 0 if this request is. */
+enum err count_mail_request_of_client(struct call *call, int64_t *ret_wait_ms);
 
-/* Finds the account of a link. ERR_INVALID_FORM_BODY (at "token") if the token is invalid, used or
- * expired. mailed_link_use also deletes the link. */
+/* Finds the account of a link. Returns ERR_INVALID_FORM_BODY (at "token") if the token is invalid,
+ * used or expired. mailed_link_consume also deletes the link. */
 enum err mailed_link_find_user(struct call *call, struct str token, enum link_purpose purpose,
                                struct user *ret);
-enum err mailed_link_use(struct call *call, struct str token, enum link_purpose purpose,
-                         struct user *ret);
+enum err mailed_link_consume(struct call *call, struct str token, enum link_purpose purpose,
+                             struct user *ret);
 /* Invalidates all links of this purpose that were sent to the account. */
 enum err mailed_links_invalidate(struct call *call, snowflake user_id, enum link_purpose purpose);
 
-/* A stored link, as the mail job needs it. */
+/* A link as stored, for the job that sends the mail. */
 struct mailed_link {
     snowflake user_id;
     enum link_purpose purpose;
     struct str address, salt;
     int64_t expires_at;
-    bool is_valid; /* not used, not expired, and the address is still that of the account */
+    bool is_valid; /* the link is unused and not expired, and the account still has the address */
 };
 enum err mailed_link_read(struct call *call, snowflake user_id, enum link_purpose purpose,
                           struct mailed_link *ret);
-struct str mailed_link_token(const struct call *call, const struct mailed_link *l);
+struct str mailed_link_derive_token(const struct call *call, const struct mailed_link *l);
 
 extern const struct job_kind mail_verify_job, mail_reset_job;
 

@@ -1,7 +1,7 @@
 /* routes.c - routes to verify an email address and to reset a password with mailed links.
  *
  * POST /auth/forgot does not reveal which accounts exist: the handler replies at once, and a job
- * looks up the login later. */
+ * finds the account later. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
@@ -74,7 +74,8 @@ static const struct schema verified_schema = {
 };
 static const struct type verified_reply = { .kind = KIND_OBJECT, .schema = &verified_schema };
 
-/* Limits mail requests per client address: each mail costs its recipient and the mail server. */
+/* Limits mail requests per IP address, because each mail is a burden for its recipient and the mail
+ * server. */
 static const struct rate_limit limit_mail = {
     .name = "mail", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
@@ -109,7 +110,7 @@ static enum err forgot_password(struct call *call)
 {
     const struct mail_login *in = call->body;
     int64_t wait_ms;
-    enum err e = count_mail_of_client(call, &wait_ms);
+    enum err e = count_mail_request_of_client(call, &wait_ms);
 
     if (e || wait_ms)
         return e ? e : call_refuse_rate_limited(call, wait_ms);
@@ -118,7 +119,8 @@ static enum err forgot_password(struct call *call)
 
 /* --- POST /auth/reset ----------------------------------------------------------------- */
 
-/* Checks the token first, so that an invalid token does not cost a password hash. */
+/* The token is checked before the new password is hashed, so that an invalid token causes no
+ * hashing. */
 static enum err check_reset_token(struct call *call)
 {
     const struct mail_reset *in = call->body;
@@ -147,7 +149,7 @@ static enum err reset_password(struct call *call)
     const struct mail_reset *in = call->body;
     const struct str *hash = call_passed_data(call, "str");
     struct user user;
-    enum err e = mailed_link_use(call, in->token, LINK_RESET, &user);
+    enum err e = mailed_link_consume(call, in->token, LINK_RESET, &user);
 
     if (!e)
         e = account_set_password(call, user.id, *hash);
@@ -163,7 +165,7 @@ static enum err verify_email(struct call *call)
     const struct mail_token *in = call->body;
     const char *taken;
     struct user user;
-    enum err e = mailed_link_use(call, in->token, LINK_VERIFY, &user);
+    enum err e = mailed_link_consume(call, in->token, LINK_VERIFY, &user);
 
     if (e)
         return e;
@@ -172,7 +174,7 @@ static enum err verify_email(struct call *call)
     if (e)
         return e;
     call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
-    return call_reply(call, &(struct verified_reply){ user.id });
+    return call_reply_object(call, &(struct verified_reply){ user.id });
 }
 
 static enum err resend_verification(struct call *call)

@@ -4,22 +4,22 @@
 
 #include "json/schema.h"
 
-struct mfa_login {
+struct mfa_login_request {
     struct str ticket, code;
     struct opt_str login_instance_id;
 };
-struct mfa_enable {
+struct mfa_enable_request {
     struct str password;
     struct opt_str secret, code;
 };
-struct mfa_disable {
+struct mfa_disable_request {
     struct opt_str code;
 };
-struct mfa_challenge {
+struct mfa_challenge_request {
     struct str password;
     struct opt_str code;
 };
-struct mfa_codes_request {
+struct mfa_backup_codes_request {
     struct opt_str key;
     struct str nonce;
     bool regenerate;
@@ -33,10 +33,10 @@ struct mfa_enabled_reply {
     struct str token;
     struct list backup_codes;
 };
-struct mfa_nonces {
+struct mfa_challenge_nonces {
     struct str nonce, regenerate_nonce;
 };
-struct mfa_codes {
+struct mfa_backup_codes {
     struct list backup_codes;
 };
 

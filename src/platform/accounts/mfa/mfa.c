@@ -17,19 +17,16 @@ static const struct auth *server_auth(const struct call *call)
     return api_options(call->api)->auth;
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 static const char FIND_MFA[] =
     "select secret, last_step, codes_salt, codes_used from mfa where user_id = $1";
 
 enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, FIND_MFA, BIND(v_id(user_id)), &row, &found);
+    enum err e = tx_one_or(call->tx, FIND_MFA, BIND(v_id(user_id)), ERR_MFA_OFF, &row);
 
-    if (e || !found)
-        return e ? e : ERR_MFA_OFF;
+    if (e)
+        return e;
     struct str secret = decrypt_secret(call->arena, server_auth(call), MFA_SECRET_LABEL, user_id,
                                        row_bytes(&row, 0));
     if (secret.n != TOTP_SECRET)
@@ -85,12 +82,12 @@ enum err mfa_replace_backup_codes(struct call *call, struct mfa *m)
     return tx_exec(call->tx, NEW_CODES, BIND(v_id(m->user_id), v_bytes(m->codes_salt)), NULL);
 }
 
-/* --- codes ---------------------------------------------------------------------------- */
+/* --- TOTP and backup codes ----------------------------------------------------------- */
 
 static const char USE_STEP[] =
     "update mfa set last_step = $2 where user_id = $1 and last_step < $2";
 
-enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code)
+enum err mfa_consume_totp_code(struct call *call, const struct mfa *m, struct str code)
 {
     int64_t step = totp_find_matching_step(m->secret, code, clock_s(), m->last_step), changed = 0;
 
@@ -100,8 +97,8 @@ enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code)
     return e ? e : changed ? OK : ERR_MFA_CODE;
 }
 
-/* The alphabet omits characters that look alike. */
-struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number)
+/* The alphabet of backup codes omits characters that are easily confused. */
+struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int number)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
     unsigned char bytes[MFA_BACKUP_LETTERS];
@@ -135,7 +132,7 @@ static enum err mark_backup_code_used(struct call *call, const struct mfa *m, in
     return e ? e : changed ? OK : ERR_MFA_CODE;
 }
 
-enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code)
+enum err mfa_consume_backup_code(struct call *call, const struct mfa *m, struct str code)
 {
     struct str given = str_lower(call->arena, code);
     int found = -1;
@@ -144,12 +141,12 @@ enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code)
         return ERR_MFA_CODE;
     for (int i = 0; i < MFA_BACKUP_CODES; i++)
         if (!mfa_backup_code_is_used(m, i) &&
-            sodium_memcmp(given.p, mfa_backup_code(call, m, i).p, MFA_BACKUP_LETTERS) == 0)
+            sodium_memcmp(given.p, mfa_backup_code_at(call, m, i).p, MFA_BACKUP_LETTERS) == 0)
             found = i;
     return found < 0 ? ERR_MFA_CODE : mark_backup_code_used(call, m, found);
 }
 
-/* --- tickets -------------------------------------------------------------------------- */
+/* --- tickets for log-ins that await a second factor ---------------------------------- */
 
 static const char *const ticket_labels[] = {
     [TICKET_LOGIN] = "mfa-login",
@@ -158,7 +155,8 @@ static const char *const ticket_labels[] = {
     [TICKET_NEW_CODES] = "mfa-new-codes",
 };
 
-/* Returns a value that changes with the password; it binds a ticket to the current password. */
+/* Returns a value that changes with the password. A ticket contains this value and becomes invalid
+ * when it changes. */
 static struct str derive_password_mark(const struct call *call, const struct user *u)
 {
     unsigned char mark[TICKET_MARK];
@@ -168,9 +166,9 @@ static struct str derive_password_mark(const struct call *call, const struct use
     return str_base64url_encode(call->arena, mark, sizeof mark);
 }
 
-/* Returns the MAC of "account.expiry.mark", which is the last part of the ticket. */
+/* Returns the MAC of a ticket's other fields (account, expiry, mark of the password). */
 static struct str derive_ticket_mac(const struct call *call, struct str said, snowflake id,
-                                    enum ticket_purpose purpose)
+                                    enum mfa_ticket_purpose purpose)
 {
     unsigned char mac[TICKET_MAC];
 
@@ -179,7 +177,7 @@ static struct str derive_ticket_mac(const struct call *call, struct str said, sn
 }
 
 struct str mfa_ticket_create(const struct call *call, const struct user *u,
-                             enum ticket_purpose purpose)
+                             enum mfa_ticket_purpose purpose)
 {
     struct str mark = derive_password_mark(call, u);
     int64_t end = clock_s() + TICKET_LIFE_S;
@@ -189,7 +187,7 @@ struct str mfa_ticket_create(const struct call *call, const struct user *u,
     return STR_CONCAT(call->arena, said, STR("."), derive_ticket_mac(call, said, u->id, purpose));
 }
 
-bool mfa_ticket_verify(const struct call *call, struct str ticket, enum ticket_purpose purpose,
+bool mfa_ticket_verify(const struct call *call, struct str ticket, enum mfa_ticket_purpose purpose,
                        snowflake *ret_user_id)
 {
     struct str rest = ticket, id = str_cut(&rest, '.'), end = str_cut(&rest, '.'),

@@ -1,5 +1,5 @@
-/* mfa.h - second factor of accounts: TOTP codes, backup codes, tickets for half-finished
- * log-ins. */
+/* mfa.h - second factor of accounts: TOTP codes, backup codes, tickets for log-ins that still need
+ * a code. */
 #ifndef PLATFORM_ACCOUNTS_MFA_MFA_H
 #define PLATFORM_ACCOUNTS_MFA_MFA_H
 
@@ -17,45 +17,46 @@ struct mfa {
     int64_t codes_used;
 };
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- rows of the second factor ------------------------------------------------------- */
 
 /* Returns ERR_MFA_OFF if the account has no second factor. */
 enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret);
-/* Enables the second factor. m->last_step: TOTP step of the code that confirmed m->secret. */
+/* Enables the second factor. m->last_step is the TOTP step of the code that confirmed m->secret. */
 enum err mfa_insert(struct call *call, struct mfa *m);
 /* Removes the second factor. Does nothing if the account has none. */
 enum err mfa_remove(struct call *call, snowflake user_id);
 /* Replaces all backup codes; the previous ones become invalid. */
 enum err mfa_replace_backup_codes(struct call *call, struct mfa *m);
 
-/* --- codes ---------------------------------------------------------------------------- */
+/* --- TOTP and backup codes ----------------------------------------------------------- */
 
-/* Consumes a TOTP code or a backup code. ERR_MFA_CODE if it is wrong or already used. */
-enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code);
-enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code);
-/* Call in prepare if the caller sends a code with the password: counts an attempt. The attempt is
- * uncounted if the code is right. */
-enum err mfa_count_caller_attempt(struct call *call, const struct opt_str *code);
-/* Call in the handler: consumes the caller's TOTP or backup code. Without a code, OK only if the
- * account has no second factor, else ERR_MFA_CODE. */
-enum err mfa_use_caller_code(struct call *call, const struct user *caller,
-                             const struct opt_str *code);
+/* Consumes a TOTP code or a backup code. Returns ERR_MFA_CODE if the code is wrong or already
+ * used. */
+enum err mfa_consume_totp_code(struct call *call, const struct mfa *m, struct str code);
+enum err mfa_consume_backup_code(struct call *call, const struct mfa *m, struct str code);
+/* Counts an attempt with a code. The attempt is uncounted if the code is right. Call it in the
+ * prepare of a route whose body has a code in addition to the password. */
+enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_str *code);
+/* Consumes the caller's TOTP or backup code. Without a code, returns OK if the account has no
+ * second factor, else ERR_MFA_CODE. Call it in the handler. */
+enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
+                                 const struct opt_str *code);
 
-extern const struct type type_mfa_code; /* for bodies with a TOTP or backup code */
+extern const struct type type_mfa_code; /* type of the field with a TOTP or backup code */
 /* Returns the backup code with this index, allocated in the call's arena. */
-struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number);
+struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int number);
 bool mfa_backup_code_is_used(const struct mfa *m, int number);
 
-/* --- tickets: signed, valid for minutes, one account, one purpose ----------------------- */
+/* --- tickets: signed, valid for minutes, for one account and one purpose --------------- */
 
-enum ticket_purpose { TICKET_LOGIN, TICKET_UNDELETE, TICKET_CODES, TICKET_NEW_CODES };
+enum mfa_ticket_purpose { TICKET_LOGIN, TICKET_UNDELETE, TICKET_CODES, TICKET_NEW_CODES };
 
-/* The ticket becomes invalid when the account's password changes. */
+/* Creates a ticket, which becomes invalid when the account's password changes. */
 struct str mfa_ticket_create(const struct call *call, const struct user *u,
-                             enum ticket_purpose purpose);
+                             enum mfa_ticket_purpose purpose);
 /* Verifies a ticket's signature, purpose and expiry without the database and returns its account.
- * mfa_ticket_matches_user then checks it against the current password. */
-bool mfa_ticket_verify(const struct call *call, struct str ticket, enum ticket_purpose purpose,
+ * mfa_ticket_matches_user then checks that the password has not changed since. */
+bool mfa_ticket_verify(const struct call *call, struct str ticket, enum mfa_ticket_purpose purpose,
                        snowflake *ret_user_id);
 bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const struct user *u);
 

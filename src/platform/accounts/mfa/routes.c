@@ -11,17 +11,18 @@ static struct list list_backup_codes(const struct call *call, const struct mfa *
     struct backup_code *codes = arena_array(call->arena, struct backup_code, MFA_BACKUP_CODES);
 
     for (int i = 0; i < MFA_BACKUP_CODES; i++)
-        codes[i] = (struct backup_code){ m->user_id, mfa_backup_code(call, m, i),
+        codes[i] = (struct backup_code){ m->user_id, mfa_backup_code_at(call, m, i),
                                          mfa_backup_code_is_used(m, i) };
     return (struct list){ .items = codes, .count = MFA_BACKUP_CODES };
 }
 
-/* --- rate limits ------------------------------------------------------------------------ */
+/* --- rate limits of MFA codes -------------------------------------------------------- */
 
 static const struct rate_limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
-/* Limits on wrong codes, per ticket and per account. At any time 3 of a million codes are right. */
+/* Limits on wrong codes, per ticket and per account. At any time 3 of a million TOTP codes are
+ * valid. */
 static const struct rate_limit limit_ticket = {
     .name = "mfa-ticket", .count = 5, .window_s = 300, .strict = true
 };
@@ -31,7 +32,7 @@ static const struct rate_limit limit_wrong_codes = {
 
 struct mfa_attempt {
     snowflake user_id;
-    struct str ticket; /* p == NULL: the caller is logged in */
+    struct str ticket; /* ticket.p is NULL if the caller is logged in */
     bool undelete;
 };
 
@@ -57,7 +58,7 @@ static void uncount_mfa_attempt(struct call *call)
     call_revert_limit_count(call, &limit_wrong_codes, account_id_as_key(&t->user_id));
 }
 
-enum err mfa_count_caller_attempt(struct call *call, const struct opt_str *code)
+enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_str *code)
 {
     if (code->given != GIVEN)
         return OK;
@@ -69,8 +70,8 @@ static void uncount_caller_attempt(struct call *call)
     call_revert_limit_count(call, &limit_wrong_codes, account_id_as_key(&call->caller->id));
 }
 
-enum err mfa_use_caller_code(struct call *call, const struct user *caller,
-                             const struct opt_str *code)
+enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
+                                 const struct opt_str *code)
 {
     struct str text = code->given == GIVEN ? code->value : STR("");
     struct mfa m;
@@ -82,14 +83,15 @@ enum err mfa_use_caller_code(struct call *call, const struct user *caller,
         e = mfa_find(call, caller->id, &m);
     if (e || !caller->mfa_enabled)
         return e;
-    return text.n == TOTP_DIGITS ? mfa_use_totp(call, &m, text) : mfa_use_backup(call, &m, text);
+    return text.n == TOTP_DIGITS ? mfa_consume_totp_code(call, &m, text)
+                                 : mfa_consume_backup_code(call, &m, text);
 }
 
-/* --- logging in ----------------------------------------------------------------------- */
+/* --- completing a log-in with a code ------------------------------------------------- */
 
 static enum err prepare_mfa_login(struct call *call)
 {
-    const struct mfa_login *in = call->body;
+    const struct mfa_login_request *in = call->body;
     struct mfa_attempt *t = call_pass_data(call, "mfa_attempt", sizeof *t);
 
     t->ticket = in->ticket;
@@ -104,7 +106,7 @@ static enum err prepare_mfa_login(struct call *call)
 static enum err finish_mfa_login(struct call *call,
                                  enum err (*use)(struct call *, const struct mfa *, struct str))
 {
-    const struct mfa_login *in = call->body;
+    const struct mfa_login_request *in = call->body;
     const struct mfa_attempt *t = call_passed_data(call, "mfa_attempt");
     struct user user;
     struct mfa m;
@@ -128,24 +130,24 @@ static enum err finish_mfa_login(struct call *call,
 
 static enum err log_in_with_totp(struct call *call)
 {
-    return finish_mfa_login(call, mfa_use_totp);
+    return finish_mfa_login(call, mfa_consume_totp_code);
 }
 
 static enum err log_in_with_backup_code(struct call *call)
 {
-    return finish_mfa_login(call, mfa_use_backup);
+    return finish_mfa_login(call, mfa_consume_backup_code);
 }
 
-/* --- on and off ----------------------------------------------------------------------- */
+/* --- enabling and disabling the second factor ---------------------------------------- */
 
 static enum err prepare_enable_totp(struct call *call)
 {
-    require_caller_password(call, ((const struct mfa_enable *)call->body)->password);
+    require_caller_password(call, ((const struct mfa_enable_request *)call->body)->password);
     return OK;
 }
 
-/* Clients ask for the secret first, then for the code; the checks have the same order. */
-static enum err parse_new_factor(const struct mfa_enable *in, struct mfa *m)
+/* Client dialogs ask for the secret first, then for the code, so the secret is checked first. */
+static enum err parse_new_factor(const struct mfa_enable_request *in, struct mfa *m)
 {
     if (in->secret.given != GIVEN || !totp_secret_parse(in->secret.value, m->secret))
         return ERR_MFA_SECRET;
@@ -157,7 +159,7 @@ static enum err parse_new_factor(const struct mfa_enable *in, struct mfa *m)
 
 static enum err enable_totp(struct call *call)
 {
-    const struct mfa_enable *in = call->body;
+    const struct mfa_enable_request *in = call->body;
     struct mfa_enabled_reply out;
     struct mfa m = { .user_id = call->caller->id };
     struct user user;
@@ -176,12 +178,12 @@ static enum err enable_totp(struct call *call)
     user.mfa_enabled = true;
     call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
     out.backup_codes = list_backup_codes(call, &m);
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 static enum err disable_totp(struct call *call)
 {
-    const struct mfa_disable *in = call->body;
+    const struct mfa_disable_request *in = call->body;
     struct token_reply out;
     struct user user;
     enum err e = user_find(call->tx, call->caller->id, &user);
@@ -189,7 +191,7 @@ static enum err disable_totp(struct call *call)
     if (!e && !user.mfa_enabled)
         e = ERR_MFA_OFF;
     if (!e)
-        e = mfa_use_caller_code(call, &user, &in->code);
+        e = mfa_consume_caller_code(call, &user, &in->code);
     if (!e)
         e = mfa_remove(call, user.id);
     if (!e)
@@ -198,46 +200,47 @@ static enum err disable_totp(struct call *call)
         return e;
     user.mfa_enabled = false;
     call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
-    return call_reply(call, &out);
+    return call_reply_object(call, &out);
 }
 
 static enum err prepare_disable_totp(struct call *call)
 {
-    return mfa_count_caller_attempt(call, &((const struct mfa_disable *)call->body)->code);
+    return mfa_count_code_attempt_of_caller(
+        call, &((const struct mfa_disable_request *)call->body)->code);
 }
 
-/* --- backup codes --------------------------------------------------------------------- */
+/* --- routes of backup codes ---------------------------------------------------------- */
 
 static enum err prepare_backup_codes_challenge(struct call *call)
 {
-    const struct mfa_challenge *in = call->body;
+    const struct mfa_challenge_request *in = call->body;
 
     require_caller_password(call, in->password);
-    return mfa_count_caller_attempt(call, &in->code);
+    return mfa_count_code_attempt_of_caller(call, &in->code);
 }
 
 /* Backup codes can disable the second factor, so viewing them needs a code and the password. */
 static enum err view_backup_codes_challenge(struct call *call)
 {
-    const struct mfa_challenge *in = call->body;
+    const struct mfa_challenge_request *in = call->body;
     struct user user;
     enum err e = read_caller_after_password_check(call, &user);
 
     if (!e && !user.mfa_enabled)
         e = ERR_MFA_OFF;
     if (!e)
-        e = mfa_use_caller_code(call, &user, &in->code);
+        e = mfa_consume_caller_code(call, &user, &in->code);
     if (e)
         return e;
-    return call_reply(call,
-                      &(struct mfa_nonces){ mfa_ticket_create(call, &user, TICKET_CODES),
-                                            mfa_ticket_create(call, &user, TICKET_NEW_CODES) });
+    return call_reply_object(
+        call, &(struct mfa_challenge_nonces){ mfa_ticket_create(call, &user, TICKET_CODES),
+                                              mfa_ticket_create(call, &user, TICKET_NEW_CODES) });
 }
 
 static enum err get_backup_codes(struct call *call)
 {
-    const struct mfa_codes_request *in = call->body;
-    enum ticket_purpose purpose = in->regenerate ? TICKET_NEW_CODES : TICKET_CODES;
+    const struct mfa_backup_codes_request *in = call->body;
+    enum mfa_ticket_purpose purpose = in->regenerate ? TICKET_NEW_CODES : TICKET_CODES;
     snowflake user_id;
     struct user user;
     struct mfa m;
@@ -251,7 +254,8 @@ static enum err get_backup_codes(struct call *call)
         e = mfa_find(call, user.id, &m);
     if (!e && in->regenerate)
         e = mfa_replace_backup_codes(call, &m);
-    return e ? e : call_reply(call, &(struct mfa_codes){ list_backup_codes(call, &m) });
+    return e ? e
+             : call_reply_object(call, &(struct mfa_backup_codes){ list_backup_codes(call, &m) });
 }
 
 static const struct route routes[] = {

@@ -5,8 +5,6 @@
 #include "platform/channels/internal.h"
 #include "platform/worlds/import_export.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 /* A direct channel (two users) or a group. */
 struct world_private {
     struct opt_id id;
@@ -18,60 +16,24 @@ static const struct field private_fields[] = {
     MAYBE(struct world_private, name, type_world_name),
     MAYBE(struct world_private, owner, type_world_ref),
     MAYBE(struct world_private, people, type_world_refs),
-    WORLD_PART("messages"),
+    WORLD_FILE_FIELD("messages"),
     { 0 },
 };
 
 WORLD_OBJECT(private, private_fields, NULL);
 
-/* --- recipients ------------------------------------------------------------------------- */
-
-static const char ADD_RECIPIENT[] =
-    "insert into recipients (channel_id, user_id, since, in_group) "
-    "select id, $2, $3, case when type = 3 then 1 else 0 end from channels where id = $1 "
-    "on conflict do nothing";
-
-static enum err insert_recipients(struct world_importer *im, snowflake channel,
-                                  const struct list *people)
-{
-    const snowflake *ids = people->items;
-    enum err e = OK;
-
-    for (size_t i = 0; i < people->count && !e; i++)
-        e = tx_exec(im->tx, ADD_RECIPIENT,
-                    BIND(v_id(channel), v_id(ids[i]), v_int(snowflake_ms(channel) * 1000)), NULL);
-    return e;
-}
-
 /* --- direct channels ------------------------------------------------------------------ */
 
-static const char FIND_DIRECT[] =
-    "select channel_id from direct_channels where low_id = $1 and high_id = $2";
-static const char ADD_DIRECT[] =
-    "insert into direct_channels (low_id, high_id, channel_id) values ($1, $2, $3)";
-static enum err insert_direct_channel(struct world_importer *im, snowflake id,
-                                      const struct list *people)
-{
-    const snowflake *who = people->items;
-    bool ordered = who[0] < who[1];
-    enum err e = channel_insert(im->tx, &(struct channel){ .id = id, .type = CHANNEL_DM });
-
-    if (!e)
-        e = tx_exec(im->tx, ADD_DIRECT, BIND(v_id(who[!ordered]), v_id(who[ordered]), v_id(id)),
-                    NULL);
-    return e ? e : insert_recipients(im, id, people);
-}
-
-static enum err import_direct_channel(struct world_importer *im, const void *entry,
+static enum err import_direct_channel(struct world_file_importer *im, const void *entry,
                                       const struct json_path *at, snowflake id)
 {
     const struct world_private *p = entry;
     struct json_path people_at = json_path_key(at, STR("people"));
     unsigned before = im->form->problems;
     struct list people = { 0 };
-    struct rows row;
-    bool known;
-    enum err e = world_resolve_references(im, &user_naming, 0, &p->people, at, "people", &people);
+    snowflake known;
+    enum err e =
+        world_file_resolve_references(im, &user_naming, 0, &p->people, at, "people", &people);
 
     if (e || im->form->problems != before)
         return e;
@@ -81,24 +43,23 @@ static enum err import_direct_channel(struct world_importer *im, const void *ent
                        "a direct channel needs exactly two different users");
         return OK;
     }
-    bool ordered = who[0] < who[1];
-    e = tx_one(im->tx, FIND_DIRECT, BIND(v_id(who[!ordered]), v_id(who[ordered])), &row, &known);
+    e = direct_channel_find(im->tx, who[0], who[1], &known);
     if (e)
         return e;
     count(im, COUNT_CHANNELS, !known);
-    id = known ? row_id(&row, 0) : p->id.given == GIVEN ? p->id.value : snowflake_new();
+    id = known ? known : p->id.given == GIVEN ? p->id.value : snowflake_new();
     if (!known)
-        e = insert_direct_channel(im, id, &people);
-    return e ? e : world_import_parts(im, "private", entry, at, id);
+        e = direct_channel_insert(im->tx, id, who[0], who[1], false);
+    return e ? e : world_import_fields(im, "private", entry, at, id);
 }
 
-/* --- groups --------------------------------------------------------------------------- */
+/* --- group channels ------------------------------------------------------------------ */
 
 static const char GROUP_BY_ID[] = "select id from channels where id = $1 and type = 3";
 static const char GROUP_BY_NAME[] =
     "select id from channels where name = $1 and owner_id = $2 and type = 3 order by id limit 1";
 
-static enum err find_imported_group(struct world_importer *im, const struct world_private *p,
+static enum err find_imported_group(struct world_file_importer *im, const struct world_private *p,
                                     snowflake owner, snowflake *ret)
 {
     struct rows row;
@@ -114,17 +75,19 @@ static enum err find_imported_group(struct world_importer *im, const struct worl
     return e;
 }
 
-static enum err import_group(struct world_importer *im, const void *entry,
+static enum err import_group(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake id)
 {
     const struct world_private *p = entry;
     unsigned before = im->form->problems;
     struct list people = { 0 };
     snowflake owner = 0;
-    enum err e = world_resolve_references(im, &user_naming, 0, &p->people, at, "people", &people);
+    enum err e =
+        world_file_resolve_references(im, &user_naming, 0, &p->people, at, "people", &people);
 
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &p->owner, at, "owner", &owner);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &p->owner, at, "owner",
+                                                  &owner);
     if (!owner || (p->id.given != GIVEN && p->name.given != GIVEN))
         form_add_error(im->form, at, "WORLD_GROUP", "a group needs an owner, and a name or an id");
     if (e || im->form->problems != before)
@@ -133,7 +96,7 @@ static enum err import_group(struct world_importer *im, const void *entry,
     if (e)
         return e;
     count(im, COUNT_CHANNELS, !id);
-    ids_add(im->arena, &people, owner);
+    id_list_add(im->arena, &people, owner);
     if (!id) {
         id = p->id.given == GIVEN ? p->id.value : snowflake_new();
         e = channel_insert(im->tx, &(struct channel){ .id = id,
@@ -142,11 +105,11 @@ static enum err import_group(struct world_importer *im, const void *entry,
                                                       .owner_id = opt_id_or_null(owner) });
     }
     if (!e)
-        e = insert_recipients(im, id, &people);
-    return e ? e : world_import_parts(im, "private", entry, at, id);
+        e = recipients_insert(im->tx, id, &people, false);
+    return e ? e : world_import_fields(im, "private", entry, at, id);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char PEOPLE[] = "select u.username from recipients r join users u on u.id = r.user_id "
                              "where r.channel_id = $1 order by r.user_id";
@@ -162,27 +125,27 @@ static enum err export_recipients(struct tx *tx, snowflake channel, struct opt_l
     if (e)
         return e;
     while (rows_next(&r))
-        *(struct str *)world_export_list_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
+        *(struct str *)export_add_list_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
     return rows_end(&r);
 }
 
-/* type: direct channels or groups. */
-static enum err export_private_channels(struct world_exporter *ex, int64_t type,
+/* Exports all private channels of this channel type: direct channels, or groups. */
+static enum err export_private_channels(struct world_file_exporter *ex, int64_t type,
                                         struct opt_list *ret)
 {
-    size_t size = world_entry_size(ex->format, "private");
+    size_t size = world_file_entry_size(ex->format, "private");
     struct rows r;
     enum err e = tx_query(ex->tx, PRIVATE_CHANNELS, BIND(v_int(type)), &r);
 
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_private *p = world_entry_add(ex, "private", ret);
+        struct world_private *p = world_file_entry_add(ex, "private", ret);
 
         *p = (struct world_private){
             .id = { GIVEN, row_id(&r, 0) },
-            .name = world_export_text(&r, 1, NULL),
-            .owner = world_export_text(&r, 2, NULL),
+            .name = export_nondefault_text(&r, 1, NULL),
+            .owner = export_nondefault_text(&r, 2, NULL),
         };
     }
     e = rows_end(&r);
@@ -193,22 +156,22 @@ static enum err export_private_channels(struct world_exporter *ex, int64_t type,
         ex->channel = p->id.value;
         e = export_recipients(ex->tx, p->id.value, &p->people);
         if (!e)
-            e = world_export_parts(ex, "private", ex->channel, entry, 1);
+            e = world_export_fields(ex, "private", ex->channel, entry, 1);
     }
     return e;
 }
 
-static enum err export_direct_channels(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_direct_channels(struct world_file_exporter *ex, struct opt_list *ret)
 {
     return export_private_channels(ex, CHANNEL_DM, ret);
 }
 
-static enum err export_groups(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_groups(struct world_file_exporter *ex, struct opt_list *ret)
 {
     return export_private_channels(ex, CHANNEL_GROUP, ret);
 }
 
-const struct world_parts private_channels_world = { (const struct world_part[]){
+const struct world_file_fields private_channels_world = { (const struct world_file_field[]){
     { NULL, "directs", &world_private_list, "private", 70, .import = import_direct_channel,
       .export = export_direct_channels },
     { NULL, "groups", &world_private_list, "private", 80, .import = import_group,

@@ -2,11 +2,10 @@
 #include "model/channel.h"
 #include "model/fields/ids.h"
 #include "platform/channels/deletion.h"
+#include "platform/channels/internal.h"
 #include "platform/channels/world/world.h"
 #include "platform/emojis/world.h"
 #include "platform/worlds/import_export.h"
-
-/* --- entries ---------------------------------------------------------------------------- */
 
 static const struct type type_tag_name = { .kind = KIND_STRING, .min = 1, .max = 20 };
 static const struct field tag_fields[] = {
@@ -19,7 +18,7 @@ static const struct field tag_fields[] = {
 
 WORLD_OBJECT(tag, tag_fields, NULL);
 
-/* --- import of forums ------------------------------------------------------------------- */
+/* --- import of forums from a world file ---------------------------------------------- */
 
 static const char FORUM_TAGS[] = "select available_tags from channels where id = $1";
 static const char UPDATE_FORUM[] =
@@ -30,7 +29,8 @@ static const char UPDATE_FORUM[] =
     "default_tag_setting = coalesce($6, default_tag_setting), "
     "default_thread_slowmode = coalesce($7, default_thread_slowmode) where id = $1";
 
-static enum err read_tags_of_forum(struct world_importer *im, snowflake forum, struct list *ret)
+static enum err read_tags_of_forum(struct world_file_importer *im, snowflake forum,
+                                   struct list *ret)
 {
     struct rows row;
     bool found;
@@ -42,7 +42,7 @@ static enum err read_tags_of_forum(struct world_importer *im, snowflake forum, s
     return e;
 }
 
-/* Finds a tag by name, else by id; NULL if there is none. */
+/* Finds a tag by name or, if no tag has that name, by id. Returns NULL if there is none. */
 static const struct forum_tag *find_tag(const struct list *tags, struct str to)
 {
     const struct forum_tag *t = tags->items;
@@ -58,8 +58,8 @@ static const struct forum_tag *find_tag(const struct list *tags, struct str to)
     return NULL;
 }
 
-/* A tag that already exists retains its id. */
-static enum err import_forum_tags(struct world_importer *im, const struct opt_list *in,
+/* Imports the tags of a forum. A tag that already exists retains its id. */
+static enum err import_forum_tags(struct world_file_importer *im, const struct opt_list *in,
                                   snowflake forum, snowflake guild, const struct json_path *up,
                                   struct list *ret)
 {
@@ -73,7 +73,7 @@ static enum err import_forum_tags(struct world_importer *im, const struct opt_li
         const struct forum_tag *known = find_tag(&before, tags[i].name);
         struct world_emoji_ref emoji;
 
-        e = world_emoji_ref_resolve(im, guild, &tags[i].emoji, &emoji_at, &emoji);
+        e = world_file_resolve_emoji_ref(im, guild, &tags[i].emoji, &emoji_at, &emoji);
         if (find_tag(ret, tags[i].name))
             form_add_error(im->form, &at, "WORLD_AMBIGUOUS", "two tags have this name");
         *(struct forum_tag *)list_append(im->arena, ret, sizeof(struct forum_tag)) =
@@ -90,9 +90,9 @@ static enum err import_forum_tags(struct world_importer *im, const struct opt_li
     return e;
 }
 
-static enum err resolve_default_reaction(struct world_importer *im, const struct world_channel *c,
-                                         snowflake guild, const struct json_path *up,
-                                         struct value *ret)
+static enum err resolve_default_reaction(struct world_file_importer *im,
+                                         const struct world_channel *c, snowflake guild,
+                                         const struct json_path *up, struct value *ret)
 {
     struct json_path at = json_path_key(up, STR("default_reaction"));
     struct world_emoji_ref emoji;
@@ -100,7 +100,7 @@ static enum err resolve_default_reaction(struct world_importer *im, const struct
     *ret = v_null();
     if (c->default_reaction.given != GIVEN)
         return OK;
-    enum err e = world_emoji_ref_resolve(im, guild, &c->default_reaction, &at, &emoji);
+    enum err e = world_file_resolve_emoji_ref(im, guild, &c->default_reaction, &at, &emoji);
     struct default_reaction r = { emoji.id, emoji.name };
     if (emoji.id.given == GIVEN)
         r.emoji_name = (struct opt_str){ .given = GIVEN_NULL };
@@ -108,7 +108,7 @@ static enum err resolve_default_reaction(struct world_importer *im, const struct
     return e;
 }
 
-enum err import_forum(struct world_importer *im, const struct world_channel *c, snowflake id,
+enum err import_forum(struct world_file_importer *im, const struct world_channel *c, snowflake id,
                       snowflake guild, const struct json_path *at)
 {
     unsigned before = im->form->problems;
@@ -132,22 +132,14 @@ enum err import_forum(struct world_importer *im, const struct world_channel *c, 
                    NULL);
 }
 
-/* --- import of threads ------------------------------------------------------------------ */
+/* --- import of threads from a world file --------------------------------------------- */
 
 static const char UPDATE_THREAD[] =
     "update channels set applied_tags = coalesce($2, applied_tags, (select '[]' from channels p "
     "where p.id = channels.parent_id and p.type in (15, 16))), "
     "thread_invitable = coalesce($3, thread_invitable) where id = $1";
-static const char ADD_MEMBER[] =
-    "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
-    "select id, $2, guild_id, $3, 1 from channels where id = $1 on conflict do nothing";
-/* If the file names no members of a private thread, its creator becomes one. */
-static const char ADD_STARTER[] =
-    "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
-    "select id, owner_id, guild_id, $2, 1 from channels where id = $1 and type = 12 and "
-    "owner_id is not null on conflict do nothing";
 
-static enum err resolve_applied_tags(struct world_importer *im, const struct opt_list *in,
+static enum err resolve_applied_tags(struct world_file_importer *im, const struct opt_list *in,
                                      snowflake forum, const struct json_path *up, struct list *ret)
 {
     const struct str *names = in->value.items;
@@ -160,7 +152,7 @@ static enum err resolve_applied_tags(struct world_importer *im, const struct opt
         const struct forum_tag *t = find_tag(&tags, names[i]);
 
         if (t)
-            ids_add(im->arena, ret, t->id);
+            id_list_add(im->arena, ret, t->id);
         else
             form_add_error(im->form, &at, "WORLD_UNKNOWN", "there is no tag '%.*s'",
                            STR_ARGS(form_quote_value(names[i])));
@@ -168,7 +160,24 @@ static enum err resolve_applied_tags(struct world_importer *im, const struct opt
     return e;
 }
 
-enum err import_thread(struct world_importer *im, const struct world_channel *c, snowflake id,
+/* If the file names no members of a private thread, its creator becomes one. */
+static enum err import_thread_members(struct world_file_importer *im, const struct world_channel *c,
+                                      snowflake id, struct list *people)
+{
+    struct channel thread;
+    bool new;
+    enum err e = channel_find_without_overwrites(im->tx, id, &thread);
+
+    if (!e && c->people.given == ABSENT && thread.type == CHANNEL_PRIVATE_THREAD &&
+        thread.owner_id.given == GIVEN)
+        id_list_add(im->arena, people, thread.owner_id.value);
+    for (size_t i = 0; !e && i < people->count; i++)
+        e = thread_member_insert(im->tx, &thread, ((const snowflake *)people->items)[i], 1,
+                                 snowflake_to_ms(id) * 1000, &new);
+    return e;
+}
+
+enum err import_thread(struct world_file_importer *im, const struct world_channel *c, snowflake id,
                        snowflake parent, const struct json_path *at)
 {
     unsigned before = im->form->problems;
@@ -176,7 +185,7 @@ enum err import_thread(struct world_importer *im, const struct world_channel *c,
     enum err e = resolve_applied_tags(im, &c->applied_tags, parent, at, &tags);
 
     if (!e)
-        e = world_resolve_references(im, &user_naming, 0, &c->people, at, "people", &people);
+        e = world_file_resolve_references(im, &user_naming, 0, &c->people, at, "people", &people);
     if (e || im->form->problems != before)
         return e;
     e = tx_exec(im->tx, UPDATE_THREAD,
@@ -186,16 +195,10 @@ enum err import_thread(struct world_importer *im, const struct world_channel *c,
                          : v_null(),
                      v_opt_bool(c->invitable)),
                 NULL);
-    const snowflake *who = people.items;
-    for (size_t i = 0; !e && i < people.count; i++)
-        e = tx_exec(im->tx, ADD_MEMBER,
-                    BIND(v_id(id), v_id(who[i]), v_int(snowflake_ms(id) * 1000)), NULL);
-    if (!e && c->people.given == ABSENT)
-        e = tx_exec(im->tx, ADD_STARTER, BIND(v_id(id), v_int(snowflake_ms(id) * 1000)), NULL);
-    return e;
+    return e ? e : import_thread_members(im, c, id, &people);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char FORUMS_AND_THREADS[] =
     "select c.id, c.type, c.available_tags, c.default_reaction, c.default_sort_order, "
@@ -220,16 +223,18 @@ static void export_forum_settings(const struct rows *r, struct tx *tx, struct wo
             : json_column_decode(tx_arena(tx), &type_default_reaction, row_text(r, 3));
 
     for (size_t i = 0; i < tags.count; i++)
-        *(struct world_tag *)world_export_list_item(tx, &c->tags, sizeof(struct world_tag)) =
+        *(struct world_tag *)export_add_list_item(tx, &c->tags, sizeof(struct world_tag)) =
             (struct world_tag){ .id = opt_id_or_null(t[i].id),
                                 .name = t[i].name,
                                 .moderated = { t[i].moderated ? GIVEN : ABSENT, t[i].moderated },
-                                .emoji = world_export_emoji(tx, t[i].emoji_id, t[i].emoji_name) };
+                                .emoji = world_file_emoji_reference(tx, t[i].emoji_id,
+                                                                    t[i].emoji_name) };
     if (reaction)
-        c->default_reaction = world_export_emoji(tx, reaction->emoji_id, reaction->emoji_name);
-    c->default_sort_order = world_export_int(r, 4, -1);
-    c->default_forum_layout = world_export_int(r, 5, 0);
-    c->default_tag_setting = world_export_text(r, 6, NULL);
+        c->default_reaction =
+            world_file_emoji_reference(tx, reaction->emoji_id, reaction->emoji_name);
+    c->default_sort_order = export_nondefault_int(r, 4, -1);
+    c->default_forum_layout = export_nondefault_int(r, 5, 0);
+    c->default_tag_setting = export_nondefault_text(r, 6, NULL);
 }
 
 /* Omits tags that the forum no longer has, because an import could not resolve them. */
@@ -245,14 +250,14 @@ static void export_thread_tags(const struct rows *r, struct tx *tx, struct world
     const struct forum_tag *t = tags.items;
 
     if (row_int(r, 1) == CHANNEL_PRIVATE_THREAD)
-        c->invitable = world_export_bool(r, 9, true);
+        c->invitable = export_nondefault_bool(r, 9, true);
     for (size_t i = 0; i < tags.count; i++)
         if (id_list_contains(&ids, t[i].id))
-            *(struct str *)world_export_list_item(tx, &c->applied_tags, sizeof(struct str)) =
+            *(struct str *)export_add_list_item(tx, &c->applied_tags, sizeof(struct str)) =
                 t[i].name;
 }
 
-static enum err export_thread_members(struct world_exporter *ex, struct world_entries *to)
+static enum err export_thread_members(struct world_file_exporter *ex, struct world_file_entries *to)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, PEOPLE, BIND(v_id(ex->guild)), &r);
@@ -260,20 +265,20 @@ static enum err export_thread_members(struct world_exporter *ex, struct world_en
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct opt_list *people = world_entry_find_field(to, row_id(&r, 0));
+        struct opt_list *people = world_file_entry_find_field(to, row_id(&r, 0));
 
         if (people)
-            *(struct str *)world_export_list_item(ex->tx, people, sizeof(struct str)) =
+            *(struct str *)export_add_list_item(ex->tx, people, sizeof(struct str)) =
                 row_text(&r, 1);
     }
     return rows_end(&r);
 }
 
-enum err export_threads(struct world_exporter *ex, struct opt_list *channels)
+enum err export_threads(struct world_file_exporter *ex, struct opt_list *channels)
 {
-    size_t size = world_entry_size(ex->format, "channel");
+    size_t size = world_file_entry_size(ex->format, "channel");
     char *next = channels->value.items, *end = next + channels->value.count * size;
-    struct world_entries people = { next, end, size, offsetof(struct world_channel, people) };
+    struct world_file_entries people = { next, end, size, offsetof(struct world_channel, people) };
     struct rows r;
 
     if (!channels->value.count)
@@ -284,7 +289,7 @@ enum err export_threads(struct world_exporter *ex, struct opt_list *channels)
     for (; rows_next(&r) && next < end; next += size) {
         struct world_channel *c = (void *)next;
 
-        c->default_thread_rate_limit_per_user = world_export_int(&r, 7, 0);
+        c->default_thread_rate_limit_per_user = export_nondefault_int(&r, 7, 0);
         if (channel_has_posts(row_int(&r, 1)))
             export_forum_settings(&r, ex->tx, c);
         if (channel_is_thread(row_int(&r, 1)))

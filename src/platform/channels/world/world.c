@@ -1,14 +1,13 @@
 /* world.c - import and export of guild channels and their overwrites in world files.
  *
- * All channels of a guild are created before any gets its parent, so they may be in any order. */
+ * All channels of a guild are inserted before their parents are set, so a file may list them in any
+ * order. */
 #include "model/channel.h"
 #include "model/guild.h"
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 #include "platform/channels/world/world.h"
 #include "platform/worlds/import_export.h"
-
-/* --- entries ---------------------------------------------------------------------------- */
 
 static const struct choice channel_words[] = {
     { CHANNEL_TEXT, "text", "TEXT", "" },
@@ -53,8 +52,8 @@ static void validate_overwrite(struct form *form, const struct json_path *here, 
 {
     const struct world_overwrite *o = object;
 
-    world_check_permissions(form, here, "allow", &o->allow);
-    world_check_permissions(form, here, "deny", &o->deny);
+    world_file_check_permissions(form, here, "allow", &o->allow);
+    world_file_check_permissions(form, here, "deny", &o->deny);
     if ((o->role.given == GIVEN) == (o->member.given == GIVEN))
         form_add_error(form, here, "WORLD_ONE_OF", "An overwrite needs either a role or a member.");
 }
@@ -91,7 +90,7 @@ static const struct field channel_fields[] = {
     MAYBE(struct world_channel, auto_archive_duration, type_count),
     MAYBE(struct world_channel, locked, type_bool),
     MAYBE(struct world_channel, overwrites, world_overwrite_list),
-    WORLD_PART("messages"),
+    WORLD_FILE_FIELD("messages"),
     MAYBE(struct world_channel, tags, world_tag_list),
     MAYBE(struct world_channel, default_reaction, type_world_ref),
     MAYBE(struct world_channel, default_sort_order, type_sort_order),
@@ -106,34 +105,40 @@ static const struct field channel_fields[] = {
 
 WORLD_OBJECT(channel, channel_fields, NULL);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
-static const char ADD_CHANNEL[] =
-    "insert into channels (id, guild_id, type, name, position) values ($1, $2, $3, $4, "
-    "(select count(*) from channels where guild_id = $2))";
+static const char COUNT_CHANNELS_OF[] = "select count(*) from channels where guild_id = $1";
 
-static enum err import_channel(struct world_importer *im, const void *entry,
+static enum err import_channel(struct world_file_importer *im, const void *entry,
                                const struct json_path *at, snowflake guild)
 {
     const struct world_channel *c = entry;
     unsigned before = im->form->problems;
+    struct rows row;
     snowflake id = 0;
-    enum err e = world_find_existing(im, &channel_naming, guild, c->id, c->name, at, &id);
+    bool found;
+    enum err e =
+        world_file_find_existing_object(im, &channel_naming, guild, c->id, c->name, at, &id);
 
     if (e || im->form->problems != before)
         return e;
     count(im, COUNT_CHANNELS, !id);
     if (id)
         return OK;
-    id = c->id.given == GIVEN ? c->id.value : snowflake_new();
-    return tx_exec(
-        im->tx, ADD_CHANNEL,
-        BIND(v_id(id), v_id(guild), v_int(channel_type_from_word(c->type)), v_text(c->name)), NULL);
+    e = tx_one(im->tx, COUNT_CHANNELS_OF, BIND(v_id(guild)), &row, &found);
+    if (e)
+        return e;
+    return channel_insert(
+        im->tx, &(struct channel){ .id = c->id.given == GIVEN ? c->id.value : snowflake_new(),
+                                   .guild_id = opt_id_or_null(guild),
+                                   .type = channel_type_from_word(c->type),
+                                   .name = opt_str_or_null(c->name),
+                                   .position = opt_int_given(row_int(&row, 0)) });
 }
 
-/* --- overwrites ----------------------------------------------------------------------- */
+/* --- permission overwrites ----------------------------------------------------------- */
 
-static uint64_t parse_permissions(struct world_importer *im, const struct opt_str *json)
+static uint64_t parse_permissions(struct world_file_importer *im, const struct opt_str *json)
 {
     struct str wrong;
     uint64_t perms = 0;
@@ -143,7 +148,7 @@ static uint64_t parse_permissions(struct world_importer *im, const struct opt_st
     return perms;
 }
 
-static enum err import_overwrites(struct world_importer *im, const struct world_channel *c,
+static enum err import_overwrites(struct world_file_importer *im, const struct world_channel *c,
                                   snowflake channel, snowflake guild, const struct json_path *up)
 {
     struct json_path all = json_path_key(up, STR("overwrites"));
@@ -157,8 +162,9 @@ static enum err import_overwrites(struct world_importer *im, const struct world_
                          to_at = json_path_key(&at, role ? STR("role") : STR("member"));
         snowflake target = 0;
 
-        e = world_resolve_reference(im, role ? &role_naming : &user_naming, guild,
-                                    role ? o[i].role.value : o[i].member.value, &to_at, &target);
+        e = world_file_resolve_reference(im, role ? &role_naming : &user_naming, guild,
+                                         role ? o[i].role.value : o[i].member.value, &to_at,
+                                         &target);
         if (!e && target)
             *(struct overwrite *)list_append(im->arena, &made, sizeof(struct overwrite)) =
                 (struct overwrite){ target, role ? OVERWRITE_ROLE : OVERWRITE_MEMBER,
@@ -168,7 +174,7 @@ static enum err import_overwrites(struct world_importer *im, const struct world_
     return e || c->overwrites.given != GIVEN ? e : overwrites_replace(im->tx, channel, &made);
 }
 
-/* --- second pass: everything that belongs to a channel ---------------------------------- */
+/* --- second pass of the import: fields of a channel ---------------------------------- */
 
 static const char UPDATE_CHANNEL[] =
     "update channels set name = $2, type = $3, parent_id = coalesce($4, parent_id), "
@@ -182,7 +188,7 @@ static const char UPDATE_CHANNEL[] =
     "thread_archive_minutes = coalesce($18, thread_archive_minutes), "
     "thread_locked = coalesce($19, thread_locked) where id = $1";
 
-static enum err update_channel_row(struct world_importer *im, const struct world_channel *c,
+static enum err update_channel_row(struct world_file_importer *im, const struct world_channel *c,
                                    snowflake id, snowflake parent, snowflake owner)
 {
     return tx_exec(im->tx, UPDATE_CHANNEL,
@@ -199,32 +205,35 @@ static enum err update_channel_row(struct world_importer *im, const struct world
                    NULL);
 }
 
-static enum err import_channel_details(struct world_importer *im, const void *entry,
+static enum err import_channel_details(struct world_file_importer *im, const void *entry,
                                        const struct json_path *at, snowflake guild)
 {
     const struct world_channel *c = entry;
     snowflake id = 0, parent = 0, owner = 0;
 
-    /* Entries for which import_channel already reported a problem are skipped. */
+    /* Entries for which import_channel already reported a form error are skipped. */
     if (form_has_error_at(im->form, at))
         return OK;
-    enum err e = world_find_existing(im, &channel_naming, guild, c->id, c->name, at, &id);
+    enum err e =
+        world_file_find_existing_object(im, &channel_naming, guild, c->id, c->name, at, &id);
     if (!e)
-        e = world_resolve_optional_reference(im, &channel_naming, guild, &c->parent, at, "parent",
-                                             &parent);
+        e = world_file_resolve_optional_reference(im, &channel_naming, guild, &c->parent, at,
+                                                  "parent", &parent);
     if (!e)
-        e = world_resolve_optional_reference(im, &user_naming, 0, &c->owner, at, "owner", &owner);
+        e = world_file_resolve_optional_reference(im, &user_naming, 0, &c->owner, at, "owner",
+                                                  &owner);
     if (!e && id)
         e = update_channel_row(im, c, id, parent, owner);
     if (!e && id)
         e = import_overwrites(im, c, id, guild, at);
     if (!e && id)
         e = import_forum(im, c, id, guild, at);
-    return e || !id ? e : world_import_parts(im, "channel", entry, at, id);
+    return e || !id ? e : world_import_fields(im, "channel", entry, at, id);
 }
 
-/* Third pass, because a thread's tags belong to its forum, which may be listed later. */
-static enum err import_thread_details(struct world_importer *im, const void *entry,
+/* Third pass of the import, because a thread's tags belong to its forum, which the file may list
+ * later. */
+static enum err import_thread_details(struct world_file_importer *im, const void *entry,
                                       const struct json_path *at, snowflake guild)
 {
     const struct world_channel *c = entry;
@@ -232,20 +241,21 @@ static enum err import_thread_details(struct world_importer *im, const void *ent
 
     if (!channel_is_thread(channel_type_from_word(c->type)) || form_has_error_at(im->form, at))
         return OK;
-    enum err e = world_find_existing(im, &channel_naming, guild, c->id, c->name, at, &id);
+    enum err e =
+        world_file_find_existing_object(im, &channel_naming, guild, c->id, c->name, at, &id);
     if (!e)
-        e = world_resolve_optional_reference(im, &channel_naming, guild, &c->parent, at, "parent",
-                                             &parent);
+        e = world_file_resolve_optional_reference(im, &channel_naming, guild, &c->parent, at,
+                                                  "parent", &parent);
     return e || !id ? e : import_thread(im, c, id, parent, at);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char OVERWRITES[] =
     "select o.target_id, o.type, o.allow, o.deny, u.username from overwrites o "
     "left join users u on u.id = o.target_id where o.channel_id = $1 order by o.target_id";
 
-static enum err export_overwrites(struct world_exporter *ex, snowflake channel,
+static enum err export_overwrites(struct world_file_exporter *ex, snowflake channel,
                                   struct opt_list *ret)
 {
     struct rows r;
@@ -256,11 +266,11 @@ static enum err export_overwrites(struct world_exporter *ex, snowflake channel,
     while (rows_next(&r)) {
         bool role = row_int(&r, 1) == OVERWRITE_ROLE;
         struct opt_str to = role ? world_export_reference(ex->tx, &ex->roles, row_id(&r, 0))
-                                 : world_export_text(&r, 4, NULL);
+                                 : export_nondefault_text(&r, 4, NULL);
 
         if (to.given != GIVEN)
             continue;
-        struct world_overwrite *o = world_export_list_item(ex->tx, ret, sizeof *o);
+        struct world_overwrite *o = export_add_list_item(ex->tx, ret, sizeof *o);
         *(role ? &o->role : &o->member) = to;
         if (row_int(&r, 2))
             o->allow = permission_names_encode((uint64_t)row_int(&r, 2), tx_arena(ex->tx));
@@ -278,7 +288,7 @@ static const char CHANNELS[] =
     "left join users u on u.id = c.owner_id where c.guild_id = $1 and "
     "not" PARENT_BEING_DELETED("c.parent_id") " order by c.id";
 
-static void world_channel_from_row(const struct rows *r, struct world_exporter *ex,
+static void world_channel_from_row(const struct rows *r, struct world_file_exporter *ex,
                                    struct world_channel *c)
 {
     const char *type = channel_type_to_word(row_int(r, 2));
@@ -288,34 +298,34 @@ static void world_channel_from_row(const struct rows *r, struct world_exporter *
         .name = row_text(r, 1),
         .type = str_of(type ? type : "text"),
         .parent = world_export_reference(ex->tx, &ex->channels, row_id(r, 3)),
-        .topic = world_export_text(r, 4, NULL),
-        .position = world_export_int(r, 5, -1),
-        .nsfw = world_export_bool(r, 6, false),
-        .rate_limit_per_user = world_export_int(r, 7, 0),
-        .bitrate = world_export_int(r, 8, 64000),
-        .user_limit = world_export_int(r, 9, 0),
-        .rtc_region = world_export_text(r, 10, NULL),
-        .video_quality_mode = world_export_int(r, 11, 1),
-        .flags = world_export_int(r, 12, 0),
-        .default_auto_archive_duration = world_export_int(r, 13, -1),
-        .owner = world_export_text(r, 14, NULL),
-        .archived = world_export_bool(r, 15, false),
-        .archived_at = world_export_int(r, 16, -1),
-        .auto_archive_duration = world_export_int(r, 17, 1440),
-        .locked = world_export_bool(r, 18, false),
+        .topic = export_nondefault_text(r, 4, NULL),
+        .position = export_nondefault_int(r, 5, -1),
+        .nsfw = export_nondefault_bool(r, 6, false),
+        .rate_limit_per_user = export_nondefault_int(r, 7, 0),
+        .bitrate = export_nondefault_int(r, 8, 64000),
+        .user_limit = export_nondefault_int(r, 9, 0),
+        .rtc_region = export_nondefault_text(r, 10, NULL),
+        .video_quality_mode = export_nondefault_int(r, 11, 1),
+        .flags = export_nondefault_int(r, 12, 0),
+        .default_auto_archive_duration = export_nondefault_int(r, 13, -1),
+        .owner = export_nondefault_text(r, 14, NULL),
+        .archived = export_nondefault_bool(r, 15, false),
+        .archived_at = export_nondefault_int(r, 16, -1),
+        .auto_archive_duration = export_nondefault_int(r, 17, 1440),
+        .locked = export_nondefault_bool(r, 18, false),
     };
 }
 
-static enum err export_channels(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_channels(struct world_file_exporter *ex, struct opt_list *ret)
 {
-    size_t size = world_entry_size(ex->format, "channel");
+    size_t size = world_file_entry_size(ex->format, "channel");
     struct rows r;
     enum err e = tx_query(ex->tx, CHANNELS, BIND(v_id(ex->guild)), &r);
 
     if (e)
         return e;
     while (rows_next(&r))
-        world_channel_from_row(&r, ex, world_entry_add(ex, "channel", ret));
+        world_channel_from_row(&r, ex, world_file_entry_add(ex, "channel", ret));
     e = rows_end(&r);
     char *entry = ret->value.items;
     for (size_t i = 0; i < ret->value.count && !e; i++, entry += size) {
@@ -324,12 +334,12 @@ static enum err export_channels(struct world_exporter *ex, struct opt_list *ret)
         ex->channel = c->id.value;
         e = export_overwrites(ex, c->id.value, &c->overwrites);
         if (!e)
-            e = world_export_parts(ex, "channel", ex->channel, entry, 1);
+            e = world_export_fields(ex, "channel", ex->channel, entry, 1);
     }
     return e ? e : export_threads(ex, ret);
 }
 
-const struct world_parts channels_world = { (const struct world_part[]){
+const struct world_file_fields channels_world = { (const struct world_file_field[]){
     { "guild", "channels", &world_channel_list, "channel", 50, .import = import_channel,
       .export = export_channels },
     { "guild", "channels", .order = 70, .import = import_channel_details },

@@ -1,4 +1,4 @@
-/* world.h - entry of a channel in world files, shared by the import and export of channels. */
+/* world.h - entry of a channel in world files (docs/world-files.md), for import and export. */
 #ifndef PLATFORM_CHANNELS_WORLD_H
 #define PLATFORM_CHANNELS_WORLD_H
 
@@ -16,7 +16,7 @@ struct world_channel {
     struct opt_bool nsfw, archived, locked;
     struct opt_list overwrites; /* struct world_overwrite */
 
-    /* Fields of forums, media channels and threads; see threads.c. */
+    /* Fields of forums, media channels and threads; threads.c imports them. */
     struct opt_list tags; /* struct world_tag */
     struct opt_str default_reaction, default_tag_setting;
     struct opt_int default_sort_order, default_forum_layout, default_thread_rate_limit_per_user;
@@ -31,11 +31,11 @@ struct world_tag {
 };
 extern const struct type world_tag_list;
 
-/* threads.c: imports the fields of forums and threads; all channels must exist already. */
-enum err import_forum(struct world_importer *im, const struct world_channel *c, snowflake id,
+/* threads.c: import the fields of a forum or thread. Call them when all channels are imported. */
+enum err import_forum(struct world_file_importer *im, const struct world_channel *c, snowflake id,
                       snowflake guild, const struct json_path *at);
-enum err import_thread(struct world_importer *im, const struct world_channel *c, snowflake id,
+enum err import_thread(struct world_file_importer *im, const struct world_channel *c, snowflake id,
                        snowflake parent, const struct json_path *at);
-enum err export_threads(struct world_exporter *ex, struct opt_list *channels);
+enum err export_threads(struct world_file_exporter *ex, struct opt_list *channels);
 
 #endif

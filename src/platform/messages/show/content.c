@@ -22,7 +22,7 @@ static enum err read_content_intent(struct call *call, bool *ret)
 }
 
 struct content_copy {
-    const struct content_reader *reader;
+    const struct message_content_reader *reader;
     bool in_guild;
     struct arena *arena;
     struct json_writer json;
@@ -36,7 +36,8 @@ static const struct type *find_field_type(const struct schema *s, struct str nam
     return NULL;
 }
 
-/* Copies a JSON value of type t (NULL: unknown) and removes the hidden content of its messages. */
+/* Copies a JSON value of type t (NULL if unknown) without the content of messages that the bot may
+ * not see. */
 static void copy_without_hidden_content(struct content_copy *c, const struct type *t,
                                         struct str raw)
 {
@@ -46,15 +47,15 @@ static void copy_without_hidden_content(struct content_copy *c, const struct typ
                 (t->kind == KIND_ARRAY || (t->kind == KIND_OBJECT && t->schema));
 
     if (!open) {
-        json_raw(&c->json, raw);
+        json_write_raw(&c->json, raw);
         return;
     }
     if (t->kind == KIND_OBJECT && t->schema == &message_schema) {
-        json_raw(&c->json, message_for_reader(raw, c->in_guild, c->reader, c->arena));
+        json_write_raw(&c->json, message_json_for_reader(raw, c->in_guild, c->reader, c->arena));
         return;
     }
     json_reader_init(&r, raw, c->arena);
-    r.values_max = UINT_MAX; /* no limit: this program wrote the reply */
+    r.values_max = UINT_MAX; /* no limit, because this program wrote the JSON */
     json_enter_container(&r);
     if (t->kind == KIND_ARRAY) {
         json_begin_array(&c->json);
@@ -65,41 +66,41 @@ static void copy_without_hidden_content(struct content_copy *c, const struct typ
     }
     json_begin_object(&c->json);
     while (json_next_member(&r, &key) && json_skip_value(&r, &inner)) {
-        json_escaped_key(&c->json, key);
+        json_write_escaped_key(&c->json, key);
         copy_without_hidden_content(c, find_field_type(t->schema, key), inner);
     }
     json_end_object(&c->json);
 }
 
-static enum err content_reader_of_caller(struct call *call, struct content_reader *ret)
+static enum err content_reader_of_caller(struct call *call, struct message_content_reader *ret)
 {
-    *ret = (struct content_reader){ .id = call->caller->id,
-                                    .application_id = call->caller->application_id,
-                                    .bot = call->caller->kind == CALLER_BOT };
+    *ret = (struct message_content_reader){ .id = call->caller->id,
+                                            .application_id = call->caller->application_id,
+                                            .bot = call->caller->kind == CALLER_BOT };
     return ret->bot ? read_content_intent(call, &ret->granted) : OK;
 }
 
-enum err message_check_readable(struct call *call, bool in_guild, const struct message *m)
+enum err check_forwarded_content_readable(struct call *call, bool in_guild, const struct message *m)
 {
-    const struct mention *mentions = m->mentions.items;
+    const struct mentioned_user *mentions = m->mentions.items;
     struct message_origin from = { .author_id = m->author_id,
                                    .application_id = m->application_id.value };
     struct list mentioned = { 0 };
-    struct content_reader reader;
+    struct message_content_reader reader;
     enum err e = content_reader_of_caller(call, &reader);
 
     for (size_t i = 0; i < m->mentions.count; i++)
-        ids_add(call->arena, &mentioned, mentions[i].user.id);
+        id_list_add(call->arena, &mentioned, mentions[i].user.id);
     from.mentioned = mentioned.items;
     from.mentioned_count = mentioned.count;
-    if (!e && content_is_hidden(&reader, in_guild, &from))
+    if (!e && message_content_is_hidden(&reader, in_guild, &from))
         e = ERR_FORWARD_UNREAD;
     return e;
 }
 
 enum err messages_hide_content_from_bot(struct call *call)
 {
-    struct content_reader reader;
+    struct message_content_reader reader;
 
     if (call->caller->kind != CALLER_BOT || !call->reply.n)
         return OK;

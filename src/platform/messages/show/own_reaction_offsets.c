@@ -1,6 +1,7 @@
-/* own_reaction_offsets.c - offsets of "me" of reactions in an encoded page that readers share. A
- * reader gets a copy in which some values are true. Offsets are found by user id if the message's
- * row lists all users who reacted, else with one query per page. */
+/* own_reaction_offsets.c - offsets of the values of "me" in a cached page of messages. Each reader
+ * gets a copy of the page in which "me" is true for the reader's own reactions. If the message's
+ * row lists all users who reacted, the offsets are found by user id, else with one query per
+ * page. */
 #include "platform/messages/internal.h"
 
 #include <stdlib.h>
@@ -9,29 +10,30 @@
 
 enum { CHAINS = 256, MOST_MARKS = 1 << 20 };
 
-/* A user who reacted, as the message's row lists them, and the offset of the reaction's "me". */
+/* A user who reacted, from the list in the message's row, and the offset of that reaction's
+ * "me". */
 struct listed_user_offset {
     snowflake user_id;
     uint32_t me;
-    uint32_t next; /* index of the next entry in the hash chain, plus one; 0: end */
+    uint32_t next; /* index of the next entry in the hash chain plus one; 0 at the end */
 };
 
-/* A reaction whose users are not all listed in the row. */
+/* A reaction of a message whose row does not list all users who reacted. */
 struct unlisted_reaction_offset {
     snowflake message_id, reaction_id;
     uint32_t me, me_burst;
 };
 
 struct own_reaction_offsets {
-    struct buf named, counted; /* used until own_reaction_offsets_finish */
+    struct buf named, counted; /* entries that are recorded until own_reaction_offsets_finish */
     struct listed_user_offset *all_named;
     const struct unlisted_reaction_offset *all_counted;
     size_t named_count, counted_count;
     snowflake channel_id;
-    uint32_t chains[CHAINS]; /* index of the first entry of each hash chain, plus one */
+    uint32_t chains[CHAINS]; /* index of the first entry of each hash chain plus one, or 0 */
 };
 
-/* Includes higher bits, because the low bits of an id are mostly 0. */
+/* The hash includes higher bits of the id, because the low bits of an id are mostly 0. */
 static size_t hash_chain_of_user(snowflake user_id)
 {
     return (user_id ^ user_id >> 22) % CHAINS;
@@ -47,15 +49,13 @@ struct own_reaction_offsets *own_reaction_offsets_new(struct arena *arena, snowf
     return marks;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static void record_listed_users(struct own_reaction_offsets *marks,
                                 const struct reaction_json_offsets *spot)
 {
     struct listed_user_offset mark = { .me = (uint32_t)spot->me };
     struct str users = spot->users;
 
-    while (reaction_users_next(&users, &mark.user_id))
+    while (reaction_user_ids_next(&users, &mark.user_id))
         buf_add(&marks->named, &mark, sizeof mark);
 }
 
@@ -73,7 +73,7 @@ static void record_unlisted_reaction(struct own_reaction_offsets *marks, snowfla
 void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct json_writer *j,
                                      const struct message *m)
 {
-    struct str lines = reaction_text_skip_head(m->stored_reactions.value);
+    struct str lines = reaction_text_skip_first_line(m->stored_reactions.value);
     struct reaction_json_offsets spot;
 
     json_begin_array(j);
@@ -86,7 +86,8 @@ void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct 
     json_end_array(j);
 }
 
-/* Links the entries in reverse, so that a chain has the order of the page. */
+/* Links the entries from the last to the first, so that each hash chain has the order of the
+ * page. */
 static void link_hash_chains(struct own_reaction_offsets *marks)
 {
     for (size_t i = marks->named_count; i-- > 0;) {
@@ -110,7 +111,7 @@ static void *copy_buffer_to_arena(struct buf *from, struct arena *arena)
 
 bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct arena *arena)
 {
-    bool whole = !buf_full(&marks->named) && !buf_full(&marks->counted);
+    bool whole = !buf_is_full(&marks->named) && !buf_is_full(&marks->counted);
 
     marks->named_count = marks->named.n / sizeof *marks->all_named;
     marks->counted_count = marks->counted.n / sizeof *marks->all_counted;
@@ -119,8 +120,6 @@ bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct aren
     link_hash_chains(marks);
     return whole;
 }
-
-/* --- reading -------------------------------------------------------------------------- */
 
 static void add_offset(struct call *call, struct list *offset_list, uint32_t at)
 {
@@ -141,7 +140,8 @@ static void collect_listed_offsets(struct call *call, const struct own_reaction_
     }
 }
 
-/* Finds offsets by merging two lists ordered by message id, newest first. */
+/* Collects the offsets of the caller's reactions by merging two lists ordered by message id, newest
+ * first. */
 static void collect_unlisted_offsets(struct call *call, const struct own_reaction_offsets *marks,
                                      const struct list *own, struct list *offset_list)
 {

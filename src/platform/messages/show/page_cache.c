@@ -1,13 +1,14 @@
 /* page_cache.c - cache of encoded message pages, for SQLite only (store/result_cache.h). A page is
- * cached if all of its messages have precomputed JSON (precomputed_json.c). It is valid while the
- * rows of its messages, their authors and the channel are unchanged. Callers check permissions. */
+ * cached if all of its messages have precomputed JSON (precomputed_json.c). The page is valid while
+ * the rows of its messages, their authors and the channel are unchanged. Callers of the cache must
+ * check permissions. */
 #include "platform/messages/internal.h"
 
 #include "store/result_cache.h"
 
-struct cached_page {
+struct cached_message_page {
     struct str text;
-    struct own_reaction_offsets *marks; /* NULL: the page has no reactions */
+    struct own_reaction_offsets *marks; /* NULL if the page has no reactions */
 };
 
 static struct result_cache_key page_cache_key(snowflake channel_id,
@@ -20,15 +21,15 @@ static struct result_cache_key page_cache_key(snowflake channel_id,
     };
 }
 
-const struct cached_page *page_cache_find(struct tx *tx, snowflake channel_id,
-                                          const struct message_page *asked)
+const struct cached_message_page *message_page_cache_find(struct tx *tx, snowflake channel_id,
+                                                          const struct message_page *asked)
 {
     struct result_cache_key key = page_cache_key(channel_id, asked);
 
     return result_cache_find(tx, &key);
 }
 
-enum err page_cache_reply(struct call *call, const struct cached_page *p)
+enum err message_page_cache_reply(struct call *call, const struct cached_message_page *p)
 {
     struct list positions = { 0 };
     enum err e = p->marks ? own_reaction_offsets_read(call, p->marks, &positions) : OK;
@@ -38,9 +39,10 @@ enum err page_cache_reply(struct call *call, const struct cached_page *p)
     return e;
 }
 
-/* --- filling the cache ------------------------------------------------------------------ */
+/* --- filling the page cache ---------------------------------------------------------- */
 
-/* Sharded counts are not in the message's row. Only PostgreSQL has them, without this cache. */
+/* A message with counter shards is not cacheable, because its row lacks the counts. Only
+ * PostgreSQL, which does not use this cache, has counter shards. */
 static bool message_is_cacheable(const struct message *m)
 {
     return m->cached_json.p && m->reacted != HAS_REACTIONS_IN_COUNTER_SHARDS;
@@ -78,9 +80,10 @@ static void add_cache_dependencies(struct result_cache_entry *retained, const st
     }
 }
 
-/* Writes the page with "me":false, then sets the reactions to which the caller has reacted. */
-static enum err write_page_reply(struct call *call, struct cached_page *p, struct arena *arena,
-                                 const struct list *messages)
+/* Writes the page with "me":false, then replies with a copy in which the caller's reactions have
+ * "me":true. */
+static enum err write_page_reply(struct call *call, struct cached_message_page *p,
+                                 struct arena *arena, const struct list *messages)
 {
     struct json_writer j = call_reply_json_writer(call);
     struct list positions = { 0 };
@@ -88,8 +91,8 @@ static enum err write_page_reply(struct call *call, struct cached_page *p, struc
 
     messages_write_json(&j, messages, p->marks);
     p->text = str_dup(arena, buf_str(&call->reply));
-    if (p->marks && (buf_full(&call->reply) || !own_reaction_offsets_finish(p->marks, arena)))
-        return ERR_ANSWER_TOO_LARGE; /* The recorded offsets would be wrong. */
+    if (p->marks && (buf_is_full(&call->reply) || !own_reaction_offsets_finish(p->marks, arena)))
+        return ERR_ANSWER_TOO_LARGE; /* The recorded offsets are incomplete. */
     if (p->marks)
         e = own_reaction_offsets_read(call, p->marks, &positions);
     if (!e && positions.count) {
@@ -99,8 +102,8 @@ static enum err write_page_reply(struct call *call, struct cached_page *p, struc
     return e;
 }
 
-bool page_cache_store_and_reply(struct call *call, const struct message_page *asked,
-                                const struct list *messages, enum err *ret)
+bool message_page_cache_store_and_reply(struct call *call, const struct message_page *asked,
+                                        const struct list *messages, enum err *ret)
 {
     const struct message *m = messages->items;
 
@@ -111,12 +114,12 @@ bool page_cache_store_and_reply(struct call *call, const struct message_page *as
         result_cache_begin(call->tx, &key, 1 + 2 * messages->count);
     if (!retained)
         return false;
-    struct cached_page *p = arena_alloc(result_cache_arena(retained), sizeof *p);
+    struct cached_message_page *p = arena_alloc(result_cache_arena(retained), sizeof *p);
     p->marks = any_has_reactions(messages)
                    ? own_reaction_offsets_new(result_cache_arena(retained), m->channel_id)
                    : NULL;
     add_cache_dependencies(retained, messages);
     *ret = write_page_reply(call, p, result_cache_arena(retained), messages);
-    result_cache_end(retained, !*ret && !buf_full(&call->reply) ? p : NULL);
+    result_cache_end(retained, !*ret && !buf_is_full(&call->reply) ? p : NULL);
     return true;
 }

@@ -1,6 +1,6 @@
-/* precomputed_json.c - precomputed JSON of a message, stored in its row (messages.shown), so that a
- * page is assembled by copying. It never depends on the reader. A message with data of other rows,
- * such as mentions, attachments or a poll, has none and is built from its columns. */
+/* precomputed_json.c - precomputed JSON of a message, stored in the column messages.shown, so that
+ * a page of messages can be assembled by copying. The JSON does not depend on the reader. A message
+ * with data in other rows, such as mentions, attachments or a poll, has no precomputed JSON. */
 #include "platform/messages/internal.h"
 
 #include "model/text/reaction_text.h"
@@ -15,7 +15,7 @@ struct message message_make_text_only(snowflake id, snowflake channel_id, snowfl
         .channel_id = channel_id,
         .author_id = author_id,
         .content = content,
-        .timestamp = snowflake_ms(id) * 1000,
+        .timestamp = snowflake_to_ms(id) * 1000,
         .edited_timestamp = { .given = GIVEN_NULL },
         .embeds = STR("[]"),
         .components = STR("[]"),
@@ -34,7 +34,7 @@ struct str message_precompute_json(struct arena *arena, const struct message *m)
     struct message shown = *m;
     bool by_webhook = m->webhook_name.given == GIVEN;
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     if (depends_on_other_rows(m))
         return (struct str){ 0 };
@@ -55,44 +55,44 @@ bool message_json_has_author(const struct message *m)
     return m->cached_json.n > 1 && m->cached_json.p[1] == 'a';
 }
 
-/* --- new messages ----------------------------------------------------------------------- */
+/* --- JSON of a new message ----------------------------------------------------------- */
 
 static void write_event_fields(struct json_writer *j, const struct message *m)
 {
     if (m->guild_id.given == GIVEN) {
-        json_name(j, "guild_id");
-        json_id(j, m->guild_id.value);
+        json_write_name(j, "guild_id");
+        json_write_id(j, m->guild_id.value);
     }
     if (m->member) {
-        json_name(j, "member");
+        json_write_name(j, "member");
         schema_encode(j, &type_member, m->member);
     }
     if (m->channel_type.given == GIVEN) {
-        json_name(j, "channel_type");
-        json_int(j, m->channel_type.value);
+        json_write_name(j, "channel_type");
+        json_write_int(j, m->channel_type.value);
     }
 }
 
-struct str message_encode_event(struct arena *arena, const struct message *m,
-                                struct str *ret_received)
+struct str message_encode_create_event(struct arena *arena, const struct message *m,
+                                       struct str *ret_received)
 {
     struct buf out;
-    struct json_writer j = json_writer_to(&out);
+    struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MOST_SHOWN);
     json_begin_object(&j);
-    json_name(&j, "id");
-    json_id(&j, m->id);
-    json_name(&j, "channel_id");
-    json_id(&j, m->channel_id);
+    json_write_name(&j, "id");
+    json_write_id(&j, m->id);
+    json_write_name(&j, "channel_id");
+    json_write_id(&j, m->channel_id);
     if (!message_json_has_author(m)) {
-        json_name(&j, "author");
+        json_write_name(&j, "author");
         schema_encode_object(&j, &partial_user_schema, m->author);
     }
-    json_raw(&j, m->cached_json);
+    json_write_raw(&j, m->cached_json);
     if (m->nonce.given == GIVEN) {
-        json_name(&j, "nonce");
-        json_raw(&j, m->nonce.value);
+        json_write_name(&j, "nonce");
+        json_write_raw(&j, m->nonce.value);
     }
     size_t shared_length = out.n;
     write_event_fields(&j, m);
@@ -102,11 +102,12 @@ struct str message_encode_event(struct arena *arena, const struct message *m,
     return text;
 }
 
-/* --- pages ---------------------------------------------------------------------------- */
+/* --- JSON of a page of messages ------------------------------------------------------- */
 
 enum { AUTHORS_NOTED = 32 };
 
-/* Authors of a page, with the offset and length of their first encoding in the reply. */
+/* Authors whose JSON the reply already contains, with its offset and length, so that it can be
+ * copied. */
 struct encoded_authors {
     struct {
         const struct user *user;
@@ -133,7 +134,7 @@ static void write_author_json(struct json_writer *j, struct encoded_authors *enc
         return;
     }
     schema_encode_object(j, &partial_user_schema, author);
-    if (i < AUTHORS_NOTED && !buf_full(j->out)) {
+    if (i < AUTHORS_NOTED && !buf_is_full(j->out)) {
         encoded->all[i].user = author;
         encoded->all[i].at = at;
         encoded->all[i].n = j->out->n - at;
@@ -145,10 +146,10 @@ static void write_message_reactions(struct json_writer *j, const struct message 
                                     struct own_reaction_offsets *marks)
 {
     if (marks && m->stored_reactions.given == GIVEN) {
-        json_name(j, "reactions");
+        json_write_name(j, "reactions");
         own_reaction_offsets_write_json(marks, j, m);
     } else if (!marks && m->reactions.given == GIVEN) {
-        json_name(j, "reactions");
+        json_write_name(j, "reactions");
         write_reactions_json(j, m->reactions.value);
     }
 }
@@ -157,15 +158,15 @@ static void write_precomputed_message(struct json_writer *j, struct encoded_auth
                                       const struct message *m, struct own_reaction_offsets *marks)
 {
     json_begin_object(j);
-    json_name(j, "id");
-    json_id(j, m->id);
-    json_name(j, "channel_id");
-    json_id(j, m->channel_id);
+    json_write_name(j, "id");
+    json_write_id(j, m->id);
+    json_write_name(j, "channel_id");
+    json_write_id(j, m->channel_id);
     if (!message_json_has_author(m)) {
-        json_name(j, "author");
+        json_write_name(j, "author");
         write_author_json(j, encoded, m->author);
     }
-    json_raw(j, m->cached_json);
+    json_write_raw(j, m->cached_json);
     write_message_reactions(j, m, marks);
     json_end_object(j);
 }

@@ -13,7 +13,7 @@
 
 enum { URL_LIFE_S = 24 * 60 * 60 };
 
-/* --- signed URLs ------------------------------------------------------------------------ */
+/* --- signed URLs of attachments ------------------------------------------------------ */
 
 static struct str sign_attachment_path(struct call *call, struct str path, struct str ex,
                                        struct str is)
@@ -81,9 +81,7 @@ bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snow
            clock_s() < until;
 }
 
-/* --- users ---------------------------------------------------------------------------- */
-
-/* Accounts that a page refers to; each is read once. */
+/* Accounts to which a page of messages refers, so that each is read once. */
 struct user_cache {
     const struct user *list[128];
     size_t count;
@@ -148,8 +146,6 @@ const struct user *message_webhook_author(struct arena *arena, const struct mess
     return u;
 }
 
-/* --- messages ------------------------------------------------------------------------- */
-
 /* Moves the attachments that belong to a forwarded snapshot to snapshot_files. */
 static void split_snapshot_files(struct call *call, struct message *m)
 {
@@ -180,9 +176,9 @@ static enum err read_message_details(struct call *call, struct user_cache *peopl
     else if (author_is_missing(m))
         e = read_user_cached(call, people, m->author_id, &m->author);
     if (m->cached_json.p)
-        return e; /* the other fields are in the precomputed JSON */
+        return e; /* all other fields are in the precomputed JSON */
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
-        struct mention *mention = &((struct mention *)m->mentions.items)[i];
+        struct mentioned_user *mention = &((struct mentioned_user *)m->mentions.items)[i];
         const struct user *u;
 
         e = read_user_cached(call, people, mention->user.id, &u);
@@ -217,7 +213,7 @@ static bool can_include_referenced(const struct message *m, const struct message
     return !other->ephemeral_for || other->ephemeral_for == m->ephemeral_for;
 }
 
-/* Reads the referenced message, but not the message that it refers to in turn. */
+/* Reads the referenced message, but not a message to which the referenced one refers. */
 static enum err read_referenced_message(struct call *call, struct user_cache *people,
                                         struct message *m)
 {
@@ -251,16 +247,6 @@ static enum err read_thread_of_message(struct call *call, struct message *m)
     return e;
 }
 
-static void prefetch_authors(struct call *call, const struct user_cache *people,
-                             const struct list *messages)
-{
-    const struct message *m = messages->items;
-
-    for (size_t i = 0; i < messages->count; i++)
-        if (author_is_missing(&m[i]) && !user_cache_find(people, m[i].author_id))
-            user_prefetch_partial(call->tx, m[i].author_id);
-}
-
 enum err messages_read_details_with_users(struct call *call, struct list *messages,
                                           const struct list *users)
 {
@@ -270,8 +256,6 @@ enum err messages_read_details_with_users(struct call *call, struct list *messag
     people.count = 0;
     for (size_t i = 0; i < users->count; i++)
         user_cache_add(&people, (const struct user *)users->items + i);
-    if (tx_needs_round_trips(call->tx))
-        prefetch_authors(call, &people, messages);
     for (size_t i = 0; !e && i < messages->count; i++) {
         struct message *m = &((struct message *)messages->items)[i];
 
@@ -318,7 +302,7 @@ enum err message_add_event_fields(struct call *call, const struct channel *c, st
 {
     enum err e = OK;
 
-    m->channel_type = opt_int_of(c->type);
+    m->channel_type = opt_int_given(c->type);
     if (m->poll)
         m->poll = poll_without_viewer_votes(call->arena, m->poll);
     if (m->thread && m->thread->member) {
@@ -335,7 +319,7 @@ enum err message_add_event_fields(struct call *call, const struct channel *c, st
     if (!m->member && m->webhook_id.given != GIVEN)
         e = read_member_if_any(call, guild_id, m->author_id, &m->member);
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
-        struct mention *mention = &((struct mention *)m->mentions.items)[i];
+        struct mentioned_user *mention = &((struct mentioned_user *)m->mentions.items)[i];
 
         e = read_member_if_any(call, guild_id, mention->user.id, &mention->member);
     }

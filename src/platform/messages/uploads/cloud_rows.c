@@ -49,13 +49,7 @@ static const char COUNT_OPEN[] =
 
 enum err cloud_uploads_count_pending(struct tx *tx, snowflake owner_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_OPEN, BIND(v_id(owner_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return tx_read_int(tx, COUNT_OPEN, BIND(v_id(owner_id)), ret);
 }
 
 static const char ADD_UPLOAD[] = "insert into cloud_uploads (id, key, owner_id, filename, size) "

@@ -10,10 +10,10 @@
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
 
-/* Per account, because each requested URL occupies a row and a job for one day. */
+/* Maximum number per account, because each requested URL occupies a row and a job for one day. */
 enum { MOST_OPEN_UPLOADS = 100 };
 
-/* --- request URLs ----------------------------------------------------------------------- */
+/* --- requesting upload URLs ---------------------------------------------------------- */
 
 /* Returns a random UUID (version 4), the format that clients expect. */
 static struct str new_upload_key(struct arena *arena)
@@ -38,11 +38,12 @@ static struct str derive_upload_token(struct call *call, const struct cloud_uplo
 
 static enum err schedule_upload_expiry(struct call *call, const struct cloud_upload *u)
 {
-    return job_schedule(call, &cloud_upload_expiry, u->id, clock_us() + UPLOAD_LIFE_US, STR(""));
+    return job_schedule(call, &cloud_upload_expiry_job, u->id, clock_us() + UPLOAD_LIFE_US,
+                        STR(""));
 }
 
-static enum err create_upload_slot(struct call *call, const struct upload_request *in,
-                                   struct upload_slot *ret)
+static enum err create_upload_slot(struct call *call, const struct upload_url_request *in,
+                                   struct upload_url_reply *ret)
 {
     struct cloud_upload u = { .id = snowflake_new(),
                               .owner_id = call->caller->id,
@@ -52,7 +53,7 @@ static enum err create_upload_slot(struct call *call, const struct upload_reques
     struct str name = STR_CONCAT(call->arena, u.key, STR("/"), u.filename);
     enum err e = cloud_upload_insert(call->tx, &u);
 
-    *ret = (struct upload_slot){
+    *ret = (struct upload_url_reply){
         .id = in->id,
         .upload_filename = name,
         .upload_url = STR_CONCAT(call->arena, api_base_url(call, "http"), STR("/uploads/"), name,
@@ -65,15 +66,17 @@ static enum err check_upload_permission(struct call *call)
 {
     const uint64_t needs = PERMISSION(SEND_MESSAGES) | PERMISSION(ATTACH_FILES);
 
-    return (call->target.permissions & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
+    return (call->target.permissions & needs) == needs
+               ? OK
+               : call_missing_permissions_error(call, needs);
 }
 
 /* POST /channels/{channel.id}/attachments */
 static enum err create_attachments(struct call *call)
 {
-    const struct upload_requests *in = call->body;
-    const struct upload_request *files = in->files.items;
-    struct upload_slots out = { 0 };
+    const struct upload_url_requests *in = call->body;
+    const struct upload_url_request *files = in->files.items;
+    struct upload_urls_reply out = { 0 };
     int64_t open = 0;
     enum err e = cloud_uploads_count_pending(call->tx, call->caller->id, &open);
 
@@ -85,11 +88,11 @@ static enum err create_attachments(struct call *call)
     for (size_t i = 0; !e && i < in->files.count; i++)
         e = create_upload_slot(
             call, &files[i],
-            list_append(call->arena, &out.attachments, sizeof(struct upload_slot)));
-    return e ? e : call_reply(call, &out);
+            list_append(call->arena, &out.attachments, sizeof(struct upload_url_reply)));
+    return e ? e : call_reply_object(call, &out);
 }
 
-/* --- upload bytes ----------------------------------------------------------------------- */
+/* --- PUT /uploads: uploading the bytes ----------------------------------------------- */
 
 static struct str token_of_query(const struct call *call)
 {
@@ -104,7 +107,7 @@ static struct str token_of_query(const struct call *call)
     return token;
 }
 
-/* Reads the upload of the path. The secret token of the URL is the only credential. */
+/* Reads the upload that the path names. The secret token in the URL is the only credential. */
 static enum err read_upload_of_path(struct call *call, struct cloud_upload *ret)
 {
     struct str token = token_of_query(call);
@@ -125,7 +128,8 @@ struct received_upload {
     struct attachment stored;
 };
 
-/* Runs before the body is received and before the handler: refuses bytes for an invalid URL. */
+/* Refuses an upload to an invalid URL. Runs before the body is received and again before the
+ * handler. */
 static enum err check_upload_url(struct call *call)
 {
     const struct http_request *r = call->exchange->request;
@@ -141,7 +145,8 @@ static enum err check_upload_url(struct call *call)
     return e;
 }
 
-/* Compares the body's length with the announced one; for a chunked body it is known only now. */
+/* Compares the length of the body with the declared size. The length of a chunked body is not known
+ * earlier. */
 static enum err check_upload_length(struct call *call)
 {
     const struct received_upload *sent = call_passed_data(call, "received_upload");
@@ -154,8 +159,8 @@ static enum err store_upload(struct call *call)
 {
     struct received_upload *sent = call_passed_data(call, "received_upload");
 
-    return upload_store_bytes(call, snowflake_new(), sent->upload.filename, call->exchange->body,
-                              &sent->stored);
+    return attachment_store_bytes(call, snowflake_new(), sent->upload.filename,
+                                  call->exchange->body, &sent->stored);
 }
 
 static enum err prepare_put_upload(struct call *call)
@@ -183,15 +188,15 @@ static enum err put_upload(struct call *call)
     return cloud_upload_update_file(call->tx, &u);
 }
 
-/* --- attach to a message ---------------------------------------------------------------- */
+/* --- attaching an upload to a message ------------------------------------------------ */
 
-/* Returns the key of "key/filename". */
+/* Returns the key in an uploaded_filename, which has the form "key/filename". */
 static struct str key_of_uploaded_filename(struct str uploaded_filename)
 {
     return str_cut(&uploaded_filename, '/');
 }
 
-static enum err consume_upload(struct call *call, const struct attachment_draft *in,
+static enum err consume_upload(struct call *call, const struct attachment_in_body *in,
                                snowflake owner_id, struct attachment *ret)
 {
     struct cloud_upload u;
@@ -204,7 +209,7 @@ static enum err consume_upload(struct call *call, const struct attachment_draft 
     if (!e)
         e = cloud_upload_delete(call->tx, u.id);
     if (!e)
-        e = job_cancel(call, &cloud_upload_expiry, u.id);
+        e = job_cancel(call, &cloud_upload_expiry_job, u.id);
     if (e)
         return e;
     *ret = (struct attachment){
@@ -218,16 +223,16 @@ static enum err consume_upload(struct call *call, const struct attachment_draft 
         ret->width = u.width;
         ret->height = u.height;
     }
-    attachment_apply_draft(ret, in);
+    attachment_apply_body_fields(ret, in);
     return OK;
 }
 
-/* Copies the list of uploaded files instead of changing it, because the handler may be retried. */
-enum err uploads_consume_named(struct call *call, snowflake owner_id, struct list *ret)
+/* Appends to a copy of the list of uploaded files, because the handler may be retried. */
+enum err uploads_consume_named_in_body(struct call *call, snowflake owner_id, struct list *ret)
 {
     const struct message_send_state *sending = message_send_state_of(call);
     const struct list *drafts = &sending->in->attachments.value;
-    const struct attachment_draft *in = drafts->items;
+    const struct attachment_in_body *in = drafts->items;
     enum err e = OK;
 
     *ret = sending->uploads;
@@ -242,14 +247,15 @@ enum err uploads_consume_named(struct call *call, snowflake owner_id, struct lis
                : e;
 }
 
-/* --- without a message ---------------------------------------------------------------- */
+/* --- files that are served without a message ----------------------------------------- */
 
 static struct opt_int int_or_null(struct opt_int v)
 {
     return v.given == GIVEN ? v : (struct opt_int){ .given = GIVEN_NULL };
 }
 
-enum err upload_publish(struct call *call, snowflake target_id, const struct attachment *a)
+enum err attachment_publish_temporarily(struct call *call, snowflake target_id,
+                                        const struct attachment *a)
 {
     struct cloud_upload u = { .id = snowflake_new(),
                               .owner_id = call->caller->id,
@@ -268,7 +274,7 @@ enum err upload_publish(struct call *call, snowflake target_id, const struct att
     return e ? e : schedule_upload_expiry(call, &u);
 }
 
-/* --- deletion and expiry ---------------------------------------------------------------- */
+/* --- deletion of unused uploads ------------------------------------------------------ */
 
 static enum err delete_upload_and_file(struct call *call, const struct cloud_upload *u)
 {
@@ -286,7 +292,7 @@ static enum err delete_upload_by_key(struct call *call, struct str key)
     if (!e && (!found || u.owner_id != call->caller->id))
         e = ERR_UPLOAD_NOT_FOUND;
     if (!e)
-        e = job_cancel(call, &cloud_upload_expiry, u.id);
+        e = job_cancel(call, &cloud_upload_expiry_job, u.id);
     return e ? e : delete_upload_and_file(call, &u);
 }
 
@@ -296,7 +302,7 @@ static enum err delete_upload(struct call *call)
     return delete_upload_by_key(call, call_path_text(call, "upload.key"));
 }
 
-/* DELETE /attachments/{upload.key}, with the slash as %2F */
+/* DELETE /attachments/{upload.key}, where {upload.key} is key%2Ffilename. */
 static enum err delete_upload_by_escaped_name(struct call *call)
 {
     return delete_upload_by_key(call, key_of_uploaded_filename(call_path_text(call, "upload.key")));
@@ -311,15 +317,13 @@ static enum err run_upload_expiry(struct call *call, const struct job *job)
     return e || !found ? e : delete_upload_and_file(call, &u);
 }
 
-const struct job_kind cloud_upload_expiry = {
+const struct job_kind cloud_upload_expiry_job = {
     .name = "cloud-upload-expiry",
     .doc = "Deletes an uploaded file that no message used within a day.",
     .run = run_upload_expiry,
 };
 
-/* --- routes ----------------------------------------------------------------------------- */
-
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "upload.key",
       .field = "upload_filename",
       .is_text = true,
@@ -372,7 +376,7 @@ const struct domain cloud_uploads_domain = {
     .doc = "Files that are uploaded before the message that shows them.",
     .routes = routes,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &cloud_upload_expiry, NULL },
+    .jobs = (const struct job_kind *const[]){ &cloud_upload_expiry_job, NULL },
 };
 
 static const struct route position_routes[] = {

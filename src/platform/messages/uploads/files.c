@@ -8,9 +8,10 @@
 #include "base/mem.h"
 #include "net/http/server.h"
 
-/* --- upload ----------------------------------------------------------------------------- */
+/* --- storing uploaded files ---------------------------------------------------------- */
 
-/* Returns the blob's name, in one of 256 folders; the original filename is only in the row. */
+/* Returns the name of the file's blob, in one of 256 folders. Only the row has the original file
+ * name. */
 void attachment_blob_name(snowflake id, char out[64])
 {
     snprintf(out, 64, "attachments/%02x/%" PRIu64, (unsigned)(id >> 22 & 0xff), id);
@@ -29,7 +30,7 @@ static bool is_uploaded_file(const struct multipart_part *p)
     return strcmp(p->name, "payload_json") != 0 && p->filename;
 }
 
-size_t count_uploads(const struct call *call)
+size_t count_uploaded_files(const struct call *call)
 {
     const struct multipart *parts = call->parts;
     size_t count = 0;
@@ -39,22 +40,22 @@ size_t count_uploads(const struct call *call)
     return count;
 }
 
-/* Returns the n of the name "files[n]"; for other names the position of the part. */
+/* Returns n for a part with the name "files[n]", or nth for other names. */
 static uint64_t upload_index(const struct multipart_part *p, size_t nth)
 {
     struct str name = str_of(p->name);
     uint64_t n;
 
-    if (str_starts(name, STR("files[")) && name.p[name.n - 1] == ']' &&
+    if (str_starts_with(name, STR("files[")) && name.p[name.n - 1] == ']' &&
         str_to_u64(str_slice(name.p + 6, name.n - 7), &n))
         return n;
     return nth;
 }
 
-static const struct attachment_draft *find_attachment_draft(const struct list *drafts,
-                                                            uint64_t number)
+static const struct attachment_in_body *find_attachment_draft(const struct list *drafts,
+                                                              uint64_t number)
 {
-    const struct attachment_draft *in = drafts->items;
+    const struct attachment_in_body *in = drafts->items;
 
     for (size_t i = 0; i < drafts->count; i++)
         if (in[i].id == number)
@@ -62,7 +63,7 @@ static const struct attachment_draft *find_attachment_draft(const struct list *d
     return NULL;
 }
 
-const struct multipart_part *upload_find(const struct call *call, uint64_t number)
+const struct multipart_part *uploaded_part_find(const struct call *call, uint64_t number)
 {
     const struct multipart *parts = call->parts;
     size_t nth = 0;
@@ -74,12 +75,12 @@ const struct multipart_part *upload_find(const struct call *call, uint64_t numbe
     return NULL;
 }
 
-enum err uploads_validate(struct call *call, const struct json_path *here,
-                          const struct list *drafts, const struct list *present)
+enum err uploaded_files_validate(struct call *call, const struct json_path *here,
+                                 const struct list *drafts, const struct list *present)
 {
     const struct multipart *parts = call->parts;
     const struct attachment *old = present->items;
-    const struct attachment_draft *in = drafts->items;
+    const struct attachment_in_body *in = drafts->items;
     struct json_path list = json_path_key(here, STR("attachments"));
 
     for (size_t i = 0; parts && i < multipart_part_count(parts); i++)
@@ -87,7 +88,8 @@ enum err uploads_validate(struct call *call, const struct json_path *here,
             multipart_part_at(parts, i)->data.n > MESSAGE_MAX_FILE)
             return ERR_FILE_TOO_LARGE;
     for (size_t i = 0; i < drafts->count; i++) {
-        bool known = in[i].uploaded_filename.given == GIVEN || upload_find(call, in[i].id) != NULL;
+        bool known =
+            in[i].uploaded_filename.given == GIVEN || uploaded_part_find(call, in[i].id) != NULL;
         struct json_path item = json_path_index(&list, i), at = json_path_key(&item, STR("id"));
 
         for (size_t j = 0; j < present->count; j++)
@@ -99,11 +101,11 @@ enum err uploads_validate(struct call *call, const struct json_path *here,
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-enum err upload_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
-                            struct attachment *ret)
+enum err attachment_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
+                                struct attachment *ret)
 {
     struct str name = sanitize_filename(call->arena, given);
-    struct media_info media = media_detect(name, bytes);
+    struct media_info media = media_detect_type(name, bytes);
     char blob[64];
 
     *ret = (struct attachment){
@@ -113,14 +115,14 @@ enum err upload_store_bytes(struct call *call, snowflake id, struct str given, s
         .size = (int64_t)bytes.n,
     };
     if (media.width && media.height) {
-        ret->width = opt_int_of(media.width);
-        ret->height = opt_int_of(media.height);
+        ret->width = opt_int_given(media.width);
+        ret->height = opt_int_given(media.height);
     }
     attachment_blob_name(ret->id, blob);
     return call_write_blob(call, ret->id, blob, bytes.p ? bytes : STR(""));
 }
 
-void attachment_apply_draft(struct attachment *a, const struct attachment_draft *in)
+void attachment_apply_body_fields(struct attachment *a, const struct attachment_in_body *in)
 {
     if (in && in->description.given == GIVEN)
         a->description = in->description;
@@ -130,24 +132,24 @@ void attachment_apply_draft(struct attachment *a, const struct attachment_draft 
         a->duration_secs = in->duration_secs;
     if (in && in->waveform.given == GIVEN)
         a->waveform = in->waveform;
-    if ((in && in->is_spoiler.value) || str_starts(a->filename, STR("SPOILER_")))
-        a->flags = opt_int_of(a->flags.value | ATTACHMENT_IS_SPOILER);
+    if ((in && in->is_spoiler.value) || str_starts_with(a->filename, STR("SPOILER_")))
+        a->flags = opt_int_given(a->flags.value | ATTACHMENT_IS_SPOILER);
     if (in && in->is_remix.value)
-        a->flags = opt_int_of(a->flags.value | ATTACHMENT_IS_REMIX);
+        a->flags = opt_int_given(a->flags.value | ATTACHMENT_IS_REMIX);
 }
 
-enum err upload_store(struct call *call, snowflake id, const struct multipart_part *p,
-                      const struct attachment_draft *in, struct attachment *ret)
+enum err uploaded_part_store(struct call *call, snowflake id, const struct multipart_part *p,
+                             const struct attachment_in_body *in, struct attachment *ret)
 {
     struct str given = in && in->filename.given == GIVEN ? in->filename.value : str_of(p->filename);
-    enum err e = upload_store_bytes(call, id, given, buf_str(&p->data), ret);
+    enum err e = attachment_store_bytes(call, id, given, buf_str(&p->data), ret);
 
     if (!e)
-        attachment_apply_draft(ret, in);
+        attachment_apply_body_fields(ret, in);
     return e;
 }
 
-enum err uploads_store(struct call *call, const struct list *drafts, struct list *ret)
+enum err uploaded_files_store(struct call *call, const struct list *drafts, struct list *ret)
 {
     const struct multipart *parts = call->parts;
     enum err e = OK;
@@ -159,17 +161,17 @@ enum err uploads_store(struct call *call, const struct list *drafts, struct list
 
         if (!is_uploaded_file(p))
             continue;
-        e = upload_store(call, snowflake_new(), p,
-                         find_attachment_draft(drafts, upload_index(p, nth++)),
-                         list_append(call->arena, ret, sizeof(struct attachment)));
+        e = uploaded_part_store(call, snowflake_new(), p,
+                                find_attachment_draft(drafts, upload_index(p, nth++)),
+                                list_append(call->arena, ret, sizeof(struct attachment)));
     }
     return e;
 }
 
-/* --- download --------------------------------------------------------------------------- */
+/* --- downloading attachments --------------------------------------------------------- */
 
-/* Returns whether the browser wants to display the file, by Sec-Fetch-Dest. Pages of this server
- * may run its scripts and styles, so an attachment must never be loaded as one. */
+/* Returns false if Sec-Fetch-Dest shows that a page uses the file, for example, as a script: pages
+ * of this server trust its scripts and styles, so an attachment must not be one. */
 static bool fetch_destination_is_allowed(const struct call *call)
 {
     static const char *const fine[] = { "empty", "document", "image", "audio", "video" };
@@ -181,8 +183,8 @@ static bool fetch_destination_is_allowed(const struct call *call)
     return !wanted.p;
 }
 
-/* GET /attachments/{place.id}/{attachment.id}/{filename}: needs a signed URL. Content that a
- * browser could treat as a page of this server is served as a download only. */
+/* GET /attachments/{place.id}/{attachment.id}/{filename}: needs a signed URL. A file that a browser
+ * could run as a page of this server is served as a download only. */
 static enum err get_attachment(struct call *call)
 {
     snowflake channel_id = call_path_id(call, "place.id"), id = call_path_id(call, "attachment.id");
@@ -213,7 +215,7 @@ static enum err get_attachment(struct call *call)
     return call_reply_file_range(call, a.content_type.value, fd, size);
 }
 
-static const struct resolver resolvers[] = {
+static const struct path_resolver resolvers[] = {
     { .name = "place.id", .field = "channel_id", .doc = "The channel of the message." },
     { .name = "attachment.id", .field = "attachment_id", .doc = "The file." },
     { .name = "filename", .field = "filename", .is_text = true, .doc = "The file's name." },

@@ -6,8 +6,6 @@
 
 enum { LONGEST_NAME = 100 };
 
-/* --- names ---------------------------------------------------------------------------- */
-
 static bool is_filename_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -18,10 +16,10 @@ static struct str filename_extension(struct str name)
 {
     const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
 
-    return dot ? str_skip(name, (size_t)(dot - name.p)) : STR("");
+    return dot ? str_skip_bytes(name, (size_t)(dot - name.p)) : STR("");
 }
 
-/* Shortens the middle of a name and retains the extension, which states the type. */
+/* Shortens a file name but retains its extension, which states the type. */
 static struct str shorten_filename(struct arena *a, struct str name)
 {
     struct str end = filename_extension(name);
@@ -41,16 +39,16 @@ struct str sanitize_filename(struct arena *a, struct str name)
     for (size_t i = 0; i < name.n; i++) {
         if (is_filename_character(name.p[i]))
             out[n++] = name.p[i];
-        else if ((name.p[i] & 0xc0) != 0x80) /* one underscore per UTF-8 character */
+        else if ((name.p[i] & 0xc0) != 0x80) /* first byte of a character */
             out[n++] = '_';
     }
     struct str safe = str_slice(out, n);
     while (safe.n && safe.p[0] == '.')
-        safe = str_skip(safe, 1);
+        safe = str_skip_bytes(safe, 1);
     return safe.n ? shorten_filename(a, safe) : STR("file");
 }
 
-/* --- media types ------------------------------------------------------------------------ */
+/* --- detecting media types ----------------------------------------------------------- */
 
 struct file_type {
     const char *extension, *type;
@@ -71,6 +69,9 @@ static const struct file_type kinds[] = {
     { ".gz", "application/gzip", false },
     { ".mp3", "audio/mpeg", true },
     { ".ogg", "audio/ogg", true },
+    { ".opus", "audio/ogg", true },
+    { ".m4a", "audio/mp4", true },
+    { ".weba", "audio/webm", true },
     { ".wav", "audio/wav", true },
     { ".flac", "audio/flac", true },
     { ".mp4", "video/mp4", true },
@@ -78,13 +79,13 @@ static const struct file_type kinds[] = {
     { ".mov", "video/quicktime", true },
 };
 
-struct media_info media_detect(struct str filename, struct str bytes)
+struct media_info media_detect_type(struct str filename, struct str bytes)
 {
     struct media_info m = { .type = "application/octet-stream" };
     struct str end = filename_extension(filename);
-    struct picture picture;
+    struct picture_info picture;
 
-    if (picture_detect(bytes, &picture))
+    if (picture_detect_type(bytes, &picture))
         return (struct media_info){ picture.type, picture.width, picture.height };
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         if (str_eq_nocase(end, str_of(kinds[i].extension)))

@@ -54,7 +54,7 @@ static const struct schema out_schema = {
 };
 static const struct type urls_reply = { .kind = KIND_OBJECT, .schema = &out_schema };
 
-/* --- single URL ------------------------------------------------------------------------- */
+/* --- refreshing one URL -------------------------------------------------------------- */
 
 struct attachment_url_parts {
     snowflake channel_id, id;
@@ -69,7 +69,7 @@ static bool parse_attachment_url(struct str url, struct attachment_url_parts *re
 
     if (!at)
         return false;
-    struct str rest = str_skip(url, (size_t)(at - url.p) + sizeof AREA - 1);
+    struct str rest = str_skip_bytes(url, (size_t)(at - url.p) + sizeof AREA - 1);
     ret->query = rest;
     rest = str_cut(&ret->query, '?');
     struct str channel = str_cut(&rest, '/'), id = str_cut(&rest, '/');
@@ -130,7 +130,7 @@ static enum err refresh_urls(struct call *call)
         pair->original = urls[i];
         e = refresh_url(call, urls[i], &pair->refreshed);
     }
-    return e ? e : call_reply(call, &out);
+    return e ? e : call_reply_object(call, &out);
 }
 
 static const struct route routes[] = {

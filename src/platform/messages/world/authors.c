@@ -4,13 +4,13 @@
 #include "platform/worlds/import_export.h"
 #include "platform/messages/world/world.h"
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char GUILD_OF_CHANNEL[] = "select guild_id from channels where id = $1";
 static const char WEBHOOK_NAME[] = "select name from webhooks where id = $1";
 
-static enum err read_webhook_author(struct world_importer *im, const struct world_message *m,
-                                    struct world_message_author *ret)
+static enum err read_webhook_author(struct world_file_importer *im, const struct world_message *m,
+                                    struct imported_message_author *ret)
 {
     struct rows row;
     bool found;
@@ -20,13 +20,13 @@ static enum err read_webhook_author(struct world_importer *im, const struct worl
         return e;
     ret->name = m->username.given == GIVEN ? m->username : opt_str_or_null(row_text(&row, 0));
     if (m->avatar_url.given == GIVEN)
-        e = external_picture_insert(im->tx, ret->webhook, m->avatar_url.value, &ret->avatar);
+        e = external_picture_insert_url(im->tx, ret->webhook, m->avatar_url.value, &ret->avatar);
     return e;
 }
 
-enum err import_message_author(struct world_importer *im, const struct world_message *m,
+enum err import_message_author(struct world_file_importer *im, const struct world_message *m,
                                snowflake channel, const struct json_path *up,
-                               struct world_message_author *ret)
+                               struct imported_message_author *ret)
 {
     struct json_path author_at = json_path_key(up, STR("author")),
                      webhook_at = json_path_key(up, STR("webhook"));
@@ -34,24 +34,24 @@ enum err import_message_author(struct world_importer *im, const struct world_mes
     bool found;
 
     if (m->author.given == GIVEN)
-        return world_resolve_reference(im, &user_naming, 0, m->author.value, &author_at,
-                                       &ret->author);
+        return world_file_resolve_reference(im, &user_naming, 0, m->author.value, &author_at,
+                                            &ret->author);
     enum err e = tx_one(im->tx, GUILD_OF_CHANNEL, BIND(v_id(channel)), &row, &found);
     if (!e)
-        e = world_resolve_reference(im, &webhook_naming, row_id(&row, 0), m->webhook.value,
-                                    &webhook_at, &ret->webhook);
+        e = world_file_resolve_reference(im, &webhook_naming, row_id(&row, 0), m->webhook.value,
+                                         &webhook_at, &ret->webhook);
     ret->author = ret->webhook;
     return e || !ret->webhook ? e : read_webhook_author(im, m, ret);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char READ_WEBHOOK_AUTHORS[] =
     "select m.id, h.id, m.webhook_name, h.name, p.url from messages m join webhooks h on "
     "h.id = m.webhook_id left join picture_addresses p on p.owner_id = h.id and "
     "p.hash = m.webhook_avatar where m.channel_id = $1 and m.webhook_id is not null order by m.id";
 
-enum err export_message_authors(struct world_exporter *ex, struct world_entries to)
+enum err export_message_authors(struct world_file_exporter *ex, struct world_file_entries to)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, READ_WEBHOOK_AUTHORS, BIND(v_id(ex->channel)), &r);
@@ -59,14 +59,14 @@ enum err export_message_authors(struct world_exporter *ex, struct world_entries 
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_message *m = world_entry_find_field(&to, row_id(&r, 0));
+        struct world_message *m = world_file_entry_find_field(&to, row_id(&r, 0));
 
         if (!m)
-            continue; /* messages that are not exported */
-        m->webhook = opt_str_or_null(world_format_id(ex->tx, row_id(&r, 1)));
+            continue; /* the message is not exported */
+        m->webhook = opt_str_or_null(format_id_string(ex->tx, row_id(&r, 1)));
         if (!str_eq(row_text(&r, 2), row_text(&r, 3)))
-            m->username = world_export_text(&r, 2, NULL);
-        m->avatar_url = world_export_text(&r, 4, NULL);
+            m->username = export_nondefault_text(&r, 2, NULL);
+        m->avatar_url = export_nondefault_text(&r, 4, NULL);
     }
     return rows_end(&r);
 }

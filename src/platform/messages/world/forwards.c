@@ -4,8 +4,6 @@
 #include "platform/message_parts/column_json.h"
 #include "platform/messages/world/world.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 /* Stored fields of a snapshot, in the order of the API object. */
 /* clang-format off */
 #define SNAPSHOT_FIELDS                                                                               \
@@ -38,29 +36,31 @@ static void check_forward(struct form *form, const struct json_path *here, const
 {
     const struct world_forward *f = object;
 
-    world_check_json(form, here, "mentions", &f->mentions, JSON_ARRAY, JSON_OBJECT);
-    world_check_json(form, here, "embeds", &f->embeds, JSON_ARRAY, JSON_OBJECT);
-    world_check_json(form, here, "components", &f->components, JSON_ARRAY, JSON_OBJECT);
-    world_check_json(form, here, "sticker_items", &f->sticker_items, JSON_ARRAY, JSON_OBJECT);
+    world_file_check_json_kind(form, here, "mentions", &f->mentions, JSON_ARRAY, JSON_OBJECT);
+    world_file_check_json_kind(form, here, "embeds", &f->embeds, JSON_ARRAY, JSON_OBJECT);
+    world_file_check_json_kind(form, here, "components", &f->components, JSON_ARRAY, JSON_OBJECT);
+    world_file_check_json_kind(form, here, "sticker_items", &f->sticker_items, JSON_ARRAY,
+                               JSON_OBJECT);
 }
 
 WORLD_SINGLE(forward, forward_fields, check_forward);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
-static struct opt_str compact_json_list(const struct world_importer *im, struct opt_str json)
+static struct opt_str compact_json_list(const struct world_file_importer *im, struct opt_str json)
 {
     return opt_str_or_null(json.given == GIVEN ? json_remove_white_space(im->arena, json.value)
                                                : STR("[]"));
 }
 
-/* Returns the JSON stored in the message's row: the snapshot up to its list of attachments. */
-static struct str encode_forward(const struct world_importer *im, const struct world_forward *in)
+/* Returns the JSON of a snapshot as the message's row stores it: up to the key "attachments". */
+static struct str encode_forward(const struct world_file_importer *im,
+                                 const struct world_forward *in)
 {
     struct world_forward f = *in;
 
-    f.type = opt_int_of(in->type.value);
-    f.flags = opt_int_of(in->flags.value);
+    f.type = opt_int_given(in->type.value);
+    f.flags = opt_int_given(in->flags.value);
     if (in->edited_timestamp.given != GIVEN)
         f.edited_timestamp.given = GIVEN_NULL;
     f.mentions = compact_json_list(im, in->mentions);
@@ -75,7 +75,7 @@ static struct str encode_forward(const struct world_importer *im, const struct w
     return STR_CONCAT(im->arena, str_slice(text.p, text.n - 1), STR(",\"attachments\":"));
 }
 
-void import_forwarded_snapshot(struct world_importer *im, const struct world_forward *in,
+void import_forwarded_snapshot(struct world_file_importer *im, const struct world_forward *in,
                                struct message *ret)
 {
     struct message_reference *to = arena_alloc(im->arena, sizeof *to);
@@ -90,7 +90,7 @@ void import_forwarded_snapshot(struct world_importer *im, const struct world_for
     ret->flags |= MESSAGE_HAS_SNAPSHOT;
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char READ_FORWARDS[] =
     "select id, snapshot, reference_message_id, reference_channel_id, reference_guild_id from "
@@ -135,7 +135,7 @@ static void forward_from_row(const struct rows *r, struct opt_object *ret)
     *ret = (struct opt_object){ GIVEN, f };
 }
 
-enum err export_forwarded_snapshots(struct world_exporter *ex, struct world_entries to)
+enum err export_forwarded_snapshots(struct world_file_exporter *ex, struct world_file_entries to)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, READ_FORWARDS, BIND(v_id(ex->channel)), &r);
@@ -144,7 +144,7 @@ enum err export_forwarded_snapshots(struct world_exporter *ex, struct world_entr
         return e;
     to.member = offsetof(struct world_message, forward);
     while (rows_next(&r)) {
-        struct opt_object *forward = world_entry_find_field(&to, row_id(&r, 0));
+        struct opt_object *forward = world_file_entry_find_field(&to, row_id(&r, 0));
 
         if (forward)
             forward_from_row(&r, forward);

@@ -3,12 +3,12 @@
 #include "platform/stickers/stickers.h"
 #include "platform/messages/world/world.h"
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char FIND_ITEM[] = "select id, name, format from stickers where id = $1";
 static const char GUILD_OF[] = "select guild_id from channels where id = $1";
 
-static enum err add_sticker_item(struct world_importer *im, snowflake id, struct list *items)
+static enum err add_sticker_item(struct world_file_importer *im, snowflake id, struct list *items)
 {
     struct rows row;
     bool found = false;
@@ -20,7 +20,7 @@ static enum err add_sticker_item(struct world_importer *im, snowflake id, struct
     return e;
 }
 
-enum err import_message_stickers(struct world_importer *im, const struct opt_list *stickers,
+enum err import_message_stickers(struct world_file_importer *im, const struct opt_list *stickers,
                                  const struct json_path *up, struct message *ret)
 {
     struct json_path all = json_path_key(up, STR("stickers"));
@@ -37,7 +37,7 @@ enum err import_message_stickers(struct world_importer *im, const struct opt_lis
         struct json_path at = json_path_index(&all, i);
         snowflake id = 0;
 
-        e = world_resolve_reference(im, &sticker_naming, guild, names[i], &at, &id);
+        e = world_file_resolve_reference(im, &sticker_naming, guild, names[i], &at, &id);
         if (!e)
             e = add_sticker_item(im, id, &items);
     }
@@ -46,7 +46,7 @@ enum err import_message_stickers(struct world_importer *im, const struct opt_lis
     return e;
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 static const char READ_STICKER_MESSAGES[] =
     "select m.id, m.sticker_items, c.guild_id from messages m join channels c on "
@@ -67,8 +67,8 @@ static enum err export_sticker_items(struct tx *tx, struct str json, snowflake g
 
         e = tx_one(tx, STICKER_EXISTS, BIND(v_id(item[i].id), v_id(guild)), &row, &found);
         if (!e && found)
-            *(struct str *)world_export_list_item(tx, ret, sizeof(struct str)) =
-                world_format_id(tx, item[i].id);
+            *(struct str *)export_add_list_item(tx, ret, sizeof(struct str)) =
+                format_id_string(tx, item[i].id);
     }
     return e;
 }
@@ -84,7 +84,7 @@ static void sticker_message_from_row(const struct rows *r, void *ret)
         (struct sticker_message){ row_id(r, 0), row_id(r, 2), row_text(r, 1) };
 }
 
-enum err export_message_stickers(struct world_exporter *ex, struct world_entries to)
+enum err export_message_stickers(struct world_file_exporter *ex, struct world_file_entries to)
 {
     struct list all = { 0 };
     enum err e = tx_read_list(ex->tx, READ_STICKER_MESSAGES, BIND(v_id(ex->channel)),
@@ -93,7 +93,7 @@ enum err export_message_stickers(struct world_exporter *ex, struct world_entries
 
     to.member = offsetof(struct world_message, stickers);
     for (size_t i = 0; !e && i < all.count; i++) {
-        struct opt_list *stickers = world_entry_find_field(&to, s[i].id);
+        struct opt_list *stickers = world_file_entry_find_field(&to, s[i].id);
 
         if (stickers)
             e = export_sticker_items(ex->tx, s[i].items, s[i].guild_id, stickers);

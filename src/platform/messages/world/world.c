@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "platform/messages/world/world.h"
 
-/* --- entries ---------------------------------------------------------------------------- */
-
 static const struct field message_fields[] = {
     MAYBE(struct world_message, id, type_id),
     MAYBE(struct world_message, author, type_world_ref),
@@ -18,14 +16,15 @@ static const struct field message_fields[] = {
     MAYBE(struct world_message, edited_at, type_time),
     MAYBE(struct world_message, embeds, type_raw),
     MAYBE(struct world_message, pinned, type_bool),
-    WORLD_PART("reactions"),
-    WORLD_PART("poll"),
+    WORLD_FILE_FIELD("reactions"),
+    WORLD_FILE_FIELD("poll"),
     MAYBE(struct world_message, stickers, type_world_refs),
     MAYBE(struct world_message, forward, world_forward_type),
     { 0 },
 };
 
-/* Checks the range of the time, because a message without an id gets a snowflake of its time. */
+/* Checks that a message's time is in the range of snowflakes, because a message without an id gets
+ * a snowflake of its time. */
 static void check_message_time(struct form *form, const struct json_path *here,
                                const struct world_message *m)
 {
@@ -50,12 +49,12 @@ static void check_message_entry(struct form *form, const struct json_path *here,
     }
     if (m->id.given != GIVEN)
         check_message_time(form, here, m);
-    world_check_json(form, here, "embeds", &m->embeds, JSON_ARRAY, JSON_OBJECT);
+    world_file_check_json_kind(form, here, "embeds", &m->embeds, JSON_ARRAY, JSON_OBJECT);
 }
 
 WORLD_OBJECT(message, message_fields, check_message_entry);
 
-/* --- import ----------------------------------------------------------------------------- */
+/* --- import from a world file -------------------------------------------------------- */
 
 static const char COUNT_MESSAGES_IN[] = "select count(*) from messages where channel_id = $1";
 static const char FIND_MESSAGE[] = "select 1 from messages where id = $1";
@@ -63,28 +62,26 @@ static const char UPDATE_LAST_MESSAGE[] =
     "update channels set last_message_id = "
     "(select max(id) from messages where channel_id = $1) where id = $1";
 
-/* Returns the first unused id for a time. */
-static enum err find_unused_id(struct world_importer *im, int64_t ms, snowflake *ret)
+/* Finds the first unused message id for a time in milliseconds. */
+static enum err find_unused_id(struct world_file_importer *im, int64_t ms, snowflake *ret)
 {
-    struct rows row;
     bool taken = true;
     enum err e = OK;
 
     for (*ret = snowflake_from_ms(ms); taken && !e; *ret += taken)
-        e = tx_one(im->tx, FIND_MESSAGE, BIND(v_id(*ret)), &row, &taken);
+        e = tx_exists(im->tx, FIND_MESSAGE, BIND(v_id(*ret)), &taken);
     return e;
 }
 
-/* Chooses the id of an imported message; 0: the message was imported before. */
-static enum err choose_message_id(struct world_importer *im, const struct world_message *m,
+/* Chooses the id of an imported message. *ret is 0 if the message was imported before. */
+static enum err choose_message_id(struct world_file_importer *im, const struct world_message *m,
                                   bool quiet, snowflake *ret)
 {
-    struct rows row;
     bool known;
 
     *ret = 0;
     if (m->id.given == GIVEN) {
-        enum err e = tx_one(im->tx, FIND_MESSAGE, BIND(v_id(m->id.value)), &row, &known);
+        enum err e = tx_exists(im->tx, FIND_MESSAGE, BIND(v_id(m->id.value)), &known);
 
         *ret = known ? 0 : m->id.value;
         return e;
@@ -96,8 +93,9 @@ static enum err choose_message_id(struct world_importer *im, const struct world_
     return find_unused_id(im, clock_ms() - m->minutes_ago.value * 60000, ret);
 }
 
-static enum err insert_imported_message(struct world_importer *im, const struct world_message *m,
-                                        struct message *made, const struct world_message_author *by,
+static enum err insert_imported_message(struct world_file_importer *im,
+                                        const struct world_message *m, struct message *made,
+                                        const struct imported_message_author *by,
                                         const struct json_path *up)
 {
     if (m->embeds.given == GIVEN)
@@ -117,10 +115,10 @@ static enum err insert_imported_message(struct world_importer *im, const struct 
     return message_update(im->tx, made);
 }
 
-static enum err import_message(struct world_importer *im, const struct world_message *m,
+static enum err import_message(struct world_file_importer *im, const struct world_message *m,
                                snowflake channel, bool quiet, const struct json_path *up)
 {
-    struct world_message_author by = { 0 };
+    struct imported_message_author by = { 0 };
     snowflake id;
     enum err e = import_message_author(im, m, channel, up, &by);
 
@@ -134,7 +132,7 @@ static enum err import_message(struct world_importer *im, const struct world_mes
     struct message made = message_make_text_only(id, channel, by.author, m->content);
     e = insert_imported_message(im, m, &made, &by, up);
     im->channel = channel;
-    return e ? e : world_import_parts(im, "message", m, up, id);
+    return e ? e : world_import_fields(im, "message", m, up, id);
 }
 
 /* The first message of a forum post has the thread's id and is not counted. */
@@ -147,7 +145,7 @@ static const char NUMBER_MESSAGES[] =
     "update messages set position = p.n, shown = null from (select id, row_number() over (order by id) - 1 as n "
     "from messages where channel_id = $1) p where messages.id = p.id";
 
-static enum err update_thread_message_count(struct world_importer *im, snowflake id)
+static enum err update_thread_message_count(struct world_file_importer *im, snowflake id)
 {
     int64_t threads = 0;
     enum err e = tx_exec(im->tx, COUNT_MESSAGES_OF, BIND(v_id(id)), &threads);
@@ -156,19 +154,18 @@ static enum err update_thread_message_count(struct world_importer *im, snowflake
 }
 
 /* Imports messages without an id only into an empty channel, to avoid duplicates. */
-static enum err import_messages(struct world_importer *im, const void *entries,
+static enum err import_messages(struct world_file_importer *im, const void *entries,
                                 const struct json_path *all, snowflake channel)
 {
     const struct opt_list *messages = entries;
-    size_t size = world_entry_size(im->format, "message");
+    size_t size = world_file_entry_size(im->format, "message");
     const char *entry = messages->value.items;
-    struct rows row;
-    bool found;
+    int64_t n = 0;
 
     if (messages->value.count == 0)
         return OK;
-    enum err e = tx_one(im->tx, COUNT_MESSAGES_IN, BIND(v_id(channel)), &row, &found);
-    bool quiet = !e && row_int(&row, 0) == 0;
+    enum err e = tx_read_int(im->tx, COUNT_MESSAGES_IN, BIND(v_id(channel)), &n);
+    bool quiet = !e && n == 0;
     for (size_t i = 0; i < messages->value.count && !e; i++, entry += size) {
         struct json_path at = json_path_index(all, i);
 
@@ -180,7 +177,7 @@ static enum err import_messages(struct world_importer *im, const void *entries,
     return e ? e : update_thread_message_count(im, channel);
 }
 
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export to a world file ---------------------------------------------------------- */
 
 /* Omits messages whose author an import could not find: system messages, messages of deleted or
  * channel-following webhooks, and interaction replies. */
@@ -191,24 +188,24 @@ static const char MESSAGES[] =
     "where m.channel_id = $1 and m.type in (0, 19) and (u.id is not null or h.id is not null) "
     "and m.ephemeral_for is null order by m.id";
 
-static enum err export_messages(struct world_exporter *ex, struct opt_list *ret)
+static enum err export_messages(struct world_file_exporter *ex, struct opt_list *ret)
 {
-    struct world_entries all = { .size = world_entry_size(ex->format, "message") };
+    struct world_file_entries all = { .size = world_file_entry_size(ex->format, "message") };
     struct rows r;
     enum err e = tx_query(ex->tx, MESSAGES, BIND(v_id(ex->channel)), &r);
 
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_message *m = world_entry_add(ex, "message", ret);
+        struct world_message *m = world_file_entry_add(ex, "message", ret);
 
         *m = (struct world_message){
             .id = { GIVEN, row_id(&r, 0) },
-            .author = world_export_text(&r, 1, NULL),
+            .author = export_nondefault_text(&r, 1, NULL),
             .content = row_text(&r, 2),
-            .edited_at = world_export_int(&r, 3, -1),
-            .embeds = world_export_text(&r, 4, "[]"),
-            .pinned = world_export_bool(&r, 5, false),
+            .edited_at = export_nondefault_int(&r, 3, -1),
+            .embeds = export_nondefault_text(&r, 4, "[]"),
+            .pinned = export_nondefault_bool(&r, 5, false),
         };
     }
     e = rows_end(&r);
@@ -222,10 +219,10 @@ static enum err export_messages(struct world_exporter *ex, struct opt_list *ret)
     if (!e)
         e = export_message_stickers(ex, all);
     return e ? e
-             : world_export_parts(ex, "message", ex->channel, ret->value.items, ret->value.count);
+             : world_export_fields(ex, "message", ex->channel, ret->value.items, ret->value.count);
 }
 
-const struct world_parts messages_world = { (const struct world_part[]){
+const struct world_file_fields messages_world = { (const struct world_file_field[]){
     { "channel", "messages", &world_message_list, "message", 10, .whole = true,
       .import = import_messages, .export = export_messages },
     { "private", "messages", &world_message_list, "message", 10, .whole = true,

@@ -1,4 +1,4 @@
-/* world.h - entries of messages in world files, shared by the import and export of messages. */
+/* world.h - entry of a message in world files (docs/world-files.md), for import and export. */
 #ifndef PLATFORM_MESSAGES_WORLD_H
 #define PLATFORM_MESSAGES_WORLD_H
 
@@ -8,7 +8,7 @@
 struct world_message {
     struct opt_id id;
     struct opt_str author, webhook;      /* exactly one of the two is present */
-    struct opt_str username, avatar_url; /* present if they differ from the webhook's */
+    struct opt_str username, avatar_url; /* name and avatar, if they differ from the webhook's */
     struct str content;
     struct opt_int at, minutes_ago, edited_at;
     struct opt_str embeds;
@@ -16,7 +16,7 @@ struct world_message {
     struct opt_object forward; /* struct world_forward */
     struct opt_list stickers;  /* struct str */
 };
-/* A forwarded snapshot and the ids of its source. */
+/* The snapshot of a forwarded message, and the ids of the source message. */
 struct world_forward {
     struct opt_id message_id, guild_id;
     snowflake channel_id;
@@ -29,21 +29,21 @@ struct world_forward {
 
 extern const struct type world_forward_type;
 
-/* forwards.c: forwarded snapshots; in: NULL if there is none. */
-void import_forwarded_snapshot(struct world_importer *im, const struct world_forward *in,
+/* forwards.c: snapshots of forwarded messages. in is NULL if the message is not a forward. */
+void import_forwarded_snapshot(struct world_file_importer *im, const struct world_forward *in,
                                struct message *ret);
-enum err export_forwarded_snapshots(struct world_exporter *ex, struct world_entries to);
-/* authors.c: the author of a message; author 0: not found, and a form error is reported. */
-struct world_message_author {
+enum err export_forwarded_snapshots(struct world_file_exporter *ex, struct world_file_entries to);
+/* authors.c: the author of an imported message. .author is 0 if a form error was reported. */
+struct imported_message_author {
     snowflake author, webhook; /* both are the webhook's id if a webhook is the author */
     struct opt_str name, avatar;
 };
-enum err import_message_author(struct world_importer *im, const struct world_message *m,
+enum err import_message_author(struct world_file_importer *im, const struct world_message *m,
                                snowflake channel, const struct json_path *up,
-                               struct world_message_author *ret);
-enum err export_message_authors(struct world_exporter *ex, struct world_entries to);
-enum err import_message_stickers(struct world_importer *im, const struct opt_list *stickers,
+                               struct imported_message_author *ret);
+enum err export_message_authors(struct world_file_exporter *ex, struct world_file_entries to);
+enum err import_message_stickers(struct world_file_importer *im, const struct opt_list *stickers,
                                  const struct json_path *up, struct message *ret);
-enum err export_message_stickers(struct world_exporter *ex, struct world_entries to);
+enum err export_message_stickers(struct world_file_exporter *ex, struct world_file_entries to);
 
 #endif

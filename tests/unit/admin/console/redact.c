@@ -5,7 +5,7 @@
 
 static struct buf out;
 
-static void hides(const char *text, const char *location, const char *shown)
+static void assert_hidden_in_body(const char *text, const char *location, const char *shown)
 {
     buf_reset(&out);
     redact_body(str_of(text), location, &out);
@@ -16,7 +16,7 @@ static void hides(const char *text, const char *location, const char *shown)
 static void assert_hidden_in_path(const char *target, const char *location, const char *shown)
 {
     buf_reset(&out);
-    redact_target(str_of(target), location, &out);
+    redact_request_target(str_of(target), location, &out);
     if (!str_is(buf_str(&out), shown))
         fail_msg("%s became %.*s", target, STR_ARGS(buf_str(&out)));
 }
@@ -24,41 +24,46 @@ static void assert_hidden_in_path(const char *target, const char *location, cons
 static void secrets_in_json_are_replaced_by_asterisks(void **state)
 {
     (void)state;
-    hides("{\"a\":1,\"token\":\"abc\",\"b\":\"c\"}", NULL,
-          "{\"a\":1,\"token\":\"***\",\"b\":\"c\"}");
-    hides("{\"new_password\" : \"a\\\"b\"}", NULL, "{\"new_password\" : \"***\"}");
-    hides("{\"op\":{\"client_secret\":\"x\"},\"access_token\":null,\"x\":\"y\"}", NULL,
-          "{\"op\":{\"client_secret\":\"***\"},\"access_token\":null,\"x\":\"y\"}");
-    hides("{\"to\\u006ben\":\"abc\"}", NULL, "{\"to\\u006ben\":\"***\"}");
-    hides("{\"url\":\"http://h/api/webhooks/1/abc\"}", NULL, "{\"url\":\"***\"}");
-    hides("[\"token\",\"abc\"]", NULL, "[\"token\",\"abc\"]");
-    hides("{\"content\":\"the token: is\"}", NULL, "{\"content\":\"the token: is\"}");
+    assert_hidden_in_body("{\"a\":1,\"token\":\"abc\",\"b\":\"c\"}", NULL,
+                          "{\"a\":1,\"token\":\"***\",\"b\":\"c\"}");
+    assert_hidden_in_body("{\"new_password\" : \"a\\\"b\"}", NULL, "{\"new_password\" : \"***\"}");
+    assert_hidden_in_body("{\"op\":{\"client_secret\":\"x\"},\"access_token\":null,\"x\":\"y\"}",
+                          NULL,
+                          "{\"op\":{\"client_secret\":\"***\"},\"access_token\":null,\"x\":\"y\"}");
+    assert_hidden_in_body("{\"to\\u006ben\":\"abc\"}", NULL, "{\"to\\u006ben\":\"***\"}");
+    assert_hidden_in_body("{\"url\":\"http://h/api/webhooks/1/abc\"}", NULL, "{\"url\":\"***\"}");
+    assert_hidden_in_body("[\"token\",\"abc\"]", NULL, "[\"token\",\"abc\"]");
+    assert_hidden_in_body("{\"content\":\"the token: is\"}", NULL,
+                          "{\"content\":\"the token: is\"}");
 }
 
 static void truncated_secrets_in_json_are_hidden(void **state)
 {
     (void)state;
-    hides("{\"token\":\"ab", NULL, "{\"token\":\"***\"");
-    hides("{\"token\":\"ab\\", NULL, "{\"token\":\"***\"");
-    hides("{\"token\"", NULL, "{\"token\"");
-    hides("{\"a\":\"\xff\xc3", NULL, "{\"a\":\"\xef\xbf\xbd\xef\xbf\xbd");
-    hides("", NULL, "");
+    assert_hidden_in_body("{\"token\":\"ab", NULL, "{\"token\":\"***\"");
+    assert_hidden_in_body("{\"token\":\"ab\\", NULL, "{\"token\":\"***\"");
+    assert_hidden_in_body("{\"token\"", NULL, "{\"token\"");
+    assert_hidden_in_body("{\"a\":\"\xff\xc3", NULL, "{\"a\":\"\xef\xbf\xbd\xef\xbf\xbd");
+    assert_hidden_in_body("", NULL, "");
 }
 
 static void authorization_codes_are_hidden_on_token_routes(void **state)
 {
     (void)state;
-    hides("{\"code\":\"abc\"}", "/invites/{invite.code}", "{\"code\":\"abc\"}");
-    hides("{\"url\":\"https://a/b?code=c\"}", "/oauth2/authorize", "{\"url\":\"***\"}");
-    hides("{\"url\":\"https://a/b\"}", "/channels/{channel.id}", "{\"url\":\"https://a/b\"}");
-    hides("{\"backup_codes\":[{\"code\":\"abcdefgh\"}]}", "/users/@me/mfa/totp/enable",
-          "{\"backup_codes\":[{\"code\":\"***\"}]}");
-    hides("{\"code\":\"123456\"}", "/users/@me/disable", "{\"code\":\"***\"}");
-    hides("{\"upload_url\":\"http://h/uploads/k/f?token=x\"}", NULL, "{\"upload_url\":\"***\"}");
-    hides("{\"code\":\"abc\",\"location\":\"http://x?code=abc\"}", "/oauth2/authorize",
-          "{\"code\":\"***\",\"location\":\"***\"}");
-    hides("grant_type=x&code=abc&client%5Fsecret=y&a", "/oauth2/token",
-          "grant_type=x&code=***&client%5Fsecret=***&a");
+    assert_hidden_in_body("{\"code\":\"abc\"}", "/invites/{invite.code}", "{\"code\":\"abc\"}");
+    assert_hidden_in_body("{\"url\":\"https://a/b?code=c\"}", "/oauth2/authorize",
+                          "{\"url\":\"***\"}");
+    assert_hidden_in_body("{\"url\":\"https://a/b\"}", "/channels/{channel.id}",
+                          "{\"url\":\"https://a/b\"}");
+    assert_hidden_in_body("{\"backup_codes\":[{\"code\":\"abcdefgh\"}]}",
+                          "/users/@me/mfa/totp/enable", "{\"backup_codes\":[{\"code\":\"***\"}]}");
+    assert_hidden_in_body("{\"code\":\"123456\"}", "/users/@me/disable", "{\"code\":\"***\"}");
+    assert_hidden_in_body("{\"upload_url\":\"http://h/uploads/k/f?token=x\"}", NULL,
+                          "{\"upload_url\":\"***\"}");
+    assert_hidden_in_body("{\"code\":\"abc\",\"location\":\"http://x?code=abc\"}",
+                          "/oauth2/authorize", "{\"code\":\"***\",\"location\":\"***\"}");
+    assert_hidden_in_body("grant_type=x&code=abc&client%5Fsecret=y&a", "/oauth2/token",
+                          "grant_type=x&code=***&client%5Fsecret=***&a");
 }
 
 #define TOKEN_LIKE "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -66,7 +71,7 @@ static void authorization_codes_are_hidden_on_token_routes(void **state)
 static void assert_hidden_in_error_message(const char *problem, const char *shown)
 {
     buf_reset(&out);
-    redact_problem(str_of(problem), NULL, &out);
+    redact_error_text(str_of(problem), NULL, &out);
     if (!str_is(buf_str(&out), shown))
         fail_msg("%s became %.*s", problem, STR_ARGS(buf_str(&out)));
 }
@@ -74,19 +79,22 @@ static void assert_hidden_in_error_message(const char *problem, const char *show
 static void secrets_that_are_not_json_strings_are_hidden(void **state)
 {
     (void)state;
-    hides("{\"password\": 1234, \"a\": 5}", NULL, "{\"password\": \"***\", \"a\": 5}");
-    hides("{\"password\":[\"a]\",{\"b\":1}],\"a\":5}", NULL, "{\"password\":\"***\",\"a\":5}");
-    hides("{\"password\": {\"a\": \"s}\", \"b\": [{}]}, \"a\": 5}", NULL,
-          "{\"password\": \"***\", \"a\": 5}");
-    hides("{\"token\":{},\"a\":5}", NULL, "{\"token\":\"***\",\"a\":5}");
-    hides("{\"new_password\":{\"a\":{\"b\":\"secret", NULL, "{\"new_password\":\"***\"");
-    hides("{\"code\":\"123456\"}", "/api/v10/users/@me", "{\"code\":\"***\"}");
-    hides("{\"code\":\"123456\"}", "/api/v10/auth/verify/view-backup-codes-challenge",
-          "{\"code\":\"***\"}");
-    hides("{\"token\":[\"ab", NULL, "{\"token\":\"***\"");
-    hides("{\"token\":-1}", NULL, "{\"token\":\"***\"}");
-    hides("{\"message\":\"no\",\"code\":50035}", "/oauth2/token",
-          "{\"message\":\"no\",\"code\":50035}");
+    assert_hidden_in_body("{\"password\": 1234, \"a\": 5}", NULL,
+                          "{\"password\": \"***\", \"a\": 5}");
+    assert_hidden_in_body("{\"password\":[\"a]\",{\"b\":1}],\"a\":5}", NULL,
+                          "{\"password\":\"***\",\"a\":5}");
+    assert_hidden_in_body("{\"password\": {\"a\": \"s}\", \"b\": [{}]}, \"a\": 5}", NULL,
+                          "{\"password\": \"***\", \"a\": 5}");
+    assert_hidden_in_body("{\"token\":{},\"a\":5}", NULL, "{\"token\":\"***\",\"a\":5}");
+    assert_hidden_in_body("{\"new_password\":{\"a\":{\"b\":\"secret", NULL,
+                          "{\"new_password\":\"***\"");
+    assert_hidden_in_body("{\"code\":\"123456\"}", "/api/v10/users/@me", "{\"code\":\"***\"}");
+    assert_hidden_in_body("{\"code\":\"123456\"}",
+                          "/api/v10/auth/verify/view-backup-codes-challenge", "{\"code\":\"***\"}");
+    assert_hidden_in_body("{\"token\":[\"ab", NULL, "{\"token\":\"***\"");
+    assert_hidden_in_body("{\"token\":-1}", NULL, "{\"token\":\"***\"}");
+    assert_hidden_in_body("{\"message\":\"no\",\"code\":50035}", "/oauth2/token",
+                          "{\"message\":\"no\",\"code\":50035}");
 }
 
 static void error_messages_do_not_quote_secrets(void **state)
@@ -101,12 +109,13 @@ static void error_messages_do_not_quote_secrets(void **state)
     assert_hidden_in_error_message("a.token: Value \"cut", "a.token: Value \"***");
     assert_hidden_in_error_message("password: Too short.", "password: Too short.");
     assert_hidden_in_error_message("", "");
-    hides("{\"password\":{\"_errors\":[{\"code\":\"X\",\"message\":\"Not \\\"1\\\".\"}]}}", NULL,
-          "{\"password\":{\"_errors\":[{\"code\":\"X\",\"message\":\"Not \\\"***\\\".\"}]}}");
-    hides("{\"a\":{\"_errors\":[{\"message\":\"Not \\\"1\\\".\"}]}}", NULL,
-          "{\"a\":{\"_errors\":[{\"message\":\"Not \\\"1\\\".\"}]}}");
-    hides("{\"a\":{\"_errors\":[{\"message\":\"Not \\\"" TOKEN_LIKE "\\\".\"}]}}", NULL,
-          "{\"a\":{\"_errors\":[{\"message\":\"Not \\\"***\\\".\"}]}}");
+    assert_hidden_in_body(
+        "{\"password\":{\"_errors\":[{\"code\":\"X\",\"message\":\"Not \\\"1\\\".\"}]}}", NULL,
+        "{\"password\":{\"_errors\":[{\"code\":\"X\",\"message\":\"Not \\\"***\\\".\"}]}}");
+    assert_hidden_in_body("{\"a\":{\"_errors\":[{\"message\":\"Not \\\"1\\\".\"}]}}", NULL,
+                          "{\"a\":{\"_errors\":[{\"message\":\"Not \\\"1\\\".\"}]}}");
+    assert_hidden_in_body("{\"a\":{\"_errors\":[{\"message\":\"Not \\\"" TOKEN_LIKE "\\\".\"}]}}",
+                          NULL, "{\"a\":{\"_errors\":[{\"message\":\"Not \\\"***\\\".\"}]}}");
 }
 
 static void tokens_in_request_paths_are_hidden(void **state)

@@ -46,14 +46,14 @@ static void rate_limit_allows_exactly_its_count_per_window(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
-        struct limit_result v = limits_count_call(limits, 1, false, &three, 0);
+        struct rate_limit_result v = limits_count_call(limits, 1, false, &three, 0);
 
         assert_true(v.allowed && !v.global && !v.shared);
         assert_int_equal(v.limit, 3);
         assert_int_equal(v.remaining, 2 - i);
         assert_in_range(v.reset_after_ms, 1, 10000);
     }
-    struct limit_result v = limits_count_call(limits, 1, false, &three, 0);
+    struct rate_limit_result v = limits_count_call(limits, 1, false, &three, 0);
     assert_false(v.allowed);
     assert_int_equal(v.remaining, 0);
     assert_in_range(v.reset_at_ms - clock_ms(), 1, 10000);
@@ -81,7 +81,7 @@ static void rate_limit_resets_at_the_end_of_its_window(void **state)
     clock_advance_all(9 * 1000000);
     assert_false(allowed(1, &three, 0));
     clock_advance_all(1 * 1000000);
-    struct limit_result v = limits_count_call(limits, 1, false, &three, 0);
+    struct rate_limit_result v = limits_count_call(limits, 1, false, &three, 0);
     assert_true(v.allowed);
     assert_int_equal(v.remaining, 2);
 }
@@ -104,12 +104,12 @@ static void shared_rate_limit_counts_all_callers_together(void **state)
     (void)state;
     assert_true(allowed(1, &shared, 3));
     assert_true(allowed(2, &shared, 3));
-    struct limit_result v = limits_count_call(limits, 3, false, &shared, 3);
+    struct rate_limit_result v = limits_count_call(limits, 3, false, &shared, 3);
     assert_true(!v.allowed && v.shared);
     assert_true(allowed(3, &shared, 4));
 }
 
-static void pass_on(void *arg, struct str message)
+static void pass_counts_to_other_node(void *arg, struct str message)
 {
     assert_true(limits_receive_counts(arg, message) > 0);
 }
@@ -127,12 +127,13 @@ static void rate_limit_counts_are_shared_between_nodes(void **state)
     assert_true(allowed(1, &three, 7) && allowed(1, &three, 7));
     clock_advance_all(1000);
     assert_true(limits_count_call(there, 1, false, &three_there, 7).allowed);
-    limits_publish_counts(limits, pass_on, there);
-    limits_publish_counts(limits, pass_on, there); /* counts are published only once */
-    struct limit_result v = limits_count_call(there, 1, false, &three_there, 7);
+    limits_publish_counts(limits, pass_counts_to_other_node, there);
+    limits_publish_counts(limits, pass_counts_to_other_node,
+                          there); /* counts are published only once */
+    struct rate_limit_result v = limits_count_call(there, 1, false, &three_there, 7);
     assert_true(!v.allowed && v.remaining == 0);
     assert_true(limits_count_call(there, 1, false, &three_there, 8).allowed);
-    limits_publish_counts(there, pass_on, limits);
+    limits_publish_counts(there, pass_counts_to_other_node, limits);
     assert_false(allowed(1, &three, 7));
     /* Both nodes use the same window. */
     clock_advance_all(10 * 1000000 - 1000);
@@ -159,7 +160,7 @@ static void counters_far_from_their_limit_are_not_published(void **state)
 
 static unsigned servers_apart;
 
-static unsigned count_apart(void *arg)
+static unsigned number_of_disconnected_nodes(void *arg)
 {
     (void)arg;
     return servers_apart;
@@ -179,8 +180,10 @@ static void strict_rate_limit_is_published_with_every_request(void **state)
     servers_apart = 1;
     limits_enable_sharing(limits);
     limits_enable_sharing(there);
-    limits_set_cluster(limits, &(struct limits_cluster){ there, count_apart, pass_on });
-    limits_set_cluster(there, &(struct limits_cluster){ limits, count_apart, pass_on });
+    limits_set_cluster(limits, &(struct rate_limit_cluster){ there, number_of_disconnected_nodes,
+                                                             pass_counts_to_other_node });
+    limits_set_cluster(there, &(struct rate_limit_cluster){ limits, number_of_disconnected_nodes,
+                                                            pass_counts_to_other_node });
     for (int i = 0; i < 20; i++)
         let_through += limits_count_call(i % 2 ? there : limits, 1, false, &strict, 0).allowed;
     assert_int_equal(let_through, 8);
@@ -198,7 +201,8 @@ static void strict_rate_limit_is_divided_among_disconnected_nodes(void **state)
 
     (void)state;
     servers_apart = 3;
-    limits_set_cluster(limits, &(struct limits_cluster){ NULL, count_apart, NULL });
+    limits_set_cluster(limits,
+                       &(struct rate_limit_cluster){ NULL, number_of_disconnected_nodes, NULL });
     for (int i = 0; i < 20; i++)
         let_through += allowed(1, &strict, 0);
     assert_int_equal(let_through, 2); /* three nodes with two requests each stay within eight */
@@ -214,7 +218,7 @@ static void global_rate_limit_differs_for_accounts_and_ip_addresses(void **state
     (void)state;
     for (int i = 0; i < 5; i++)
         assert_true(limits_count_global_call(limits, 1, false).allowed);
-    struct limit_result v = limits_count_global_call(limits, 1, false);
+    struct rate_limit_result v = limits_count_global_call(limits, 1, false);
     assert_true(!v.allowed && v.global);
     assert_true(limits_count_global_call(limits, 1, true).allowed);
     assert_true(limits_count_global_call(limits, 1, true).allowed);
@@ -254,7 +258,7 @@ static void counters_stay_correct_with_many_callers(void **state)
 
 static _Atomic int taken;
 
-static void *take_many(void *arg)
+static void *send_1000_requests(void *arg)
 {
     const struct rate_limit *limit = arg;
 
@@ -272,7 +276,7 @@ static void concurrent_threads_do_not_exceed_the_rate_limit(void **state)
 
     taken = 0;
     for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, take_many, (void *)(uintptr_t)&many);
+        pthread_create(&threads[i], NULL, send_1000_requests, (void *)(uintptr_t)&many);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(taken, 1234);
@@ -280,7 +284,7 @@ static void concurrent_threads_do_not_exceed_the_rate_limit(void **state)
 
 /* --- headers and bodies --------------------------------------------------------------- */
 
-static const char *headers(struct limit_result v, const struct rate_limit *limit)
+static const char *headers(struct rate_limit_result v, const struct rate_limit *limit)
 {
     static char text[1000];
     struct buf out;
@@ -293,7 +297,7 @@ static const char *headers(struct limit_result v, const struct rate_limit *limit
     return text;
 }
 
-static const char *body(struct limit_result v, enum err e)
+static const char *body(struct rate_limit_result v, enum err e)
 {
     static char text[1000];
     struct buf out;
@@ -309,11 +313,11 @@ static const char *body(struct limit_result v, enum err e)
 static void rate_limit_headers_have_the_documented_format(void **state)
 {
     (void)state;
-    struct limit_result v = { .allowed = true,
-                              .limit = 3,
-                              .remaining = 2,
-                              .reset_at_ms = 1700000000042,
-                              .reset_after_ms = 9005 };
+    struct rate_limit_result v = { .allowed = true,
+                                   .limit = 3,
+                                   .remaining = 2,
+                                   .reset_at_ms = 1700000000042,
+                                   .reset_after_ms = 9005 };
     char bucket[17], lines[400];
 
     format_limit_bucket_id(&three, bucket);
@@ -357,7 +361,7 @@ static void bucket_hash_depends_only_on_the_name_of_the_limit(void **state)
 static void rate_limit_error_bodies_have_the_documented_format(void **state)
 {
     (void)state;
-    struct limit_result v = { .reset_after_ms = 1250 };
+    struct rate_limit_result v = { .reset_after_ms = 1250 };
 
     assert_string_equal(body(v, ERR_RATE_LIMITED),
                         "{\"message\":\"You are being rate limited.\",\"retry_after\":1.25,"
@@ -376,7 +380,7 @@ static void wall_clock_step_does_not_change_rate_limit_windows(void **state)
     for (int i = 0; i < 3; i++)
         assert_true(allowed(1, &three, 0));
     clock_step_wall(-600 * INT64_C(1000000));
-    struct limit_result v = limits_count_call(limits, 1, false, &three, 0);
+    struct rate_limit_result v = limits_count_call(limits, 1, false, &three, 0);
     assert_false(v.allowed);
     assert_in_range(v.reset_after_ms, 1, 10000);
     assert_in_range(v.reset_at_ms - clock_ms(), 1, 10000);

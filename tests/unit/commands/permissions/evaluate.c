@@ -48,7 +48,7 @@ enum {
 };
 
 /* A member in a text channel, without permission rows for the command. */
-static struct command_permission_check somebody(void)
+static struct command_permission_check member_without_permission_rows(void)
 {
     return (struct command_permission_check){
         .contexts = IN_GUILD,
@@ -69,7 +69,7 @@ static void command_requires_view_and_send_permissions_in_the_channel(void **sta
     static const uint64_t needed[] = { PERMISSION(VIEW_CHANNEL),
                                        PERMISSION(USE_APPLICATION_COMMANDS),
                                        PERMISSION(SEND_MESSAGES) };
-    struct command_permission_check q = somebody();
+    struct command_permission_check q = member_without_permission_rows();
 
     (void)state;
     assert_int_equal(evaluate_command_permission(&q), COMMAND_ALLOWED);
@@ -87,7 +87,7 @@ static void command_requires_view_and_send_permissions_in_the_channel(void **sta
     assert_int_equal(evaluate_command_permission(&q), COMMAND_NO_ACCESS);
     q.administrator = true;
     assert_int_equal(evaluate_command_permission(&q), COMMAND_NO_ACCESS);
-    q = somebody();
+    q = member_without_permission_rows();
     q.timed_out = true;
     assert_int_equal(evaluate_command_permission(&q), COMMAND_NO_ACCESS);
     q.administrator = true;
@@ -96,7 +96,7 @@ static void command_requires_view_and_send_permissions_in_the_channel(void **sta
 
 static void age_restriction_is_checked_first(void **state)
 {
-    struct command_permission_check q = somebody();
+    struct command_permission_check q = member_without_permission_rows();
 
     (void)state;
     q.nsfw = q.administrator = true;
@@ -110,7 +110,7 @@ static void age_restriction_is_checked_first(void **state)
 
 static void command_permissions_do_not_apply_outside_guilds(void **state)
 {
-    struct command_permission_check q = somebody();
+    struct command_permission_check q = member_without_permission_rows();
 
     (void)state;
     q.guild_id = 0;
@@ -161,7 +161,7 @@ static void group_dm_members_may_use_user_installed_apps_of_others(void **state)
 
 static void entry_point_command_requires_a_launchable_activity(void **state)
 {
-    struct command_permission_check q = somebody();
+    struct command_permission_check q = member_without_permission_rows();
 
     (void)state;
     q.entry_point = true;
@@ -172,7 +172,7 @@ static void entry_point_command_requires_a_launchable_activity(void **state)
 
 static void user_installed_command_needs_no_send_permission_but_obeys_command_rules(void **state)
 {
-    struct command_permission_check q = somebody();
+    struct command_permission_check q = member_without_permission_rows();
 
     (void)state;
     q.integration_types = q.installed = ON_ACCOUNT;
@@ -193,7 +193,7 @@ static void user_installed_command_needs_no_send_permission_but_obeys_command_ru
 
 static void channel_permission_is_checked_before_users_and_roles(void **state)
 {
-    struct command_permission_check q = somebody();
+    struct command_permission_check q = member_without_permission_rows();
 
     (void)state;
     q.of_command = ROWS(CHANNEL(HERE, false), USER(ME, true));
@@ -213,7 +213,7 @@ static void channel_permission_is_checked_before_users_and_roles(void **state)
 
 static void user_permission_overrides_roles_which_override_everyone(void **state)
 {
-    struct command_permission_check q = somebody();
+    struct command_permission_check q = member_without_permission_rows();
 
     (void)state;
     q.of_command = ROWS(ROLE(GUILD, false), ROLE(RED, true));
@@ -235,7 +235,7 @@ static void user_permission_overrides_roles_which_override_everyone(void **state
 
 static void only_permissions_of_the_command_override_its_default(void **state)
 {
-    struct command_permission_check q = somebody();
+    struct command_permission_check q = member_without_permission_rows();
 
     (void)state;
     q.default_member_permissions = (struct opt_id){ GIVEN, PERMISSION(BAN_MEMBERS) };
@@ -291,7 +291,8 @@ static int combine_role_rows(const struct command_permission_check *q, const str
     return yes ? 1 : no ? 0 : SILENT;
 }
 
-static enum command_permission_result slow_judge(const struct command_permission_check *q)
+static enum command_permission_result evaluate_by_reference(
+    const struct command_permission_check *q)
 {
     const struct list *k = &q->of_command, *a = &q->of_application;
     int c[4], u[6];
@@ -381,7 +382,7 @@ static void command_permission_check_matches_the_reference_implementation(void *
 
     (void)state;
     for (int i = 0; i < 100000; i++) {
-        struct command_permission_check q = somebody();
+        struct command_permission_check q = member_without_permission_rows();
 
         q.of_command = random_rows(of_command);
         q.of_application = random_rows(of_application);
@@ -402,7 +403,7 @@ static void command_permission_check_matches_the_reference_implementation(void *
         q.default_member_permissions =
             (struct opt_id){ (enum field_presence)chance(3),
                              chance(3) ? (UINT64_C(1) << chance(40)) | chance(8) : 0 };
-        assert_int_equal(evaluate_command_permission(&q), slow_judge(&q));
+        assert_int_equal(evaluate_command_permission(&q), evaluate_by_reference(&q));
         seen[evaluate_command_permission(&q)]++;
     }
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)

@@ -9,7 +9,7 @@ static bool receives(const struct session *s, enum event event, uint64_t number)
     struct gateway_event *n = gateway_event_new(event, audience_of_guild(1), STR("{}"));
 
     n->number = number;
-    struct delivery d = delivery_new(NULL, n);
+    struct event_delivery d = event_delivery_new(NULL, n);
     bool is_received = session_receives_event(&d, s);
     gateway_event_unref(n);
     return is_received;

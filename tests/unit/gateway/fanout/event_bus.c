@@ -60,7 +60,7 @@ static void loop_pause(struct loop_message *p)
         ;
 }
 
-static size_t posts_of(struct loop *l)
+static size_t count_loop_messages(struct loop *l)
 {
     size_t count = 0;
 
@@ -79,16 +79,16 @@ static void commit_posts_one_message_per_loop_however_many_events_it_has(void **
     loop_post(loops_get(world.loops, 1), &world.pause);
     sem_wait(&world.reached);
     gateway_publish(world.gateway, world.list);
-    size_t count = posts_of(loops_get(world.loops, 1));
+    size_t count = count_loop_messages(loops_get(world.loops, 1));
     gateway_publish(world.gateway, world.list);
-    size_t later = posts_of(loops_get(world.loops, 1));
+    size_t later = count_loop_messages(loops_get(world.loops, 1));
     sem_post(&world.go_on);
     sem_destroy(&world.reached);
     assert_int_equal(count, 1);
     assert_int_equal(later, 2);
 }
 
-static void hub_is_at(struct loop *loop, void *arg)
+static void read_loop_position(struct loop *loop, void *arg)
 {
     const struct gateway_loop *h = world.gateway->gateway_loops[loop_index(loop)];
 
@@ -104,12 +104,13 @@ static void every_loop_reaches_the_last_event_number(void **state)
 
     (void)state;
     gateway_publish(world.gateway, world.list);
-    publish_event(world.gateway, gateway_event_new(EVENT_READY, audience_of_user(1), STR("{}")));
+    publish_event_to_loops(world.gateway,
+                           gateway_event_new(EVENT_READY, audience_of_user(1), STR("{}")));
     assert_int_equal(world.gateway->published, before + EVENTS + 1);
     for (unsigned i = 0; i < LOOPS; i++) {
         uint64_t at = 0;
 
-        loop_call_and_wait(loops_get(world.loops, i), hub_is_at, &at);
+        loop_call_and_wait(loops_get(world.loops, i), read_loop_position, &at);
         assert_int_equal(at, world.gateway->published);
     }
 }
@@ -117,9 +118,9 @@ static void every_loop_reaches_the_last_event_number(void **state)
 static void event_numbers_are_derived_from_the_log_position(void **state)
 {
     (void)state;
-    gateway_publish_at(world.gateway, 7, world.list);
+    gateway_publish_at_log_position(world.gateway, 7, world.list);
     assert_int_equal(world.gateway->published, (UINT64_C(7) << EVENT_NUMBER_BITS) + EVENTS);
-    gateway_publish_at(world.gateway, 9, NULL);
+    gateway_publish_at_log_position(world.gateway, 9, NULL);
     assert_int_equal(world.gateway->published, (UINT64_C(7) << EVENT_NUMBER_BITS) + EVENTS);
 }
 
@@ -128,9 +129,9 @@ static void local_events_do_not_exceed_the_number_range_of_a_position(void **sta
     enum { MANY = 10 * 1000 * 1000 };
 
     (void)state;
-    gateway_publish_at(world.gateway, 11, world.list);
+    gateway_publish_at_log_position(world.gateway, 11, world.list);
     world.gateway->published += MANY;
-    gateway_publish_at(world.gateway, 12, world.list);
+    gateway_publish_at_log_position(world.gateway, 12, world.list);
     assert_int_equal(world.gateway->published, (UINT64_C(12) << EVENT_NUMBER_BITS) + EVENTS);
 }
 

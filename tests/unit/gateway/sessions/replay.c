@@ -17,15 +17,15 @@ static struct gateway_event *make_numbered_event(uint64_t number)
     return n;
 }
 
-static void add(struct replay *r, uint64_t number, int64_t now_s)
+static void add(struct replay_buffer *r, uint64_t number, int64_t now_s)
 {
     struct gateway_event *n = make_numbered_event(number);
 
-    replay_add(r, n, 0, now_s);
+    replay_buffer_add(r, n, 0, now_s);
     gateway_event_unref(n);
 }
 
-static void expect_retained_events(const struct replay *r, uint64_t first, uint32_t count)
+static void expect_retained_events(const struct replay_buffer *r, uint64_t first, uint32_t count)
 {
     assert_int_equal(r->count, count);
     for (uint32_t i = 0; i < count; i++)
@@ -34,7 +34,7 @@ static void expect_retained_events(const struct replay *r, uint64_t first, uint3
 
 static void replay_buffer_retains_the_last_events_in_order(void **state)
 {
-    struct replay r = { 0 };
+    struct replay_buffer r = { 0 };
 
     (void)state;
     for (uint64_t i = 0; i < EVENTS; i++) {
@@ -43,13 +43,13 @@ static void replay_buffer_retains_the_last_events_in_order(void **state)
             expect_retained_events(&r, i < REPLAY_COUNT ? 0 : i + 1 - REPLAY_COUNT,
                                    i < REPLAY_COUNT ? (uint32_t)i + 1 : REPLAY_COUNT);
     }
-    replay_clear(&r);
+    replay_buffer_clear(&r);
     assert_null(r.oldest);
 }
 
 static void replay_buffer_drops_old_events_and_reuses_their_memory(void **state)
 {
-    struct replay r = { 0 };
+    struct replay_buffer r = { 0 };
     int64_t now = 1000000;
 
     (void)state;
@@ -65,14 +65,14 @@ static void replay_buffer_drops_old_events_and_reuses_their_memory(void **state)
     assert_null(r.oldest);
     add(&r, 7, now + 5000);
     expect_retained_events(&r, 7, 1);
-    replay_clear(&r);
+    replay_buffer_clear(&r);
 }
 
 /* All sessions receive the same events, so their buffers grow together without unused memory
  * between them. */
 static void replay_buffers_do_not_fragment_the_heap(void **state)
 {
-    struct replay *all = mem_new(SESSIONS * sizeof *all);
+    struct replay_buffer *all = mem_new(SESSIONS * sizeof *all);
     struct gateway_event *n = make_numbered_event(1);
 
     (void)state;
@@ -80,12 +80,12 @@ static void replay_buffers_do_not_fragment_the_heap(void **state)
     size_t before = mallinfo2().arena;
     for (int i = 0; i < REPLAY_COUNT + 50; i++)
         for (int s = 0; s < SESSIONS; s++)
-            replay_add(&all[s], n, 0, 1);
+            replay_buffer_add(&all[s], n, 0, 1);
     size_t each = (mallinfo2().arena - before) / SESSIONS;
     if (each > MOST_EACH)
         fail_msg("%zu bytes for each", each);
     for (int s = 0; s < SESSIONS; s++)
-        replay_clear(&all[s]);
+        replay_buffer_clear(&all[s]);
     gateway_event_unref(n);
     mem_free(all);
 }

@@ -12,7 +12,7 @@ enum { SEATS = 100000, GUILDS = 2000, CHANNELS = 300, PATIENCE_S = 60 };
 struct gallery {
     struct topics topics;
     struct session_subscriptions seats;
-    struct iteration_end end;
+    struct loop_iteration_callback end;
     int turns; /* iterations after which views still existed */
     _Atomic bool is_empty;
     int64_t took;
@@ -71,8 +71,8 @@ static void subscribing_to_100000_topics_is_fast(void **state)
 }
 
 /* Returns whether each subscription is stored at its index and is found. */
-static bool seats_are_right(const struct session_subscriptions *own, const bool *taken,
-                            snowflake most)
+static bool subscriptions_are_consistent(const struct session_subscriptions *own, const bool *taken,
+                                         snowflake most)
 {
     uint32_t count = 0;
 
@@ -112,7 +112,7 @@ static void subscribe_and_unsubscribe_randomly(struct loop *l, void *arg)
         else if (seat)
             subscription_remove(&g->seats, seat);
         taken[id] = takes;
-        g->is_right = seats_are_right(&g->seats, taken, MOST);
+        g->is_right = subscriptions_are_consistent(&g->seats, taken, MOST);
     }
     session_subscriptions_clear(&g->seats);
     g->is_right = g->is_right && !g->seats.map && !g->seats.items;
@@ -132,7 +132,7 @@ static void random_subscriptions_stay_consistent(void **state)
 }
 
 /* Three sessions subscribe; all or some have received an event; one unsubscribes. */
-static void leave_one(struct loop *l, void *arg)
+static void unsubscribe_one_during_delivery(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
 
@@ -165,7 +165,7 @@ static void unsubscribing_during_delivery_does_not_move_other_sessions(void **st
 
     (void)state;
     loop_call_and_wait(loops_get(ls, 0), init_topics_scene, &g);
-    loop_call_and_wait(loops_get(ls, 0), leave_one, &g);
+    loop_call_and_wait(loops_get(ls, 0), unsubscribe_one_during_delivery, &g);
     loop_call_and_wait(loops_get(ls, 0), clear_topics_scene, &g);
     loops_stop(ls);
     assert_true(g.is_right);
@@ -173,7 +173,7 @@ static void unsubscribing_during_delivery_does_not_move_other_sessions(void **st
 
 /* --- views ---------------------------------------------------------------------------- */
 
-static void count_iteration(struct iteration_end *t)
+static void count_iteration(struct loop_iteration_callback *t)
 {
     struct gallery *g = container_of(t, struct gallery, end);
 
@@ -205,13 +205,13 @@ static void leave_all_guilds(struct loop *l, void *arg)
 
     session_subscriptions_clear(&g->seats);
     g->end.run = count_iteration;
-    loop_add_iteration_end(l, &g->end);
+    loop_add_iteration_callback(l, &g->end);
 }
 
 static void stop_counting_loop_iterations(struct loop *l, void *arg)
 {
     (void)l;
-    loop_remove_iteration_end(&((struct gallery *)arg)->end);
+    loop_remove_iteration_callback(&((struct gallery *)arg)->end);
 }
 
 static void views_of_a_disconnected_bot_are_freed_over_several_iterations(void **state)

@@ -43,7 +43,7 @@ static void check_parts(uint64_t seq, struct gateway_event *n, unsigned form, st
     struct buf all;
 
     buf_init(&all, 1 << 20);
-    dispatch_frame_parts(seq, n, form, location.packer, location.arena, room, parts);
+    build_dispatch_frame_parts(seq, n, form, location.packer, location.arena, room, parts);
     for (size_t i = 0; i < FRAME_PARTS; i++)
         buf_add_str(&all, parts[i]);
     assert_true(str_eq(buf_str(&all), message));

@@ -21,14 +21,14 @@ static void each_event_encoding_is_made_once(void **state)
     struct gateway_event *n =
         gateway_event_new(EVENT_MESSAGE_CREATE, audience_of_guild(1), payload);
 
-    assert_true(str_eq(gateway_event_bytes(n, 0, p, a), payload));
-    struct str empty = gateway_event_bytes(n, PAYLOAD_WITHOUT_CONTENT, p, a);
+    assert_true(str_eq(gateway_event_payload_in_form(n, 0, p, a), payload));
+    struct str empty = gateway_event_payload_in_form(n, PAYLOAD_WITHOUT_CONTENT, p, a);
     assert_true(str_is(empty, "{\"content\":\"\",\"embeds\":[],\"id\":\"1\",\"attachments\":[],"
                               "\"components\":[]}"));
-    assert_ptr_equal(empty.p, gateway_event_bytes(n, PAYLOAD_WITHOUT_CONTENT, p, a).p);
-    assert_ptr_equal(gateway_event_bytes(n, PAYLOAD_DEFLATED, p, a).p,
-                     gateway_event_bytes(n, PAYLOAD_DEFLATED, p, a).p);
-    assert_int_equal((unsigned char)gateway_event_bytes(n, PAYLOAD_ETF, p, a).p[0], 116);
+    assert_ptr_equal(empty.p, gateway_event_payload_in_form(n, PAYLOAD_WITHOUT_CONTENT, p, a).p);
+    assert_ptr_equal(gateway_event_payload_in_form(n, PAYLOAD_DEFLATED, p, a).p,
+                     gateway_event_payload_in_form(n, PAYLOAD_DEFLATED, p, a).p);
+    assert_int_equal((unsigned char)gateway_event_payload_in_form(n, PAYLOAD_ETF, p, a).p[0], 116);
     gateway_event_unref(n);
     compressor_free(p);
     arena_free(a);
@@ -48,16 +48,16 @@ static void long_event_payload_is_not_copied(void **state)
     assert_null(out.p);
     assert_ptr_equal(gateway_event_payload(n).p, text + sizeof(struct sized_bytes));
     assert_str(gateway_event_payload(n), "{\"a\":1}");
-    assert_int_equal((unsigned char)gateway_event_bytes(n, PAYLOAD_ETF, p, a).p[0], 116);
+    assert_int_equal((unsigned char)gateway_event_payload_in_form(n, PAYLOAD_ETF, p, a).p[0], 116);
     gateway_event_unref(gateway_event_ref(n));
     assert_str(gateway_event_payload(n), "{\"a\":1}");
     gateway_event_unref(n);
     /* The buffer's limit applies to the payload. */
     event_payload_begin(&out, 3);
     buf_add_lit(&out, "abc");
-    assert_false(buf_full(&out));
+    assert_false(buf_is_full(&out));
     buf_add_lit(&out, "d");
-    assert_true(buf_full(&out));
+    assert_true(buf_is_full(&out));
     buf_clear(&out);
     compressor_free(p);
     arena_free(a);
@@ -122,12 +122,12 @@ static struct gateway_event *sized(size_t n)
 static void replay_buffer_retains_the_last_events(void **state)
 {
     (void)state;
-    struct replay r = { 0 };
+    struct replay_buffer r = { 0 };
     struct gateway_event *list[REPLAY_COUNT + 10];
 
     for (int i = 0; i < REPLAY_COUNT + 10; i++) {
         list[i] = sized(10);
-        replay_add(&r, list[i], 0, 1000);
+        replay_buffer_add(&r, list[i], 0, 1000);
         gateway_event_unref(list[i]);
     }
     assert_int_equal(r.count, REPLAY_COUNT);
@@ -140,7 +140,7 @@ static void replay_buffer_retains_the_last_events(void **state)
     assert_null(r.oldest); /* an idle session has no memory for events */
 }
 
-static size_t bytes_of_pages(const struct replay *r)
+static size_t bytes_of_pages(const struct replay_buffer *r)
 {
     size_t n = 0;
 
@@ -153,47 +153,47 @@ static size_t bytes_of_pages(const struct replay *r)
 static void full_replay_buffer_takes_at_most_69_kib(void **state)
 {
     (void)state;
-    struct replay r = { 0 };
+    struct replay_buffer r = { 0 };
     struct gateway_event *n = sized(10);
 
     for (int i = 0; i < 3 * REPLAY_COUNT; i++) {
-        replay_add(&r, n, PAYLOAD_WITHOUT_CONTENT, 1000);
+        replay_buffer_add(&r, n, PAYLOAD_WITHOUT_CONTENT, 1000);
         assert_true(i % 100 || bytes_of_pages(&r) <= 69 * 1024);
     }
     assert_int_equal(r.count, REPLAY_COUNT);
     assert_int_equal(r.bytes, REPLAY_COUNT * 10);
     assert_int_equal(replay_entry_at(&r, REPLAY_COUNT - 1)->form, PAYLOAD_WITHOUT_CONTENT);
-    replay_clear(&r);
-    replay_add(&r, n, 0, 1000);
+    replay_buffer_clear(&r);
+    replay_buffer_add(&r, n, 0, 1000);
     assert_true(bytes_of_pages(&r) <= 160); /* a quiet session takes almost nothing */
-    replay_clear(&r);
+    replay_buffer_clear(&r);
     gateway_event_unref(n);
 }
 
 static void replay_buffer_handles_times_beyond_2038(void **state)
 {
     (void)state;
-    struct replay r = { 0 };
+    struct replay_buffer r = { 0 };
     struct gateway_event *n = sized(10);
 
     for (int64_t i = 0; i < 3; i++)
-        replay_add(&r, n, 0, 4000000000 + i);
+        replay_buffer_add(&r, n, 0, 4000000000 + i);
     replay_evict_expired(&r, 4000000001 + REPLAY_AGE_S);
     assert_int_equal(r.count, 2);
     assert_int_equal(r.oldest_s, 4000000001);
-    replay_clear(&r);
+    replay_buffer_clear(&r);
     gateway_event_unref(n);
 }
 
 static void replay_buffer_expires_events_one_by_one(void **state)
 {
     (void)state;
-    struct replay r = { 0 };
+    struct replay_buffer r = { 0 };
 
     for (int i = 0; i < 3; i++) {
         struct gateway_event *n = sized(10);
 
-        replay_add(&r, n, 0, 1000 + i);
+        replay_buffer_add(&r, n, 0, 1000 + i);
         gateway_event_unref(n);
     }
     for (uint32_t left = 3; left; left--) {
@@ -208,20 +208,20 @@ static void replay_buffer_expires_events_one_by_one(void **state)
 static void replay_buffer_is_bounded_in_bytes(void **state)
 {
     (void)state;
-    struct replay r = { 0 };
+    struct replay_buffer r = { 0 };
 
     for (int i = 0; i < 5; i++) {
         struct gateway_event *n = sized(REPLAY_BYTES / 4);
 
-        replay_add(&r, n, 0, 1000);
+        replay_buffer_add(&r, n, 0, 1000);
         gateway_event_unref(n);
         assert_int_equal(r.count, i < 4 ? i + 1 : 4);
     }
     struct gateway_event *huge = sized(REPLAY_BYTES + 1);
-    replay_add(&r, huge, 0, 1000);
+    replay_buffer_add(&r, huge, 0, 1000);
     assert_int_equal(r.count, 0);
     gateway_event_unref(huge);
-    replay_clear(&r);
+    replay_buffer_clear(&r);
 }
 
 static void each_opcode_has_one_row(void **state)

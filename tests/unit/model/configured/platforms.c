@@ -42,14 +42,14 @@ static void integration_types_have_a_canonical_and_a_configured_name(void **stat
     assert_str(integration_displayed_type(STR("platform_a")), "purple");
     assert_str(integration_displayed_type(STR("platform_b")), "platform_b");
     assert_str(integration_displayed_type(STR("service")), "app");
-    assert_int_equal(platform_find(STR("purple")), PLATFORM_A);
-    assert_int_equal(platform_find(STR("platform_a")), PLATFORM_A);
-    assert_int_equal(platform_find(STR("platform_b")), PLATFORM_B);
-    assert_int_equal(platform_find(STR("app")), PLATFORM_NONE);
-    assert_int_equal(platform_find(STR("")), PLATFORM_NONE);
+    assert_int_equal(platform_find_by_name(STR("purple")), PLATFORM_A);
+    assert_int_equal(platform_find_by_name(STR("platform_a")), PLATFORM_A);
+    assert_int_equal(platform_find_by_name(STR("platform_b")), PLATFORM_B);
+    assert_int_equal(platform_find_by_name(STR("app")), PLATFORM_NONE);
+    assert_int_equal(platform_find_by_name(STR("")), PLATFORM_NONE);
     /* New options replace all earlier ones. */
     assert_true(set((struct platform_options){ 0 }));
-    assert_int_equal(platform_find(STR("purple")), PLATFORM_NONE);
+    assert_int_equal(platform_find_by_name(STR("purple")), PLATFORM_NONE);
 }
 
 static void invalid_platform_options_are_refused(void **state)

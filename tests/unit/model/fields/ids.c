@@ -11,7 +11,7 @@ static void id_list_contains_every_added_id(void **state)
 
     assert_false(id_list_contains(&ids, 0));
     for (snowflake id = 1; id <= 100; id++)
-        ids_add(arena, &ids, id);
+        id_list_add(arena, &ids, id);
     assert_int_equal(ids.count, 100);
     for (snowflake id = 1; id <= 100; id++)
         assert_true(id_list_contains(&ids, id));
@@ -27,7 +27,7 @@ static void ids_add_does_not_write_beyond_a_foreign_array(void **state)
     snowflake three[] = { 1, 2, 3 };
     struct list ids = { three, 2 };
 
-    ids_add(arena, &ids, 7);
+    id_list_add(arena, &ids, 7);
     assert_int_equal(three[2], 3);
     assert_true(id_list_contains(&ids, 1) && id_list_contains(&ids, 2) &&
                 id_list_contains(&ids, 7));
@@ -41,10 +41,10 @@ static void shortened_id_list_can_grow_again(void **state)
     struct list ids = { 0 };
 
     for (snowflake id = 1; id <= 5; id++)
-        ids_add(arena, &ids, id);
+        id_list_add(arena, &ids, id);
     ids.count = 3;
     for (snowflake id = 11; id <= 20; id++)
-        ids_add(arena, &ids, id);
+        id_list_add(arena, &ids, id);
     assert_int_equal(ids.count, 13);
     assert_true(id_list_contains(&ids, 3) && id_list_contains(&ids, 20));
     assert_false(id_list_contains(&ids, 4));

@@ -334,7 +334,8 @@ static struct permission_input member_of(const struct slow_guild *g, const struc
     return who;
 }
 
-static uint64_t fast_in_channel(const struct permission_input *who, const struct slow_channel *c)
+static uint64_t traced_in_channel(const struct permission_input *who, const struct slow_channel *c,
+                                  struct permission_trace *trace)
 {
     struct overwrite overwrites[MOST_OVERWRITES];
 
@@ -345,7 +346,14 @@ static uint64_t fast_in_channel(const struct permission_input *who, const struct
             .allow = pack(c->overwrites[i].allow),
             .deny = pack(c->overwrites[i].deny),
         };
-    return permissions_in_channel(who, c->type, overwrites, c->overwrite_count, c->thread);
+    return trace ? permissions_in_channel_traced(who, c->type, overwrites, c->overwrite_count,
+                                                 c->thread, trace)
+                 : permissions_in_channel(who, c->type, overwrites, c->overwrite_count, c->thread);
+}
+
+static uint64_t fast_in_channel(const struct permission_input *who, const struct slow_channel *c)
+{
+    return traced_in_channel(who, c, NULL);
 }
 
 static void permissions_match_the_reference_implementation_on_random_guilds(void **unused)
@@ -371,6 +379,67 @@ static void permissions_match_the_reference_implementation_on_random_guilds(void
     /* The random cases are neither all allowed nor all denied. */
     assert_in_range(all, MANY / 20, MANY / 2);
     assert_in_range(none, MANY / 100, MANY / 2);
+}
+
+/* The steps alone, applied in order to the permissions of the roles, give the result. */
+static uint64_t replay_trace(const struct permission_trace *trace, uint64_t base)
+{
+    uint64_t now = base;
+
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct permission_step *s = &trace->steps[i];
+        uint64_t deny = s->deny, allow = s->allow;
+
+        /* Overwrites of roles count together. */
+        for (; s->kind == STEP_OVERWRITE_ROLE && i + 1 < trace->count &&
+               trace->steps[i + 1].kind == STEP_OVERWRITE_ROLE;
+             i++) {
+            deny |= trace->steps[i + 1].deny;
+            allow |= trace->steps[i + 1].allow;
+        }
+        if (s->kind == STEP_THREAD) {
+            bool send = now & PERMISSION(SEND_MESSAGES_IN_THREADS);
+
+            deny = PERMISSION(SEND_MESSAGES);
+            allow = send ? PERMISSION(SEND_MESSAGES) : 0;
+        }
+        now = (now & ~deny) | allow;
+        /* ADMINISTRATOR in an overwrite has no effect, and the next step removes it. */
+        if (!(s->allow == PERMISSIONS_ALL && s->kind <= STEP_ADMINISTRATOR))
+            now &= ~PERMISSION(ADMINISTRATOR);
+        if ((s->after & ~PERMISSION(ADMINISTRATOR)) != (now & ~PERMISSION(ADMINISTRATOR)))
+            fail_msg("step %zu: %llx, not %llx", i, (unsigned long long)s->after,
+                     (unsigned long long)now);
+    }
+    return now;
+}
+
+static void explanation_matches_the_result_on_random_guilds(void **unused)
+{
+    static struct permission_trace trace;
+    struct slow_guild g;
+    struct slow_member m;
+    struct slow_channel c;
+    size_t steps = 0;
+
+    (void)unused;
+    for (int i = 0; i < MANY; i++) {
+        make_random_guild(&g, &m);
+        make_random_channel(&c);
+        struct permission_input who = member_of(&g, &m);
+        uint64_t expected = fast_in_channel(&who, &c);
+
+        trace.count = 0;
+        assert_true(traced_in_channel(&who, &c, &trace) == expected);
+        uint64_t base = who.base & ~PERMISSION(ADMINISTRATOR);
+        if (replay_trace(&trace, base) != expected)
+            fail_msg("case %d: the steps do not give the result", i);
+        steps += trace.count;
+        trace.count = 0;
+        assert_true(permissions_in_guild_traced(&who, &trace) == permissions_in_guild(&who));
+        assert_true(replay_trace(&trace, base) == permissions_in_guild(&who));
+    }
+    assert_true(steps > MANY);
 }
 
 /* --- named examples ------------------------------------------------------------------- */
@@ -539,6 +608,7 @@ static void older_role_is_above_at_equal_positions(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(explanation_matches_the_result_on_random_guilds),
         cmocka_unit_test(permissions_match_the_reference_implementation_on_random_guilds),
         cmocka_unit_test(guild_owner_has_every_permission_despite_denials),
         cmocka_unit_test(administrator_has_every_permission_even_when_timed_out),

@@ -12,7 +12,7 @@ static int set_up(void **state)
     (void)state;
     arena = arena_new();
     buf_init(&text, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_head(&text);
+    reaction_text_append_first_line(&text);
     buf_init(&shown, MAX_REACTION_TEXT_BYTES);
     buf_init(&described, MAX_REACTION_TEXT_BYTES);
     return 0;
@@ -50,7 +50,7 @@ static void append_stored_reaction(snowflake id, const struct reaction_emoji *em
 /* The same reactions, encoded by the schema. */
 static struct str as_described(const struct reaction *reactions, size_t count)
 {
-    struct json_writer j = json_writer_to(&described);
+    struct json_writer j = json_writer_to_buf(&described);
 
     schema_encode(&j, type_reactions.of, &(struct list){ (void *)(uintptr_t)reactions, count, 0 });
     return buf_str(&described);
@@ -58,7 +58,7 @@ static struct str as_described(const struct reaction *reactions, size_t count)
 
 static struct str as_shown(void)
 {
-    struct json_writer j = json_writer_to(&shown);
+    struct json_writer j = json_writer_to_buf(&shown);
 
     schema_encode(&j, &type_reactions, &(struct str){ text.p, text.n });
     return buf_str(&shown);
@@ -67,7 +67,7 @@ static struct str as_shown(void)
 static void stored_reactions_are_written_as_their_schema_describes(void **state)
 {
     (void)state;
-    const struct reaction_details of[] = { { 3, 0 }, { 0, 1 }, { 123456, 654321 }, { 1, 0 } };
+    const struct reaction_count_details of[] = { { 3, 0 }, { 0, 1 }, { 123456, 654321 }, { 1, 0 } };
     const struct reaction reactions[] = {
         { .emoji = &fire, .count = 3, .count_details = &of[0], .me = true },
         { .emoji = &wave, .count = 1, .count_details = &of[1], .me_burst = true },
@@ -101,7 +101,7 @@ static void stored_reaction_lines_are_parsed(void **state)
     append_stored_reaction(UINT64_MAX, &wave, ":71", -2, 5);
     append_stored_reaction(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
     reaction_text_mark_reader(buf_str(&text), 7, READER_REACTED_NORMAL);
-    struct str rest = reaction_text_skip_head(buf_str(&text));
+    struct str rest = reaction_text_skip_first_line(buf_str(&text));
     assert_true(reaction_line_parse_next(&rest, &line));
     assert_true(line.id == UINT64_MAX && line.normal == -2 && line.burst == 5 && !line.reader_bits);
     assert_true(str_is(line.key, ":71"));
@@ -122,7 +122,7 @@ static void truncated_reaction_text_ends_at_the_last_complete_line(void **state)
     size_t whole = text.n;
     append_stored_reaction(8, &fire, "y", 1, 0);
     for (size_t n = 0; n < text.n; n++) {
-        struct str rest = reaction_text_skip_head(str_dup(arena, str_slice(text.p, n)));
+        struct str rest = reaction_text_skip_first_line(str_dup(arena, str_slice(text.p, n)));
 
         assert_true(reaction_line_parse_next(&rest, &line) == (n >= whole));
         assert_false(reaction_line_parse_next(&rest, &line));
@@ -148,11 +148,11 @@ static void reaction_line_names_the_first_four_users(void **state)
         assert_true(reaction_line_contains_user(&line, id));
     }
     reaction_line_append(&text, &line);
-    assert_int_equal(reaction_text_state(buf_str(&text)), HAS_REACTIONS_WITH_ALL_USERS);
+    assert_int_equal(reaction_text_get_state(buf_str(&text)), HAS_REACTIONS_WITH_ALL_USERS);
     reaction_line_add_user(arena, &line, 5);
     assert_true(line.normal == 5 && !reaction_line_contains_user(&line, 5));
     reaction_line_append(&text, &line);
-    assert_int_equal(reaction_text_state(buf_str(&text)), MAY_HAVE_REACTIONS);
+    assert_int_equal(reaction_text_get_state(buf_str(&text)), MAY_HAVE_REACTIONS);
     /* Another user is named only if all other users are named. */
     reaction_line_remove_user(arena, &line, 2);
     assert_true(line.normal == 4 && !reaction_line_contains_user(&line, 2));

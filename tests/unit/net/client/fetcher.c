@@ -188,7 +188,7 @@ static struct {
 
 /* Work between two iteration ends of the fetcher's loop. */
 static struct {
-    struct iteration_end end;
+    struct loop_iteration_callback end;
     int ends, most_ends;
     int pieces, most_pieces;
 } turn;
@@ -222,7 +222,7 @@ static void start_request_on_loop(struct loop *l, void *arg)
     (void)arg;
     if (!fetch.fetcher)
         fetch.fetcher = fetcher_new(l, &fetch.options);
-    fetcher_start(fetch.fetcher, &fetch.request);
+    fetcher_start_request(fetch.fetcher, &fetch.request);
     fetch.returned = true;
 }
 
@@ -359,7 +359,7 @@ static void make_self_signed_certificate(struct own_certificate *c)
     assert_non_null(mkdtemp(c->folder));
     snprintf(c->certificate, sizeof c->certificate, "%s/cert.pem", c->folder);
     snprintf(c->key, sizeof c->key, "%s/key.pem", c->folder);
-    assert_int_equal(tls_context_self_signed(c->folder, "localhost", &c->context), OK);
+    assert_int_equal(tls_context_open_self_signed(c->folder, "localhost", &c->context), OK);
 }
 
 static void remove_self_signed_certificate(struct own_certificate *c)
@@ -370,7 +370,7 @@ static void remove_self_signed_certificate(struct own_certificate *c)
     rmdir(c->folder);
 }
 
-static void record_iteration_end(struct iteration_end *t)
+static void record_iteration_end(struct loop_iteration_callback *t)
 {
     (void)t;
     turn.most_ends = turn.ends > turn.most_ends ? turn.ends : turn.most_ends;
@@ -383,14 +383,14 @@ static void start_watching_iterations(struct loop *l, void *arg)
     (void)arg;
     memset(&turn, 0, sizeof turn);
     turn.end.run = record_iteration_end;
-    loop_add_iteration_end(l, &turn.end);
+    loop_add_iteration_callback(l, &turn.end);
 }
 
 static void stop_watching_iterations(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
     record_iteration_end(&turn.end);
-    loop_remove_iteration_end(&turn.end);
+    loop_remove_iteration_callback(&turn.end);
 }
 
 static void fetch_many_and_wait(const char *url_format)

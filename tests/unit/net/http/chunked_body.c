@@ -73,7 +73,7 @@ static const struct reading readings[] = {
       STR_INIT("20\r\n01234567890123456789012345678901\r\n1\r\n2\r\n0\r\n\r\n"), "-413" },
 };
 
-static long feed(struct http_chunks *c, struct str piece, struct buf *out, bool *ret_done)
+static long feed(struct http_chunk_decoder *c, struct str piece, struct buf *out, bool *ret_done)
 {
     char *copy = malloc(piece.n + !piece.n);
 
@@ -86,7 +86,7 @@ static long feed(struct http_chunks *c, struct str piece, struct buf *out, bool 
 
 static void check_chunks_in_pieces(const struct reading *c, size_t first, size_t step)
 {
-    struct http_chunks chunks = { 0 };
+    struct http_chunk_decoder chunks = { 0 };
     struct buf body, out;
     size_t at = 0, n = first;
     bool done = false;
@@ -133,7 +133,7 @@ static void add_times(struct buf *b, char c, size_t n)
 
 static long read_all(const struct buf *bytes)
 {
-    struct http_chunks chunks = { 0 };
+    struct http_chunk_decoder chunks = { 0 };
     struct buf body;
     bool done;
 
@@ -188,7 +188,7 @@ static void chunked_trailers_size_is_limited(void **state)
 static void chunk_reader_consumes_nothing_after_the_last_chunk(void **state)
 {
     (void)state;
-    struct http_chunks chunks = { 0 };
+    struct http_chunk_decoder chunks = { 0 };
     struct buf body;
     bool done;
 

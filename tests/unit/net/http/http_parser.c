@@ -466,14 +466,16 @@ static void header_parameters_are_found_and_unquoted(void **state)
         const struct asking *a = &askings[i];
         char out[8];
         size_t n = 99, only_n = 99;
-        bool found = http_copy_parameter(str_of(a->value), str_of(a->name), out, sizeof out, &n);
+        bool found =
+            http_copy_header_parameter(str_of(a->value), str_of(a->name), out, sizeof out, &n);
 
         if (found != (a->expect != NULL) || (found && !str_is(str_slice(out, n), a->expect)))
             fail_msg("%s", a->value);
         if (!found)
             assert_int_equal(n, 99);
         if (found) {
-            assert_true(http_copy_parameter(str_of(a->value), str_of(a->name), NULL, 0, &only_n));
+            assert_true(
+                http_copy_header_parameter(str_of(a->value), str_of(a->name), NULL, 0, &only_n));
             assert_int_equal(only_n, n);
         }
     }
@@ -512,9 +514,9 @@ static void accept_encoding_is_evaluated(void **state)
     (void)state;
 
     for (size_t i = 0; i < COUNT_OF(offers); i++)
-        if (http_accepts_coding(str_of(offers[i].value), STR("gzip")) != offers[i].gzip)
+        if (http_accepts_content_coding(str_of(offers[i].value), STR("gzip")) != offers[i].gzip)
             fail_msg("%s", offers[i].value);
-    assert_false(http_accepts_coding((struct str){ 0 }, STR("gzip")));
+    assert_false(http_accepts_content_coding((struct str){ 0 }, STR("gzip")));
 }
 
 static void entity_tags_are_found_in_if_none_match_lists(void **state)

@@ -321,7 +321,7 @@ static bool feed_to_replaceable_reader(struct ws_reader *r, struct str piece, st
 {
     bool going = feed(r, piece, out);
 
-    if (going && ws_reader_is_idle(r))
+    if (going && ws_reader_release_message(r))
         ws_reader_init(r, r->max);
     return going;
 }
@@ -413,10 +413,10 @@ static void reader_is_idle_only_between_messages(void **state)
     bool found;
 
     ws_reader_init(&r, 1000);
-    assert_true(ws_reader_is_idle(&r));
+    assert_true(ws_reader_release_message(&r));
     for (size_t at = 0; at < b.n; at++) {
         assert_int_equal(ws_decode(&r, b.p + at, 1, &m, &found), 1);
-        assert_int_equal(ws_reader_is_idle(&r), at + 1 == b.n);
+        assert_int_equal(ws_reader_release_message(&r), at + 1 == b.n);
     }
     assert_null(r.pieces);
     buf_clear(&b);
@@ -449,7 +449,7 @@ static void frame_that_does_not_fit_the_buffer_is_omitted(void **state)
     buf_init(&out, 6);
     ws_append_frame(&out, WS_TEXT, STR("abcde"));
     assert_int_equal(out.n, 0);
-    assert_true(buf_full(&out));
+    assert_true(buf_is_full(&out));
     buf_clear(&out);
     ws_append_frame(&out, WS_TEXT, STR("abcd"));
     assert_str(buf_str(&out), "\x81\x04"

@@ -24,7 +24,7 @@ static int64_t found(const char *const *words, const char *text)
     }
     struct keyword_automaton *w = keyword_automaton_new(entries, count, 1);
     int64_t number =
-        keyword_automaton_find(w, a, text_fold_case(a, str_of(text)).text).hits->number;
+        keyword_automaton_match(w, a, text_fold_case(a, str_of(text)).text).hits->number;
     keyword_automaton_free(w);
     arena_free(a);
     return number;
@@ -101,11 +101,11 @@ static void automod_matches_100000_keywords_in_linear_time(void **state)
         n += (size_t)sprintf(words + n, "word%zu bad ", n * 31);
     text = text_fold_case(a, str_of(words)).text;
     struct keyword_automaton *w = keyword_automaton_new(entries, RULES * WORDS, RULES);
-    assert_true(keyword_automaton_find(w, a, text).steps <= 2 * text.n);
-    assert_true(keyword_automaton_bytes(w) < 40 * 1024 * 1024);
+    assert_true(keyword_automaton_match(w, a, text).steps <= 2 * text.n);
+    assert_true(keyword_automaton_memory_bytes(w) < 40 * 1024 * 1024);
     int64_t since = clock_thread_cpu_ns();
     for (int i = 0; i < 100; i++)
-        keyword_automaton_find(w, a, str_slice(text.p, 200));
+        keyword_automaton_match(w, a, str_slice(text.p, 200));
     print_message("200 bytes among 100000 words: %.1f us\n",
                   (double)(clock_thread_cpu_ns() - since) / 100000);
     keyword_automaton_free(w);
@@ -120,7 +120,7 @@ static const char *first(const char *pattern, const char *text)
     static char out[200];
     struct arena *a = arena_new();
     const char *problem = NULL;
-    struct pattern *p = pattern_new(str_of(pattern), &problem);
+    struct pattern *p = pattern_compile(str_of(pattern), &problem);
     size_t start, end;
 
     if (!p) {
@@ -213,7 +213,7 @@ static void empty_pattern_group_may_be_repeated(void **state)
 static size_t cost(const char *pattern)
 {
     const char *problem = NULL;
-    struct pattern *p = pattern_new(str_of(pattern), &problem);
+    struct pattern *p = pattern_compile(str_of(pattern), &problem);
 
     assert_non_null(p);
     size_t n = pattern_cost(p);
@@ -265,7 +265,7 @@ static void most_expensive_allowed_patterns_take_a_bounded_number_of_steps(void 
 
     memset(text, 'a', 4000);
     text[4000] = 0;
-    struct pattern *p = pattern_new(STR("(.?){599}\\x01"), &problem);
+    struct pattern *p = pattern_compile(STR("(.?){599}\\x01"), &problem);
     assert_int_equal(pattern_cost(p), AUTOMOD_MAX_PATTERN_COST);
     int64_t since = clock_thread_cpu_ns();
     assert_false(pattern_find_match(p, a, str_of(text), &start, &end));
@@ -295,17 +295,17 @@ static void patterns_beyond_the_cost_limit_are_skipped_and_others_work(void **st
     struct automod_metadata m = { 0 };
     struct str patterns[] = { STR("a.{500}x"), STR("b.{900}x?"), STR("cat"), STR("d.{400}x") };
     struct automod_rule rule = rule_of(&m, patterns, 4);
-    struct automod_set *s = automod_set_new(&(struct list){ &rule, 1 });
+    struct automod_rule_set *s = automod_rule_set_new(&(struct list){ &rule, 1 });
     struct list hits = { 0 };
     char text[1000];
 
     memset(text, 'b', 999);
     text[999] = 0;
-    automod_set_find_hits(s, AUTOMOD_ON_MESSAGE, a, str_of(text), &hits);
+    automod_rule_set_find_hits(s, AUTOMOD_ON_MESSAGE, a, str_of(text), &hits);
     assert_int_equal(hits.count, 0);
-    automod_set_find_hits(s, AUTOMOD_ON_MESSAGE, a, STR("a cat"), &hits);
+    automod_rule_set_find_hits(s, AUTOMOD_ON_MESSAGE, a, STR("a cat"), &hits);
     assert_int_equal(hits.count, 1);
-    automod_set_unref(s);
+    automod_rule_set_unref(s);
     arena_free(a);
 }
 
@@ -323,7 +323,7 @@ static void keywords_that_end_at_the_same_position_are_limited(void **state)
     }
     struct keyword_automaton *w = keyword_automaton_new(entries, 2000, 1);
     assert_int_equal(keyword_automaton_cost(w), 60);
-    assert_int_equal(keyword_automaton_find(w, a, STR("b aa b")).hits->number, 1);
+    assert_int_equal(keyword_automaton_match(w, a, STR("b aa b")).hits->number, 1);
     keyword_automaton_free(w);
     assert_int_equal(keyword_automaton_cost(NULL), 0);
     arena_free(a);

@@ -250,11 +250,11 @@ static void settings_decide_who_may_send_friend_requests(void **state)
 static void users_without_common_friend_or_small_guild_are_unknown(void **state)
 {
     (void)state;
-    assert_true(is_stranger(&(struct acquaintance){ 0 }));
-    assert_true(is_stranger(&(struct acquaintance){ .mutual_guild = true }));
-    assert_false(is_stranger(&(struct acquaintance){ .small_guild = true }));
-    assert_false(is_stranger(&(struct acquaintance){ .mutual_friend = true }));
-    assert_false(is_stranger(&(struct acquaintance){ .suggested = true }));
+    assert_true(user_is_unacquainted(&(struct acquaintance){ 0 }));
+    assert_true(user_is_unacquainted(&(struct acquaintance){ .mutual_guild = true }));
+    assert_false(user_is_unacquainted(&(struct acquaintance){ .small_guild = true }));
+    assert_false(user_is_unacquainted(&(struct acquaintance){ .mutual_friend = true }));
+    assert_false(user_is_unacquainted(&(struct acquaintance){ .suggested = true }));
 }
 
 static void friend_request_spam_is_detected_by_account_history(void **state)
@@ -263,20 +263,20 @@ static void friend_request_spam_is_detected_by_account_history(void **state)
     struct friend_request_statistics r = { .age_us = day };
 
     (void)state;
-    assert_false(is_spam(&r, true));
+    assert_false(friend_request_is_spam(&r, true));
     r.age_us = day - 1;
-    assert_true(is_spam(&r, true));
-    assert_false(is_spam(&r, false));
+    assert_true(friend_request_is_spam(&r, true));
+    assert_false(friend_request_is_spam(&r, false));
     r = (struct friend_request_statistics){ .age_us = day, .sent = 19 };
-    assert_false(is_spam(&r, false));
+    assert_false(friend_request_is_spam(&r, false));
     r.sent = 20;
-    assert_true(is_spam(&r, false));
+    assert_true(friend_request_is_spam(&r, false));
     r.accepted = 1;
-    assert_true(is_spam(&r, false));
+    assert_true(friend_request_is_spam(&r, false));
     r.accepted = 2;
-    assert_false(is_spam(&r, false));
+    assert_false(friend_request_is_spam(&r, false));
     r.flags = USER_SPAMMER;
-    assert_true(is_spam(&r, false));
+    assert_true(friend_request_is_spam(&r, false));
 }
 
 /* --- text ----------------------------------------------------------------------------- */

@@ -404,7 +404,7 @@ static void expect_group(void)
     assert_false(dave_room_transitions(hall.room));
 }
 
-static void expect_received(snowflake user, enum dave_opcode op, unsigned count)
+static void expect_received_count(snowflake user, enum dave_opcode op, unsigned count)
 {
     if (hall.clients[user].received[op] != count)
         fail_msg("user %d received opcode %d %u times, not %u", (int)user, op,
@@ -418,18 +418,18 @@ static void two_members_form_a_group_without_a_transition(void **state)
     (void)state;
     client_join(1, 1);
     hall_settle(100);
-    expect_received(1, DAVE_EXTERNAL_SENDER, 1);
-    expect_received(1, DAVE_PROPOSALS, 0);
+    expect_received_count(1, DAVE_EXTERNAL_SENDER, 1);
+    expect_received_count(1, DAVE_PROPOSALS, 0);
     assert_int_equal(dave_room_due(hall.room), INT64_MAX);
 
     client_join(2, 1);
     hall_settle(100);
     expect_group();
     for (snowflake i = 1; i <= 2; i++) {
-        expect_received(i, DAVE_PROPOSALS, 1);
-        expect_received(i, DAVE_ANNOUNCE_COMMIT, i == 1);
-        expect_received(i, DAVE_WELCOME, i == 2);
-        expect_received(i, DAVE_EXECUTE_TRANSITION, 0);
+        expect_received_count(i, DAVE_PROPOSALS, 1);
+        expect_received_count(i, DAVE_ANNOUNCE_COMMIT, i == 1);
+        expect_received_count(i, DAVE_WELCOME, i == 2);
+        expect_received_count(i, DAVE_EXECUTE_TRANSITION, 0);
         assert_int_equal(hall.clients[i].transition, 0);
     }
     assert_int_equal(hall.counters.epochs, 1);
@@ -447,11 +447,11 @@ static void third_member_joins_with_a_transition(void **state)
     hall_settle(100);
     expect_group();
     for (snowflake i = 1; i <= 3; i++) {
-        expect_received(i, DAVE_PROPOSALS, i < 3);
-        expect_received(i, DAVE_ANNOUNCE_COMMIT, i < 3);
-        expect_received(i, DAVE_WELCOME, i == 3);
-        expect_received(i, DAVE_EXECUTE_TRANSITION, 1);
-        expect_received(i, DAVE_EXTERNAL_SENDER, i == 3);
+        expect_received_count(i, DAVE_PROPOSALS, i < 3);
+        expect_received_count(i, DAVE_ANNOUNCE_COMMIT, i < 3);
+        expect_received_count(i, DAVE_WELCOME, i == 3);
+        expect_received_count(i, DAVE_EXECUTE_TRANSITION, 1);
+        expect_received_count(i, DAVE_EXTERNAL_SENDER, i == 3);
     }
     assert_int_equal(hall.counters.transitions, 1);
 }
@@ -465,8 +465,8 @@ static void joins_during_a_round_are_batched_into_the_next(void **state)
     client_range_join(3, 5); /* 4 and 5 come while the Add of 3 is outstanding */
     hall_settle(100);
     expect_group();
-    expect_received(1, DAVE_PROPOSALS, 2);
-    expect_received(3, DAVE_PROPOSALS, 1);
+    expect_received_count(1, DAVE_PROPOSALS, 2);
+    expect_received_count(3, DAVE_PROPOSALS, 1);
     assert_int_equal(hall.counters.epochs, 3);
 }
 
@@ -557,7 +557,7 @@ static void member_that_returns_before_the_first_commit_causes_a_new_group(void 
     assert_int_equal(client_send_package(&hall.clients[2]), DAVE_OUTDATED);
     hall_settle(100);
     expect_group();
-    expect_received(1, DAVE_PREPARE_EPOCH, 1);
+    expect_received_count(1, DAVE_PREPARE_EPOCH, 1);
 }
 
 static void replaced_key_package_revokes_its_add(void **state)
@@ -572,8 +572,8 @@ static void replaced_key_package_revokes_its_add(void **state)
     assert_int_equal(client_send_package(&hall.clients[2]), DAVE_ACCEPTED);
     hall_settle(100);
     expect_group();
-    expect_received(1, DAVE_PROPOSALS, 2);
-    expect_received(2, DAVE_PROPOSALS, 0); /* the others commit */
+    expect_received_count(1, DAVE_PROPOSALS, 2);
+    expect_received_count(2, DAVE_PROPOSALS, 0); /* the others commit */
     assert_int_equal(hall.counters.epochs, 1);
 }
 
@@ -590,7 +590,7 @@ static void key_package_replaced_during_a_round_is_used_in_the_next(void **state
     assert_int_equal(client_commit(&hall.clients[2]), DAVE_ACCEPTED);
     hall_settle(100);
     expect_group();
-    expect_received(3, DAVE_WELCOME, 1);
+    expect_received_count(3, DAVE_WELCOME, 1);
 }
 
 static void joining_twice_replaces_the_participant(void **state)
@@ -618,7 +618,7 @@ static void sole_member_starts_a_new_group(void **state)
     assert_int_equal(hall.queue[hall.count - 2].message.transition, 0);
     assert_int_equal(hall.queue[hall.count - 1].message.op, DAVE_EXTERNAL_SENDER);
     hall_settle(100);
-    expect_received(2, DAVE_PREPARE_EPOCH, 1);
+    expect_received_count(2, DAVE_PREPARE_EPOCH, 1);
     assert_int_equal(dave_room_due(hall.room), INT64_MAX);
 
     uint64_t transitions = hall.counters.transitions;
@@ -644,7 +644,7 @@ static void other_of_two_leaves_before_the_first_commit(void **state)
     client_leave(2);
     hall.clients[1].silent = false;
     hall_settle(100);
-    expect_received(1, DAVE_PREPARE_EPOCH, 1);
+    expect_received_count(1, DAVE_PREPARE_EPOCH, 1);
     client_join(3, 1);
     hall_settle(100);
     expect_group();
@@ -662,8 +662,8 @@ static void group_is_reset_if_nobody_commits(void **state)
     hall_settle(1);
     assert_int_equal(hall.counters.resets, 1);
     for (snowflake i = 1; i <= 3; i++) {
-        expect_received(i, DAVE_PREPARE_EPOCH, 1);
-        expect_received(i, DAVE_PREPARE_TRANSITION, 0);
+        expect_received_count(i, DAVE_PREPARE_EPOCH, 1);
+        expect_received_count(i, DAVE_PREPARE_TRANSITION, 0);
     }
     /* The second wait is twice as long. */
     hall_settle(2 * (DAVE_COMMIT_MS + 3 * DAVE_COMMIT_MEMBER_MS) - 1);
@@ -703,8 +703,8 @@ static void member_with_an_invalid_commit_is_added_again(void **state)
     client_leave(4);
     hall_settle(1000);
     expect_group();
-    expect_received(3, DAVE_WELCOME, 1);
-    expect_received(1, DAVE_WELCOME, 0);
+    expect_received_count(3, DAVE_WELCOME, 1);
+    expect_received_count(1, DAVE_WELCOME, 0);
     assert_int_equal(hall.counters.epochs - epochs, 2); /* Remove and Add in one commit */
     assert_int_equal(hall.counters.resets, 0);
 }
@@ -917,11 +917,11 @@ static void key_package_before_the_session_description_is_ignored(void **state)
     buf_init(&hall.clients[2].package, MLS_KEY_PACKAGE);
     assert_int_equal(dave_room_join(hall.room, 2, 1, hall.now), 1);
     assert_int_equal(client_send_package(&hall.clients[2]), DAVE_OUTDATED);
-    expect_received(2, DAVE_EXTERNAL_SENDER, 0);
+    expect_received_count(2, DAVE_EXTERNAL_SENDER, 0);
     dave_room_described(hall.room, 2, 1, hall.now);
     dave_room_described(hall.room, 2, 1, hall.now);
     hall_settle(10);
-    expect_received(2, DAVE_EXTERNAL_SENDER, 1);
+    expect_received_count(2, DAVE_EXTERNAL_SENDER, 1);
 }
 
 /* --- transitions ------------------------------------------------------------------------ */
@@ -969,10 +969,10 @@ static void changes_during_a_transition_wait_for_its_end(void **state)
     client_join(5, 1);
     client_leave(3);
     hall_settle(DAVE_TRANSITION_MS - 1);
-    expect_received(1, DAVE_PROPOSALS, 0);
+    expect_received_count(1, DAVE_PROPOSALS, 0);
     hall.clients[2].slow = false;
     hall_settle(1);
-    expect_received(1, DAVE_PROPOSALS, 1);
+    expect_received_count(1, DAVE_PROPOSALS, 1);
     expect_group();
 }
 
@@ -1013,17 +1013,17 @@ static void client_without_dave_downgrades_the_room(void **state)
     assert_int_equal(dave_room_version(hall.room), 0);
     assert_true(dave_room_transitions(hall.room));
     hall_settle(DAVE_TRANSITION_MS - 1);
-    expect_received(1, DAVE_PREPARE_TRANSITION, 1);
-    expect_received(1, DAVE_EXECUTE_TRANSITION, 0);
+    expect_received_count(1, DAVE_PREPARE_TRANSITION, 1);
+    expect_received_count(1, DAVE_EXECUTE_TRANSITION, 0);
     hall_settle(1);
     assert_true(hall.clients[1].version == 0 && hall.clients[2].version == 0);
     for (unsigned op = 0; op < OPS; op++)
-        expect_received(9, op, 0);
+        expect_received_count(9, op, 0);
     assert_int_equal(hall.counters.downgrades, 1);
     assert_int_equal(dave_room_key_package(hall.room, 1, STR("x"), hall.now), DAVE_OUTDATED);
     assert_int_equal(dave_room_commit(hall.room, 1, STR("x"), hall.now), DAVE_OUTDATED);
     assert_int_equal(client_join(3, 1)->version, 0); /* as long as 9 is there */
-    expect_received(3, DAVE_EXTERNAL_SENDER, 0);
+    expect_received_count(3, DAVE_EXTERNAL_SENDER, 0);
     assert_int_equal(hall.counters.downgrades, 1);
 }
 
@@ -1041,9 +1041,9 @@ static void room_is_upgraded_when_the_last_client_without_dave_leaves(void **sta
     hall_settle(100);
     expect_group();
     for (snowflake i = 1; i <= 2; i++) {
-        expect_received(i, DAVE_PREPARE_EPOCH, 1);
-        expect_received(i, DAVE_EXTERNAL_SENDER, 1);
-        expect_received(i, DAVE_PREPARE_TRANSITION, 0);
+        expect_received_count(i, DAVE_PREPARE_EPOCH, 1);
+        expect_received_count(i, DAVE_EXTERNAL_SENDER, 1);
+        expect_received_count(i, DAVE_PREPARE_TRANSITION, 0);
         assert_int_equal(hall.clients[i].executed, 1); /* media flows */
         assert_int_equal(hall.clients[i].version, 1);
     }
@@ -1062,7 +1062,7 @@ static void upgrade_during_a_downgrade_finishes_the_downgrade(void **state)
     hall_deliver();
     client_leave(9);
     hall_deliver();
-    expect_received(1, DAVE_EXECUTE_TRANSITION, 1);
+    expect_received_count(1, DAVE_EXECUTE_TRANSITION, 1);
     for (snowflake i = 1; i <= 3; i++)
         hall.clients[i].slow = false;
     hall_settle(DAVE_TRANSITION_MS);
@@ -1107,7 +1107,7 @@ static void late_participant_is_brought_to_the_version_of_the_room(void **state)
     dave_room_join(hall.room, 4, 1, hall.now);
     dave_room_described(hall.room, 4, 1, hall.now); /* the room was downgraded meanwhile */
     hall_settle(100);
-    expect_received(4, DAVE_PREPARE_TRANSITION, 1);
+    expect_received_count(4, DAVE_PREPARE_TRANSITION, 1);
     assert_int_equal(c->transition, 0);
 }
 

@@ -271,9 +271,30 @@ static void rtp_stream_recognizes_a_limited_number_of_restarts(void **state)
     rtp_stream_clear(&s);
 }
 
+static void video_numbers_continue_only_after_another_sender(void **state)
+{
+    struct rtp_stream s = { 0 };
+    struct rtp_stream_position a =
+        rtp_stream_shift(&s, &(struct rtp_packet){ .sequence = 65535, .timestamp = 9000 });
+
+    (void)state;
+    assert_true(a.sequence == 65535 && a.timestamp == 9000 && a.newest);
+    a = rtp_stream_shift(&s, &(struct rtp_packet){ .sequence = 0, .timestamp = 9000 });
+    assert_true(a.sequence == 0 && a.newest);
+    a = rtp_stream_shift(&s, &(struct rtp_packet){ .sequence = 65000, .timestamp = 1 });
+    assert_true(a.sequence == 65000 && a.timestamp == 1 && !a.newest); /* late, unchanged */
+    s.has_new_sender = true;
+    a = rtp_stream_shift(&s, &(struct rtp_packet){ .sequence = 500, .timestamp = 7 });
+    assert_true(a.sequence == 1 && a.timestamp == 9000 + 960 && a.newest);
+    a = rtp_stream_shift(&s, &(struct rtp_packet){ .sequence = 502, .timestamp = 3007 });
+    assert_true(a.sequence == 3 && a.timestamp == 9000 + 960 + 3000);
+    rtp_stream_clear(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(video_numbers_continue_only_after_another_sender),
         cmocka_unit_test(voice_datagram_kinds_are_recognized),
         cmocka_unit_test(ip_discovery_reply_has_74_bytes),
         cmocka_unit_test(ssrcs_with_the_cookie_of_stun_are_not_allowed),

@@ -55,7 +55,7 @@ static void blob_check_compares_files_with_their_rows(void **state)
 {
     struct store *s = ((struct fixture *)*state)->store;
     char digest[BLOB_DIGEST_SIZE], sql[300];
-    struct file_report r;
+    struct blob_check_report r;
 
     blob_digest(STR("hello"), digest);
     no_error(blob_put(s, "files/1/a", STR("hello")));
@@ -165,7 +165,7 @@ static void count_name(void *arg, const char *name)
     ++*(int *)arg;
 }
 
-static int unsettled(struct store *s, int64_t seconds)
+static int count_unconfirmed_blobs(struct store *s, int64_t seconds)
 {
     int count = 0;
 
@@ -177,25 +177,25 @@ static void blob_is_listed_as_unconfirmed_until_confirmed_or_deleted(void **stat
 {
     struct fixture *f = *state;
 
-    assert_int_equal(unsettled(f->store, 0), 0);
+    assert_int_equal(count_unconfirmed_blobs(f->store, 0), 0);
     no_error(blob_put(f->store, "avatars/1/new", STR("x")));
-    assert_int_equal(unsettled(f->store, 0), 1);
-    assert_int_equal(unsettled(f->store, 60), 0);
+    assert_int_equal(count_unconfirmed_blobs(f->store, 0), 1);
+    assert_int_equal(count_unconfirmed_blobs(f->store, 60), 0);
     store_close(f->store);
     no_error(store_open(&f->options, &f->store));
-    assert_int_equal(unsettled(f->store, 0), 1);
+    assert_int_equal(count_unconfirmed_blobs(f->store, 0), 1);
     no_error(blob_mark_row_committed(f->store, "avatars/1/new"));
     no_error(blob_mark_row_committed(f->store, "avatars/1/new"));
-    assert_int_equal(unsettled(f->store, 0), 0);
+    assert_int_equal(count_unconfirmed_blobs(f->store, 0), 0);
     assert_blob(f->store, "avatars/1/new", STR("x"));
     no_error(blob_put(f->store, "avatars/1/new", STR("y")));
     no_error(blob_delete(f->store, "avatars/1/new"));
-    assert_int_equal(unsettled(f->store, 0), 0);
+    assert_int_equal(count_unconfirmed_blobs(f->store, 0), 0);
 }
 
 /* --- in the database ------------------------------------------------------------------ */
 
-static bool copy_is_near(struct store *s, const char *name)
+static bool copy_is_cached(struct store *s, const char *name)
 {
     int64_t size;
     int fd;
@@ -232,9 +232,9 @@ static void cache_folder_has_copies_of_blobs_in_the_database(void **state)
         return;
     snprintf(path, sizeof path, "%s/blob-cache/avatars/1/new", f->folder);
     no_error(blob_put(f->store, "avatars/1/new", STR("here")));
-    assert_false(copy_is_near(f->store, "avatars/1/new"));
+    assert_false(copy_is_cached(f->store, "avatars/1/new"));
     assert_blob(f->store, "avatars/1/new", STR("here"));
-    assert_true(copy_is_near(f->store, "avatars/1/new"));
+    assert_true(copy_is_cached(f->store, "avatars/1/new"));
     assert_int_equal(unlink(path), 0);
     assert_blob(f->store, "avatars/1/new", STR("here"));
     /* The node notices later that another node deleted the blob. */
@@ -242,7 +242,7 @@ static void cache_folder_has_copies_of_blobs_in_the_database(void **state)
     assert_blob(f->store, "avatars/1/new", STR("here"));
     const struct timespec old[2] = { 0 };
     assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
-    assert_false(copy_is_near(f->store, "avatars/1/new"));
+    assert_false(copy_is_cached(f->store, "avatars/1/new"));
     assert_int_equal(blob_open(f->store, "avatars/1/new", &fd, &size), ERR_NOT_FOUND);
     assert_int_not_equal(access(path, F_OK), 0);
 }

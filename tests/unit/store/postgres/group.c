@@ -29,12 +29,6 @@ static void record_committed_work(struct work_item *w)
     said.works[said.count++] = w;
 }
 
-static void prefetch_counter_row(struct work_item *w, struct tx *tx)
-{
-    (void)w;
-    tx_prefetch(tx, counted, BIND(v_int(1)));
-}
-
 /* Inserts the counter's value for the owner. */
 static enum err insert_counter_value(struct work_item *w, struct tx *tx)
 {
@@ -73,7 +67,7 @@ static struct test_work *adders_new(size_t count, sem_t *finished)
     for (size_t i = 0; i < count; i++) {
         ones[i].work.mode = STORE_APPEND;
         ones[i].work.owner = count - i; /* the group is sorted by owner */
-        ones[i].work.prefetch = prefetch_counter_row;
+        ones[i].work.may_share = true;
         ones[i].work.run = insert_counter_value;
         ones[i].work.committed = record_committed_work;
     }
@@ -196,11 +190,11 @@ static enum err occupy_connection(struct work_item *w, struct tx *tx)
 }
 
 /* Leaves its group; when it runs alone, it waits for the other transaction that left. */
-static enum err leave_and_meet(struct work_item *w, struct tx *tx)
+static enum err leave_group_and_wait_for_other(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
 
-    if (o->add++ == 1)
+    if (o->add++ <= 2) /* a group runs it twice */
         return insert_and_read(w, tx);
     sem_post(&parting.go);
     atomic_fetch_add(&parting.met, 1);
@@ -222,8 +216,8 @@ static void transactions_that_leave_a_group_run_in_parallel(void **state)
     sem_init(&parting.began, 0, 0);
     sem_init(&parting.go, 0, 0);
     atomic_store(&parting.met, 0);
-    ones[2].work.run = leave_and_meet;
-    ones[5].work.run = leave_and_meet;
+    ones[2].work.run = leave_group_and_wait_for_other;
+    ones[5].work.run = leave_group_and_wait_for_other;
     busy->work.run = occupy_connection;
     store_submit(f->store, &busy->work);
     wait_for(&parting.began);

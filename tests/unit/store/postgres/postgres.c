@@ -46,7 +46,7 @@ static void guest_do(struct guest *g, const char *fmt)
     test_postgres_do(g->f->postgres, sql);
 }
 
-static void guest_come(struct guest *g, struct fixture *f)
+static void reopen_store_as_new_role(struct guest *g, struct fixture *f)
 {
     g->f = f;
     snprintf(g->role, sizeof g->role, "guest_%ld", (long)getpid());
@@ -59,7 +59,7 @@ static void guest_come(struct guest *g, struct fixture *f)
     counter_make(f);
 }
 
-static void guest_leave(struct guest *g)
+static void close_store_and_drop_role(struct guest *g)
 {
     store_close(g->f->store);
     g->f->store = NULL;
@@ -78,7 +78,7 @@ static void transactions_time_out_while_the_database_is_unavailable(void **state
     struct fixture *f = *state;
     struct guest g;
 
-    guest_come(&g, f);
+    reopen_store_as_new_role(&g, f);
     assert_true(store_is_reachable(f->store));
     guest_do(&g, "alter role %s nologin");
     terminate_store_connections(f);
@@ -91,7 +91,7 @@ static void transactions_time_out_while_the_database_is_unavailable(void **state
     assert_true(becomes_ready(f->store, true));
     no_error(store_do(f->store, "update counter set n = n + 1"));
     assert_int_equal(store_number(f->store, "select n from counter"), 1);
-    guest_leave(&g);
+    close_store_and_drop_role(&g);
 }
 
 static void store_open_fails_immediately_without_a_database(void **state)
@@ -104,7 +104,7 @@ static void store_open_fails_immediately_without_a_database(void **state)
     assert_null(s);
 }
 
-static enum err pretend_full(struct work_item *w, struct tx *tx)
+static enum err fail_with_full_disk(struct work_item *w, struct tx *tx)
 {
     (void)w;
     return tx_exec(tx, "select leave_full()", NO_BIND, NULL);
@@ -118,7 +118,7 @@ static void full_disk_of_the_database_is_reported(void **state)
 
     test_postgres_do(f->postgres, "create function leave_full() returns bigint language plpgsql as "
                                   "$$ begin raise 'no room' using errcode = '53100'; end $$");
-    one->work.run = pretend_full;
+    one->work.run = fail_with_full_disk;
     store_submit(f->store, &one->work);
     wait_for(&finished);
     assert_int_equal(one->result, ERR_STORAGE_FULL);
@@ -182,9 +182,9 @@ static enum err open_node(struct fixture *f, unsigned node, bool shared, struct 
     struct store_options options = f->options;
 
     options.shared = shared;
-    snowflake_init(node);
+    snowflake_set_node(node);
     enum err e = store_open(&options, ret);
-    snowflake_init(0);
+    snowflake_set_node(0);
     return e;
 }
 
@@ -197,7 +197,7 @@ static void nodes_share_a_database_only_if_all_are_configured_to(void **state)
     store_close(f->store);
     no_error(open_node(f, 1, true, &one));
     no_error(open_node(f, 2, true, &two));
-    assert_int_equal(process_identity_node(store_process_identity(two)), 2);
+    assert_int_equal(process_identity_node_number(store_process_identity(two)), 2);
     assert_int_equal(open_node(f, 2, true, &f->store), ERR_UNAVAILABLE);
     assert_int_equal(open_node(f, 3, false, &f->store), ERR_UNAVAILABLE);
     store_close(one);

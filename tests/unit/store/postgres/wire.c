@@ -12,7 +12,7 @@
 #include "support/silence.h"
 
 /* Reopens the store with connections through this proxy. */
-static void go_by(struct fixture *f, const struct silence *wire)
+static void reopen_store_through_proxy(struct fixture *f, const struct silence *wire)
 {
     store_close(f->store);
     f->options.postgres = silence_where(wire);
@@ -55,7 +55,7 @@ static void worker_reads_all_of_a_long_tls_record(void **state)
     struct store_stats stats;
 
     f->options.workers = 1;
-    go_by(f, wire);
+    reopen_store_through_proxy(f, wire);
     for (int i = 0; i < 5; i++) {
         int64_t bytes = 0;
 
@@ -97,7 +97,7 @@ static void loop_reads_all_of_a_long_tls_record(void **state)
     struct batch b = { .f = f, .name = "long records", .run = query_long_rows };
     int tries = 0;
 
-    go_by(f, wire);
+    reopen_store_through_proxy(f, wire);
     while (time_of_five(&b, loops) > SOON_MS)
         assert_in_range(++tries, 1, TRIES);
     loops_stop(loops);
@@ -114,7 +114,7 @@ static void silent_database_is_detected_by_workers(void **state)
     counter_make(f);
     struct silence *wire = silence_new(f->postgres);
     f->options.workers = 2;
-    go_by(f, wire);
+    reopen_store_through_proxy(f, wire);
     no_error(store_do(f->store, "update counter set n = n + 1"));
 
     silence_begin(wire);
@@ -133,7 +133,7 @@ static void expect_silent_database_is_detected(struct fixture *f, struct silence
 {
     struct batch b = { .f = f, .name = "silence", .questions = 2 };
 
-    go_by(f, wire);
+    reopen_store_through_proxy(f, wire);
     batch_ask_on_loop(&b, loops, 1);
     silence_begin(wire);
     batch_ask(&b, loops, READS_PER_ROUND_TRIP);

@@ -119,10 +119,10 @@ static void writer_does_not_wait_for_a_backup_that_holds_the_log(void **state)
 
 static struct store *turning;
 
-static void end_iteration(struct loop *l, void *arg)
+static void on_loop_iteration_end(struct loop *l, void *arg)
 {
     (void)arg;
-    store_iteration_end(turning, l);
+    store_on_loop_iteration_end(turning, l);
 }
 
 static enum err read_something(struct work_item *w, struct tx *tx)
@@ -151,7 +151,7 @@ static void idle_loop_does_not_prevent_a_log_restart(void **state)
     struct test_work *one = test_works_new(1, &finished);
 
     turning = f->store;
-    struct loops *loops = loops_start(1, end_iteration, NULL);
+    struct loops *loops = loops_start(1, on_loop_iteration_end, NULL);
     loop_call_and_wait(loops_get(loops, 0), submit_read_on_loop, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);

@@ -46,7 +46,7 @@ int clock_gettime(clockid_t id, struct timespec *t)
     return result;
 }
 
-static int pause_not(sqlite3_vfs *vfs, int us)
+static int record_pause_without_sleeping(sqlite3_vfs *vfs, int us)
 {
     (void)vfs;
     if (us > longest_pause)
@@ -94,7 +94,7 @@ static void checkpoint_syncs_after_a_small_number_of_bytes(void **state)
     assert_non_null(mkdtemp(folder));
     struct sqlite_conn *writer = open_database(folder), *copier = open_database(folder);
     fill_log(writer);
-    sqlite_conn_pace_writes(copier);
+    sqlite_conn_enable_write_pacing(copier);
     copy_log(copier);
     assert_true(most >= PACING_FLUSH_BYTES && most <= PACING_FLUSH_BYTES + PAGE);
     /* The limit belongs to the connection, not to the file. */
@@ -117,7 +117,7 @@ static void checkpoint_pauses_are_bounded_on_a_slow_disk(void **state)
     assert_non_null(mkdtemp(folder));
     struct sqlite_conn *c = open_database(folder);
     fill_log(c);
-    sqlite_conn_pace_writes(c);
+    sqlite_conn_enable_write_pacing(c);
     sync_seconds = 900;
     copy_log(c);
     sync_seconds = 0;
@@ -137,6 +137,6 @@ int main(void)
 
     vfs->xSetSystemCall(vfs, "pwrite", (sqlite3_syscall_ptr)write_and_count);
     vfs->xSetSystemCall(vfs, "pwrite64", (sqlite3_syscall_ptr)write_and_count);
-    vfs->xSleep = pause_not;
+    vfs->xSleep = record_pause_without_sleeping;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

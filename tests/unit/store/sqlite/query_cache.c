@@ -20,10 +20,10 @@
 static struct store *asked;
 static struct loops *loops;
 
-static void end_iteration(struct loop *l, void *arg)
+static void on_loop_iteration_end(struct loop *l, void *arg)
 {
     (void)arg;
-    store_iteration_end(asked, l);
+    store_on_loop_iteration_end(asked, l);
 }
 
 struct question {
@@ -110,7 +110,7 @@ static int open_query_test(void **state)
     struct fixture *f = *state;
 
     asked = f->store;
-    loops = loops_start(1, end_iteration, NULL);
+    loops = loops_start(1, on_loop_iteration_end, NULL);
     no_error(store_do(asked, "create table guild_like (id integer primary key, name text, seen "
                              "integer not null default 0)"));
     no_error(store_do(
@@ -242,7 +242,7 @@ static void schema_changes_invalidate_cached_queries(void **state)
     assert_string_equal(q.answer, "renamed 3;");
 }
 
-static enum err rename_in_vain(struct tx *tx, void *arg)
+static enum err rename_and_roll_back(struct tx *tx, void *arg)
 {
     (void)arg;
     no_error(tx_exec(tx, "update guild_like set name = 'vain' where id = 1", NO_BIND, NULL));
@@ -255,7 +255,7 @@ static void rolled_back_changes_are_not_cached(void **state)
 
     (void)state;
     query_until_cached(&q);
-    store_run(asked, STORE_WRITE, NULL, rename_in_vain, NULL);
+    store_run(asked, STORE_WRITE, NULL, rename_and_roll_back, NULL);
     run_cached_query(&q);
     assert_string_equal(q.answer, "one;");
     run_cached_query(&q);
@@ -568,7 +568,7 @@ static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
     struct result_cache_key key = { what, { (uint64_t)id } };
     const char *found = fresh ? NULL : result_cache_find(tx, &key);
     struct result_cache_entry *retained =
-        found || fresh ? NULL : result_cache_begin_tracked(tx, &key);
+        found || fresh ? NULL : result_cache_begin_tracked_entry(tx, &key);
     struct arena *arena = retained ? result_cache_arena(retained) : tx_arena(tx);
     struct buf out;
 
@@ -579,7 +579,7 @@ static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
     found = str_dup_cstring(arena, buf_str(&out));
     buf_clear(&out);
     if (retained)
-        result_cache_end_tracked(retained, found, false);
+        result_cache_end_tracked_entry(retained, found, false);
     return found;
 }
 

@@ -16,7 +16,7 @@ static bool has_changed(struct tx *tx, const struct snapshot_version *since, sno
 {
     uint16_t slot = row_version_slot(VERSIONED_USERS, user);
 
-    return !tx_slots_unchanged(tx, since, &slot, 1);
+    return !tx_version_slots_unchanged(tx, since, &slot, 1);
 }
 
 static enum err read_changed_rows(struct tx *tx, void *arg)
@@ -37,14 +37,14 @@ static enum err fail_after_change(struct tx *tx, void *arg)
     return ERR_BAD_REQUEST;
 }
 
-static enum err touch_seven(struct tx *tx, void *arg)
+static enum err mark_row_7_changed(struct tx *tx, void *arg)
 {
     (void)arg;
     tx_mark_row_changed(tx, VERSIONED_USERS, 7);
     return OK;
 }
 
-static enum err cannot_see(struct tx *tx, void *arg)
+static enum err expect_no_snapshot_version(struct tx *tx, void *arg)
 {
     struct snapshot_version seen;
 
@@ -91,11 +91,11 @@ static void row_versions_change_by_explicit_call_and_by_bulk_update(void **state
 
     no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
     store_run(f->store, STORE_WRITE, NULL, fail_after_change, NULL);
-    no_error(store_run(f->store, STORE_WRITE, NULL, touch_seven, NULL));
+    no_error(store_run(f->store, STORE_WRITE, NULL, mark_row_7_changed, NULL));
     read_step.again = true;
     no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
     assert_true(read_step.user && !read_step.other);
-    no_error(store_run(f->store, STORE_WRITE, NULL, cannot_see, NULL));
+    no_error(store_run(f->store, STORE_WRITE, NULL, expect_no_snapshot_version, NULL));
     read_step = read_changes_since(
         f, "insert into users (id, username) with recursive n(i) as (select 1000 "
            "union all select i + 1 from n where i < 4000) select i, i from n");

@@ -26,14 +26,14 @@ struct memory {
     uint64_t position; /* log position of the loop's last event */
 };
 
-static void remember(struct memory *m, struct journal_slot *slot, uint64_t what)
+static void record_dispatch(struct memory *m, struct journal_slot *slot, uint64_t what)
 {
     m->delivered_to[++m->seq] = what;
     journal_record_dispatch(slot, m->seq, what);
 }
 
 /* Asserts that all events up to `seen` were received and none after it. */
-static void check_cut(const struct memory *m, uint64_t seq, uint64_t seen)
+static void check_resume_point(const struct memory *m, uint64_t seq, uint64_t seen)
 {
     for (uint64_t i = 1; i <= m->seq; i++)
         if (m->delivered_to[i] > NUMBER_RESPONSE)
@@ -59,7 +59,7 @@ static void check_resume_from_every_sequence(const struct memory *m,
         assert_int_equal(known, m->seq - seq < JOURNAL_SENT_MAX && !has_answer_after(m, seq));
         if (!known)
             continue;
-        check_cut(m, seq, seen);
+        check_resume_point(m, seq, seen);
         /* A client that received everything gets no event again that its loop has processed. */
         if (seq == m->seq)
             assert_true(seen >= m->position);
@@ -78,11 +78,11 @@ static void journal_finds_the_resume_point_for_every_sequence_number(void **stat
         int what = rand() % 100;
 
         if (what < 30)
-            remember(&m, &slot, number);
+            record_dispatch(&m, &slot, number);
         else if (what < 50)
-            remember(&m, &slot, NUMBER_TRANSIENT);
+            record_dispatch(&m, &slot, NUMBER_TRANSIENT);
         else if (what == 50)
-            remember(&m, &slot, NUMBER_RESPONSE);
+            record_dispatch(&m, &slot, NUMBER_RESPONSE);
         if (rand() % 8) /* otherwise the node is killed in the middle of the event */
             m.position = number;
         if (rand() % 40 == 0)
@@ -97,7 +97,7 @@ static void half_written_journal_entry_is_ignored(void **state)
     struct journal_slot slot = { .loop_index = 0 };
 
     for (uint64_t number = 1000; number < 1600; number++) {
-        remember(&m, &slot, number % 5 ? NUMBER_TRANSIENT : number);
+        record_dispatch(&m, &slot, number % 5 ? NUMBER_TRANSIENT : number);
         m.position = number;
         struct journal_slot killed = slot;
         killed.sent[(m.seq + 1) % JOURNAL_SENT_MAX] = number + 1;
@@ -121,7 +121,7 @@ static void incomplete_journal_slot_is_not_used_for_resume(void **state)
     assert_false(
         journal_slot_last_event_before_seq(&good, 95, 2, &seen)); /* before the journal began */
     bad = good;
-    bad.torn = 1;
+    bad.is_incomplete = 1;
     assert_false(journal_slot_last_event_before_seq(&bad, 95, 4, &seen));
     bad = good;
     bad.tasks = 1;
@@ -140,7 +140,7 @@ static void journal_of_a_running_node_is_detected_by_its_file_lock(void **state)
     (void)state;
     char folder[] = "/tmp/guildhall-ledger.XXXXXX";
     struct arena *arena = arena_new();
-    struct journal_entry entry;
+    struct found_journal_session entry;
     struct list retained = { 0 };
 
     assert_non_null(mkdtemp(folder));
@@ -167,7 +167,7 @@ static void journal_of_another_boot_is_ignored(void **state)
     (void)state;
     char folder[] = "/tmp/guildhall-ledger.XXXXXX", path[64];
     struct arena *arena = arena_new();
-    struct journal_entry entry;
+    struct found_journal_session entry;
     struct list retained = { 0 };
 
     assert_non_null(mkdtemp(folder));
@@ -201,7 +201,7 @@ enum { SENDER = 7, NUMBER = 42 };
 struct stored_scene {
     struct memory m;
     struct journal_slot slot;
-    struct replica *keeper;
+    struct replicas *keeper;
     struct buf out; /* records of the next message */
     uint64_t messages, copied;
     uint64_t pending; /* an event that the session receives after its loop has passed it; or 0 */
@@ -215,7 +215,7 @@ static void scene_deliver_message(struct stored_scene *s, bool is_lost)
 
     buf_init(&reply.bytes, 64);
     buf_init(&message, 1 << 20);
-    replication_write_message_head(&message, SENDER, 0, ++s->messages, s->m.position);
+    append_replica_message_head(&message, SENDER, 0, ++s->messages, s->m.position);
     buf_add_str(&message, buf_str(&s->out));
     buf_reset(&s->out);
     if (!is_lost)
@@ -229,8 +229,8 @@ static void scene_deliver_message(struct stored_scene *s, bool is_lost)
 
 static void scene_copy(struct stored_scene *s)
 {
-    if (s->whole || !replication_write_sent_events(&s->out, NUMBER, &s->slot, s->copied))
-        replication_write_whole_session(&s->out, NUMBER, &s->slot, s->m.position);
+    if (s->whole || !append_sent_events_record(&s->out, NUMBER, &s->slot, s->copied))
+        append_whole_session_record(&s->out, NUMBER, &s->slot, s->m.position);
     s->copied = s->m.seq;
     s->whole = false;
 }
@@ -246,7 +246,7 @@ static void move_session_off_its_loop(struct stored_scene *s, uint64_t pending)
 
 static void move_session_back_to_its_loop(struct stored_scene *s)
 {
-    remember(&s->m, &s->slot, s->pending);
+    record_dispatch(&s->m, &s->slot, s->pending);
     s->pending = 0;
     s->slot.base = s->m.position;
     s->slot.loop_index = 0;
@@ -255,7 +255,7 @@ static void move_session_back_to_its_loop(struct stored_scene *s)
 
 static unsigned scene_check(struct stored_scene *s, struct arena *arena)
 {
-    struct journal_entry entry;
+    struct found_journal_session entry;
     unsigned known = 0;
 
     for (uint64_t back = 0; back < 20 && back <= s->m.seq; back++) {
@@ -264,7 +264,7 @@ static unsigned scene_check(struct stored_scene *s, struct arena *arena)
         if (replica_find_session(s->keeper, SENDER, NUMBER, seq, arena, &entry) != JOURNAL_FOUND)
             continue;
         known++;
-        check_cut(&s->m, seq, entry.seen);
+        check_resume_point(&s->m, seq, entry.seen);
         assert_true(!s->pending || entry.seen < s->pending);
     }
     assert_int_equal(replica_find_session(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry),
@@ -283,9 +283,9 @@ static void scene_step(struct stored_scene *s, uint64_t number)
     else if (!s->pending && what < 5)
         move_session_off_its_loop(s, number);
     else if (!s->pending && what < 60)
-        remember(&s->m, &s->slot, number);
+        record_dispatch(&s->m, &s->slot, number);
     else if (what < 70)
-        remember(&s->m, &s->slot, NUMBER_TRANSIENT);
+        record_dispatch(&s->m, &s->slot, NUMBER_TRANSIENT);
     s->m.position = number;
     s->whole |= rand() % 20 == 0;
     scene_copy(s);
@@ -312,7 +312,7 @@ static void replica_is_exact_even_if_messages_are_lost(void **state)
             arena_reset(arena);
         }
         assert_true(known > LONGEST);
-        replication_write_session_end(&s->out, NUMBER);
+        append_session_end_record(&s->out, NUMBER);
         scene_deliver_message(s, false);
         assert_int_equal(replica_session_count(s->keeper), 0);
         buf_clear(&s->out);
@@ -326,10 +326,10 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
 {
     (void)state;
     struct stored_scene s = { .whole = true };
-    struct replica *other = replica_new();
+    struct replicas *other = replica_new();
     struct arena *arena = arena_new();
     struct replica_reply reply = { 0 }, none = { 0 };
-    struct journal_entry entry;
+    struct found_journal_session entry;
     struct buf question;
 
     s.keeper = replica_new();
@@ -337,13 +337,13 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
     buf_init(&reply.bytes, 1 << 20);
     buf_init(&question, 1 << 20);
     for (uint64_t number = 1000; number < 1040; number++) {
-        remember(&s.m, &s.slot, number);
+        record_dispatch(&s.m, &s.slot, number);
         s.m.position = number;
         scene_copy(&s);
         scene_deliver_message(&s, false);
     }
     assert_int_equal(replica_session_count(s.keeper), 1);
-    replica_write_request(&question, SENDER, NUMBER, 30, 9);
+    append_replica_request(&question, SENDER, NUMBER, 30, 9);
     replica_handle_message(other, buf_str(&question), &none);
     assert_int_equal(none.to, 0); /* the replica has no copy */
     replica_handle_message(s.keeper, buf_str(&question), &reply);
@@ -375,11 +375,11 @@ static struct buf begin_message(unsigned hub, uint64_t message)
     struct buf b;
 
     buf_init(&b, 1 << 20);
-    replication_write_message_head(&b, SENDER, hub, message, 0);
+    append_replica_message_head(&b, SENDER, hub, message, 0);
     return b;
 }
 
-static void replica_receive_message(struct replica *k, struct buf *b, struct replica_reply *ret)
+static void replica_receive_message(struct replicas *k, struct buf *b, struct replica_reply *ret)
 {
     struct replica_reply reply = { 0 };
 
@@ -392,22 +392,22 @@ static void replica_receive_message(struct replica *k, struct buf *b, struct rep
         buf_clear(&reply.bytes);
 }
 
-static void replica_receive_slot(struct replica *k, unsigned hub, uint64_t message, uint64_t number,
-                                 const struct journal_slot *slot)
+static void replica_receive_slot(struct replicas *k, unsigned hub, uint64_t message,
+                                 uint64_t number, const struct journal_slot *slot)
 {
     struct buf b = begin_message(hub, message);
 
-    replication_write_whole_session(&b, number, slot, 0);
+    append_whole_session_record(&b, number, slot, 0);
     replica_receive_message(k, &b, NULL);
 }
 
-static struct replica_reply request_from_replica(struct replica *k, uint64_t seq)
+static struct replica_reply request_from_replica(struct replicas *k, uint64_t seq)
 {
     struct replica_reply reply;
     struct buf b;
 
     buf_init(&b, 64);
-    replica_write_request(&b, SENDER, NUMBER, seq, 9);
+    append_replica_request(&b, SENDER, NUMBER, seq, 9);
     replica_receive_message(k, &b, &reply);
     return reply;
 }
@@ -415,10 +415,10 @@ static struct replica_reply request_from_replica(struct replica *k, uint64_t seq
 static void replica_reports_unusable_slots_with_a_short_reply(void **state)
 {
     (void)state;
-    struct replica *k = replica_new(), *asker = replica_new(), *another = replica_new();
+    struct replicas *k = replica_new(), *asker = replica_new(), *another = replica_new();
     struct arena *arena = arena_new();
     struct journal_slot slot = { .first = 10, .seq = 10, .loop_index = 0, .tasks = 1 };
-    struct journal_entry entry;
+    struct found_journal_session entry;
 
     replica_receive_slot(k, 0, 1, NUMBER, &slot);
     assert_int_equal(replica_find_session(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNUSABLE);
@@ -458,10 +458,10 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
 static void overtaken_replica_update_is_ignored(void **state)
 {
     (void)state;
-    struct replica *k = replica_new();
+    struct replicas *k = replica_new();
     struct arena *arena = arena_new();
     struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .loop_index = 1 };
-    struct journal_entry entry;
+    struct found_journal_session entry;
 
     replica_receive_slot(k, 1, 1, NUMBER, &late);
     replica_receive_slot(k, 0, 1, NUMBER, &early);
@@ -478,7 +478,7 @@ static void overtaken_replica_update_is_ignored(void **state)
 static void replica_prune_removes_at_most_1024_sessions_at_once(void **state)
 {
     (void)state;
-    struct replica *k = replica_new();
+    struct replicas *k = replica_new();
     struct journal_slot slot = { .seq = 1 };
 
     for (uint64_t number = 1; number <= 3000; number++)
@@ -496,12 +496,12 @@ static void replica_prune_removes_at_most_1024_sessions_at_once(void **state)
 static void replica_ignores_nodes_with_another_slot_format(void **state)
 {
     (void)state;
-    struct replica *k = replica_new();
+    struct replicas *k = replica_new();
     struct journal_slot slot = { .seq = 1 };
     struct replica_reply reply;
     struct buf b = begin_message(0, 1);
 
-    replication_write_whole_session(&b, NUMBER, &slot, 0);
+    append_whole_session_record(&b, NUMBER, &slot, 0);
     b.p[16] ^= 1; /* after the message kind and the identity */
     replica_receive_message(k, &b, &reply);
     assert_int_equal(replica_session_count(k), 0);
@@ -518,12 +518,12 @@ static void replica_ignores_nodes_with_another_slot_format(void **state)
     replica_free(k);
 }
 
-static void replica_announce_node(struct replica *k, uint32_t identity, bool is_ours)
+static void replica_announce_node(struct replicas *k, uint32_t identity, bool is_ours)
 {
     struct buf b;
 
     buf_init(&b, 64);
-    replica_write_hello(&b, identity);
+    append_replica_hello(&b, identity);
     if (!is_ours)
         b.p[16] ^= 1;
     replica_receive_message(k, &b, NULL);
@@ -532,7 +532,7 @@ static void replica_announce_node(struct replica *k, uint32_t identity, bool is_
 static void only_announced_nodes_are_chosen_as_replicas(void **state)
 {
     (void)state;
-    struct replica *k = replica_new();
+    struct replicas *k = replica_new();
     const uint32_t all[] = { 2, 5, 7, 9 };
 
     assert_int_equal(choose_replica_node(k, 5, all, 4), 0);
@@ -555,7 +555,7 @@ enum { MANY = 20000 };
 
 struct round_scene {
     struct gateway_loop hub;
-    struct replication copies;
+    struct journal_replication copies;
     struct journal_slot slot; /* shared by all sessions */
     struct session *sessions;
 };
@@ -593,9 +593,9 @@ static size_t write_marked(struct round_scene *s, size_t *count)
     struct buf b;
 
     buf_init(&b, 16 << 20);
-    for (; !links_empty(&s->copies.unsent); ++*count) {
+    for (; !links_are_empty(&s->copies.unsent); ++*count) {
         link_remove(s->copies.unsent.next);
-        replication_write_whole_session(&b, NUMBER, &s->slot, 0);
+        append_whole_session_record(&b, NUMBER, &s->slot, 0);
     }
     size_t bytes = b.n;
     buf_clear(&b);
@@ -644,26 +644,27 @@ static void replication_round_waits_while_much_data_is_unsent(void **state)
 
     s->copies.round++;
     assert_true(replication_round_step(&s->copies, (1 << 20) + 1));
-    assert_true(links_empty(&s->copies.unsent));
+    assert_true(links_are_empty(&s->copies.unsent));
     assert_true(replication_round_step(&s->copies, 1 << 20));
-    assert_false(links_empty(&s->copies.unsent));
+    assert_false(links_are_empty(&s->copies.unsent));
     free_round_scene(s);
 }
 
 static void repeated_replication_requests_are_delayed(void **state)
 {
     (void)state;
-    struct replication c = { .pause_ticks =
-                                 3 }; /* a round has just started because of a missed update */
+    struct journal_replication c = {
+        .pause_ticks = 3
+    }; /* a round has just started because of a missed update */
 
     for (int i = 0; i < 100; i++)
         assert_false(replication_round_is_due(&c, true));
     assert_false(replication_round_is_due(&c, false));
     assert_false(replication_round_is_due(&c, false));
     assert_true(replication_round_is_due(&c, false));
-    c = (struct replication){ .round_runs = true };
+    c = (struct journal_replication){ .round_runs = true };
     assert_true(replication_round_is_due(&c, true));
-    c = (struct replication){ .round_runs = true };
+    c = (struct journal_replication){ .round_runs = true };
     for (int i = 0; i < 20; i++) /* a long round is finished first */
         assert_false(replication_round_is_due(&c, false));
     c.round_runs = false;

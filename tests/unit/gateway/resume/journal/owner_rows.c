@@ -21,7 +21,7 @@ static enum err tidy_rows(struct tx *tx, void *arg)
     struct list retained = { 0 };
 
     if (t->retained)
-        ids_add(tx_arena(tx), &retained, t->retained);
+        id_list_add(tx_arena(tx), &retained, t->retained);
     return owner_rows_prune(tx, t->identity, &retained, PATIENCE_MS, t->now_ms);
 }
 

@@ -22,14 +22,14 @@ static void recent_event_indexes_continue_after_trimming(void **state)
     for (uint64_t i = 0; i < 1000; i++) {
         assert_int_equal(retained_events_end(&r), i);
         add(&r, 10 + i * 2);
-        retained_events_trim(&r, i < 100 ? 0 : i - 100);
+        retained_events_drop_before(&r, i < 100 ? 0 : i - 100);
     }
     assert_null(retained_event_at(&r, 898));
     assert_int_equal(retained_event_at(&r, 899)->number, 10 + 899 * 2);
     assert_int_equal(retained_event_at(&r, 999)->number, 10 + 999 * 2);
     assert_null(retained_event_at(&r, 1000));
     assert_true(r.cap <= 256); /* trimmed events free their slots */
-    retained_events_trim(&r, retained_events_end(&r));
+    retained_events_drop_before(&r, retained_events_end(&r));
     assert_int_equal(retained_events_end(&r), 1000);
     add(&r, 5000);
     assert_int_equal(retained_event_at(&r, 1000)->number, 5000);
@@ -48,7 +48,7 @@ static void recent_events_after_a_number_are_found(void **state)
     assert_int_equal(retained_events_find_after(&r, 0, 11), 1);
     assert_int_equal(retained_events_find_after(&r, 3, 11), 3); /* the session asked later */
     assert_int_equal(retained_events_find_after(&r, 0, 28), 10);
-    retained_events_trim(&r, 4);
+    retained_events_drop_before(&r, 4);
     assert_int_equal(retained_events_find_after(&r, 0, 9), 4);
     retained_events_clear(&r);
 }

@@ -61,7 +61,7 @@ static void long_filenames_keep_their_extension(void **state)
 static void assert_image_type_and_size(struct str bytes, const char *type, uint32_t width,
                                        uint32_t height)
 {
-    struct media_info m = media_detect(STR("x.txt"), bytes);
+    struct media_info m = media_detect_type(STR("x.txt"), bytes);
 
     assert_string_equal(m.type, type);
     assert_int_equal(m.width, width);
@@ -103,8 +103,9 @@ static void only_passive_media_types_are_displayed_inline(void **state)
     assert_false(media_type_is_safe_inline(STR("text/html; charset=utf-8")));
     assert_false(media_type_is_safe_inline(STR("application/pdf")));
     assert_false(media_type_is_safe_inline(STR("application/octet-stream")));
-    assert_string_equal(media_detect(STR("a.HTML"), STR("x")).type, "text/html; charset=utf-8");
-    assert_string_equal(media_detect(STR("a"), STR("x")).type, "application/octet-stream");
+    assert_string_equal(media_detect_type(STR("a.HTML"), STR("x")).type,
+                        "text/html; charset=utf-8");
+    assert_string_equal(media_detect_type(STR("a"), STR("x")).type, "application/octet-stream");
 }
 
 int main(void)

@@ -1,6 +1,5 @@
-/* known_overwrite_bodies.c - cache of bulk overwrite bodies and their results; see
- * known_overwrite_bodies.h. */
-#include "commands/known_overwrite_bodies.h"
+/* overwrite_body_cache.c - cache of the last bulk overwrite body of each app and guild. */
+#include "commands/overwrite_body_cache.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,11 +16,11 @@ struct cached_body {
     struct cache_entry entry;
     snowflake application_id, guild_id;
     struct shared_text *text;
-    struct known_overwrite_body known;
+    struct cached_overwrite_body known;
 };
 
-/* Key of a cached body. The size is part of it, so that a body of another size is rejected without
- * comparing bytes under the lock. */
+/* Key of a cached body. The key has the size of the body, so that a body of another size is
+ * rejected without comparing bytes under the lock. */
 struct cached_body_key {
     snowflake application_id, guild_id;
     size_t size;
@@ -33,7 +32,7 @@ static bool cached_body_matches(const struct cache_entry *e, const void *key)
     const struct cached_body_key *asked = key;
 
     return b->application_id == asked->application_id && b->guild_id == asked->guild_id &&
-           shared_text_str(b->text).n == asked->size;
+           shared_text_get(b->text).n == asked->size;
 }
 
 static void free_cached_body(struct cache_entry *e)
@@ -54,7 +53,7 @@ static struct {
     struct cache cache;
 } known_bodies_cache = { .lock = PTHREAD_MUTEX_INITIALIZER, .cache.kind = &command_bodies };
 
-/* Id and version of a row; every change of a command changes the version. */
+/* Id and version of a command row. Every change of a command changes the version. */
 struct row_version {
     snowflake id, version;
 };
@@ -65,9 +64,9 @@ static void digest_row_versions(const struct call *call, const struct row_versio
     compute_command_digest(call, marks, count * sizeof *marks, ret);
 }
 
-bool known_overwrite_body_is_current(const struct call *call,
-                                     const struct known_overwrite_body *known,
-                                     const struct list *rows)
+bool cached_overwrite_body_is_current(const struct call *call,
+                                      const struct cached_overwrite_body *known,
+                                      const struct list *rows)
 {
     const struct command_row *row = rows->items;
     unsigned char digest[COMMANDS_DIGEST];
@@ -81,10 +80,10 @@ bool known_overwrite_body_is_current(const struct call *call,
     return memcmp(digest, known->rows, sizeof digest) == 0;
 }
 
-bool known_overwrite_body_find(const struct call *call, snowflake application_id,
-                               snowflake guild_id, struct known_overwrite_body *ret)
+bool overwrite_body_cache_find(const struct call *call, snowflake application_id,
+                               snowflake guild_id, struct cached_overwrite_body *ret)
 {
-    const struct exchange *x = call->exchange;
+    const struct http_exchange *x = call->exchange;
     const struct cached_body_key asked = { application_id, guild_id, x->body.n };
     struct shared_text *text = NULL;
 
@@ -98,7 +97,7 @@ bool known_overwrite_body_find(const struct call *call, snowflake application_id
         *ret = b->known;
     }
     pthread_mutex_unlock(&known_bodies_cache.lock);
-    bool same = text && str_eq(shared_text_str(text), x->body);
+    bool same = text && str_eq(shared_text_get(text), x->body);
     shared_text_unref(text);
     return same;
 }
@@ -110,14 +109,14 @@ static int compare_row_version_ids(const void *a, const void *b)
     return one < two ? -1 : one > two;
 }
 
-/* Builds the cache entry: the digest of the resulting rows, and the row index of each item of the
+/* Builds the cache entry: a digest of the resulting rows, and the row index of each item of the
  * body. */
-static struct known_overwrite_body build_known_body(const struct call *call,
-                                                    const struct command_drafts *d)
+static struct cached_overwrite_body build_known_body(const struct call *call,
+                                                     const struct prepared_command_change *d)
 {
-    struct known_overwrite_body known = { .installs =
-                                              application_install_types(call->target.application),
-                                          .count = d->count };
+    struct cached_overwrite_body known = { .installs =
+                                               application_install_types(call->target.application),
+                                           .count = d->count };
     struct row_version marks[KNOWN_MOST];
 
     for (size_t i = 0; i < d->count; i++)
@@ -133,7 +132,7 @@ static struct known_overwrite_body build_known_body(const struct call *call,
     return known;
 }
 
-void known_overwrite_body_store(const struct call *call, const struct command_drafts *d)
+void overwrite_body_cache_store(const struct call *call, const struct prepared_command_change *d)
 {
     struct str body = call->exchange->body;
 

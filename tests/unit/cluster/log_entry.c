@@ -1,10 +1,10 @@
-/* frames.c - tests the encoding and decoding of event log frames. */
+/* log_entry.c - tests the encoding and decoding of event log frames. */
 #include "unit/unit.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "cluster/frames.h"
+#include "cluster/log_entry.h"
 #include "model/events/event_routing.h"
 
 static snowflake people[] = { 7, 8, 9 };
@@ -58,35 +58,35 @@ static struct str make_frame(struct arena *a)
                                               .to = 0x80400002,
                                               .number = 0xfedcba9876543210,
                                               .id = "0123456789abcdef0123456789abcdef" };
-    static const struct voice_change left = { .state = { .guild_id = 41, .user_id = 42 } };
-    struct voice_change muted = { .state = { .guild_id = 43,
-                                             .user_id = 44,
-                                             .channel_id = 45,
-                                             .room_id = 46,
-                                             .salt = { 1, [15] = 2 },
-                                             .may_receive_audio = true,
-                                             .priority = true,
-                                             .stage = true,
-                                             .flags = { GIVEN, 5 },
-                                             .platform = { GIVEN, VOICE_PLATFORM_MOBILE },
-                                             .claim = 47 } };
-    muted.next = (struct voice_change *)(uintptr_t)&left;
-    struct frame f = { .origin = 0x80200001,
-                       .announced = &first,
-                       .revocations = &one,
-                       .move = &move,
-                       .voices = &muted };
+    static const struct voice_state_change left = { .state = { .guild_id = 41, .user_id = 42 } };
+    struct voice_state_change muted = { .state = { .guild_id = 43,
+                                                   .user_id = 44,
+                                                   .channel_id = 45,
+                                                   .room_id = 46,
+                                                   .salt = { 1, [15] = 2 },
+                                                   .may_receive_audio = true,
+                                                   .priority = true,
+                                                   .stage = true,
+                                                   .flags = { GIVEN, 5 },
+                                                   .platform = { GIVEN, VOICE_PLATFORM_MOBILE },
+                                                   .claim = 47 } };
+    muted.next = (struct voice_state_change *)(uintptr_t)&left;
+    struct log_entry f = { .origin = 0x80200001,
+                           .announced = &first,
+                           .revocations = &one,
+                           .move = &move,
+                           .voices = &muted };
 
-    return frame_encode(&f, a);
+    return log_entry_encode(&f, a);
 }
 
 static void frame_decodes_to_the_values_that_were_encoded(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
-    struct frame f;
+    struct log_entry f;
 
-    assert_true(frame_decode(make_frame(a), a, &f));
+    assert_true(log_entry_decode(make_frame(a), a, &f));
     assert_int_equal(f.origin, 0x80200001);
     const struct emitted_event *n = f.announced;
     assert_non_null(f.move);
@@ -139,18 +139,18 @@ static void truncated_or_extended_frame_is_refused(void **state)
     (void)state;
     struct arena *a = arena_new(), *scratch = arena_new();
     struct str whole = make_frame(a);
-    struct frame f;
+    struct log_entry f;
 
     for (size_t n = 0; n < whole.n; n++) {
         /* Decode an exact copy, so that the address sanitizer detects reads beyond its end. */
         char *cut = mem_resize(NULL, n ? n : 1);
 
         memcpy(cut, whole.p, n);
-        assert_false(frame_decode(str_slice(cut, n), scratch, &f));
+        assert_false(log_entry_decode(str_slice(cut, n), scratch, &f));
         mem_free(cut);
         arena_reset(scratch);
     }
-    assert_false(frame_decode(STR_CONCAT(a, whole, STR("x")), scratch, &f));
+    assert_false(log_entry_decode(STR_CONCAT(a, whole, STR("x")), scratch, &f));
     arena_free(scratch);
     arena_free(a);
 }
@@ -161,7 +161,7 @@ static void corrupted_frame_is_decoded_within_its_bounds(void **state)
     struct arena *a = arena_new(), *scratch = arena_new();
     struct str whole = make_frame(a);
     unsigned random = 1;
-    struct frame f;
+    struct log_entry f;
 
     for (int round = 0; round < 20000; round++) {
         char *bytes = mem_resize(NULL, whole.n);
@@ -171,7 +171,7 @@ static void corrupted_frame_is_decoded_within_its_bounds(void **state)
             random = random * 1103515245 + 12345;
             bytes[random / 65536 % whole.n] = (char)(random >> 8);
         }
-        frame_decode(str_slice(bytes, whole.n), scratch, &f);
+        log_entry_decode(str_slice(bytes, whole.n), scratch, &f);
         mem_free(bytes);
         arena_reset(scratch);
     }
@@ -185,12 +185,12 @@ static void unknown_event_of_a_newer_server_is_skipped(void **state)
     struct arena *a = arena_new();
     struct str whole = make_frame(a);
     char *bytes = str_dup_cstring(a, whole);
-    struct frame f;
+    struct log_entry f;
 
     char *name = memmem(bytes, whole.n, "GUILD_MEMBER_UPDATE", 19);
     assert_non_null(name);
     memcpy(name, "GUILD_MEMBER_FOLDED", 19);
-    assert_true(frame_decode(str_slice(bytes, whole.n), a, &f));
+    assert_true(log_entry_decode(str_slice(bytes, whole.n), a, &f));
     assert_int_equal(f.announced->event, EVENT_MESSAGE_CREATE);
     assert_null(f.announced->next);
     assert_int_equal(f.revocations->account, 30);
@@ -204,11 +204,12 @@ static void frames_with_only_transient_events_are_not_logged(void **state)
     struct emitted_event typing = { .event = EVENT_TYPING_START };
     struct revocation_record one = { .account = 1 };
 
-    assert_false(frame_needs_log(&(struct frame){ 0 }));
-    assert_false(frame_needs_log(&(struct frame){ .announced = &typing }));
-    assert_true(frame_needs_log(&(struct frame){ .announced = &typing, .revocations = &one }));
+    assert_false(log_entry_must_be_stored(&(struct log_entry){ 0 }));
+    assert_false(log_entry_must_be_stored(&(struct log_entry){ .announced = &typing }));
+    assert_true(
+        log_entry_must_be_stored(&(struct log_entry){ .announced = &typing, .revocations = &one }));
     typing.next = &message;
-    assert_true(frame_needs_log(&(struct frame){ .announced = &typing }));
+    assert_true(log_entry_must_be_stored(&(struct log_entry){ .announced = &typing }));
 }
 
 int main(void)

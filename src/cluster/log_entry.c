@@ -1,5 +1,5 @@
-/* frames.c - encodes and decodes frames (see frames.h). */
-#include "cluster/frames.h"
+/* log_entry.c - encodes and decodes log entries (see log_entry.h). */
+#include "cluster/log_entry.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum {
     REVOKE_ADDRESSES_BANNED = 4,
     REVOKE_ADDRESSES_LIFTED = 8
 };
-/* Bits of one number; a node ignores bits that it does not know. */
+/* Bits of the number that encodes a voice change; a node ignores bits that it does not know. */
 enum {
     VOICE_SPEAKS = 1,
     VOICE_RECEIVES = 2,
@@ -22,12 +22,12 @@ enum {
     VOICE_HAS_PLATFORM = 32,
     VOICE_IS_MOBILE = 64,
     VOICE_STAGE = 128,
-    VOICE_FLAGS_AT = 8, /* first bit of the flags */
+    VOICE_FLAGS_AT = 8, /* first bit of the voice state's flags */
 };
 
-static const char MAGIC[] = { 'G', 'H', 'L', FRAME_VERSION };
+static const char MAGIC[] = { 'G', 'H', 'L', LOG_ENTRY_VERSION };
 
-bool frame_needs_log(const struct frame *f)
+bool log_entry_must_be_stored(const struct log_entry *f)
 {
     if (f->revocations || f->move || f->voices)
         return true;
@@ -37,7 +37,7 @@ bool frame_needs_log(const struct frame *f)
     return false;
 }
 
-static void frame_put_ids(struct buf *b, const snowflake *ids, size_t count)
+static void append_id_list(struct buf *b, const snowflake *ids, size_t count)
 {
     serial_put_u64(b, count);
     for (size_t i = 0; i < count; i++)
@@ -52,7 +52,7 @@ static void put_audience(struct buf *b, const struct audience *to)
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         serial_put_u64(b, numbers[i]);
-    frame_put_ids(b, to->user_ids, to->user_count);
+    append_id_list(b, to->user_ids, to->user_count);
 }
 
 static void put_announcement(struct buf *b, const struct emitted_event *a)
@@ -61,15 +61,15 @@ static void put_announcement(struct buf *b, const struct emitted_event *a)
 
     serial_put_bytes(b, name);
     put_audience(b, &a->to);
-    frame_put_ids(b, a->member_ids.items, a->member_ids.count);
+    append_id_list(b, a->member_ids.items, a->member_ids.count);
     serial_put_u64(b, a->guild_id);
     serial_put_bytes(
         b, str_slice((const char *)a->routing, a->routing ? event_routing_size(a->routing) : 0));
     serial_put_bytes(b, a->payload);
 }
 
-/* Encodes an address range: the halves of the address take the fields of the ids, the prefix
- * length that of the session. */
+/* Encodes an address range: the halves of the address are stored in the fields of the ids, the
+ * prefix length in the field of the session. */
 static void put_address_range(struct buf *b, const struct revocation_record *f)
 {
     uint64_t halves[2] = { 0 };
@@ -133,7 +133,7 @@ static void put_voice(struct buf *b, const struct relay_voice_state *v)
     buf_add(b, v->salt, sizeof v->salt);
 }
 
-struct str frame_encode(const struct frame *f, struct arena *arena)
+struct str log_entry_encode(const struct log_entry *f, struct arena *arena)
 {
     uint64_t announced = 0, forgotten = 0, voices = 0;
     struct buf b;
@@ -142,7 +142,7 @@ struct str frame_encode(const struct frame *f, struct arena *arena)
         announced++;
     for (const struct revocation_record *o = f->revocations; o; o = o->next)
         forgotten++;
-    for (const struct voice_change *v = f->voices; v; v = v->next)
+    for (const struct voice_state_change *v = f->voices; v; v = v->next)
         voices++;
     buf_init(&b, MAX_FRAME);
     buf_add(&b, MAGIC, sizeof MAGIC);
@@ -157,17 +157,17 @@ struct str frame_encode(const struct frame *f, struct arena *arena)
         put_announcement(&b, a);
     if (f->move)
         put_move(&b, f->move);
-    for (const struct voice_change *v = f->voices; v; v = v->next)
+    for (const struct voice_state_change *v = f->voices; v; v = v->next)
         put_voice(&b, &v->state);
     return buf_move_to_arena(&b, arena);
 }
 
-struct frame_reader {
+struct log_entry_decoder {
     struct serial_reader in;
     struct arena *arena;
 };
 
-static struct list frame_get_ids(struct frame_reader *r)
+static struct list decode_id_list(struct log_entry_decoder *r)
 {
     size_t n = serial_get_count(&r->in, 8);
     snowflake *ids = n ? arena_array(r->arena, snowflake, n) : NULL;
@@ -177,7 +177,7 @@ static struct list frame_get_ids(struct frame_reader *r)
     return (struct list){ .items = ids, .count = n };
 }
 
-static struct audience get_audience(struct frame_reader *r)
+static struct audience decode_audience(struct log_entry_decoder *r)
 {
     struct audience to = { 0 };
 
@@ -192,14 +192,14 @@ static struct audience get_audience(struct frame_reader *r)
     to.private_thread = serial_get_u64(&r->in) != 0;
     to.any_of = serial_get_u64(&r->in);
     to.hidden_id = serial_get_u64(&r->in);
-    struct list people = frame_get_ids(r);
+    struct list people = decode_id_list(r);
     to.user_ids = people.items;
     to.user_count = people.count;
     return to;
 }
 
-/* The routing fields are copied, because bytes in a frame are not aligned for a struct. */
-static const struct event_routing *get_routing(struct frame_reader *r, enum event event)
+/* Copies the routing fields, because the encoded bytes are not aligned for a struct. */
+static const struct event_routing *decode_routing(struct log_entry_decoder *r, enum event event)
 {
     struct str bytes = serial_get_bytes(&r->in);
 
@@ -213,16 +213,16 @@ static const struct event_routing *get_routing(struct frame_reader *r, enum even
     return f;
 }
 
-/* The event is EVENT_NONE if only a newer version knows it. */
-static struct emitted_event *get_announcement(struct frame_reader *r)
+/* Decodes an event. The result has EVENT_NONE if only a newer program version knows the event. */
+static struct emitted_event *decode_event(struct log_entry_decoder *r)
 {
     struct emitted_event *a = arena_alloc(r->arena, sizeof *a);
 
     a->event = event_find_by_name(serial_get_bytes(&r->in));
-    a->to = get_audience(r);
-    a->member_ids = frame_get_ids(r);
+    a->to = decode_audience(r);
+    a->member_ids = decode_id_list(r);
     a->guild_id = serial_get_u64(&r->in);
-    a->routing = get_routing(r, a->event);
+    a->routing = decode_routing(r, a->event);
     a->payload = serial_get_bytes(&r->in);
     return a;
 }
@@ -230,7 +230,7 @@ static struct emitted_event *get_announcement(struct frame_reader *r)
 static void decode_address_range(struct revocation_record *f, bool banned)
 {
     uint64_t halves[2] = { f->account, f->application };
-    struct network n = { .bits = f->session[0] };
+    struct ip_network n = { .bits = f->session[0] };
 
     for (int i = 0; i < 16; i++)
         n.address.bytes[i] = (unsigned char)(halves[i / 8] >> 8 * (7 - i % 8));
@@ -238,7 +238,7 @@ static void decode_address_range(struct revocation_record *f, bool banned)
                                      .network = n };
 }
 
-static struct revocation_record *get_revocation(struct frame_reader *r)
+static struct revocation_record *decode_revocation(struct log_entry_decoder *r)
 {
     struct revocation_record *f = arena_alloc(r->arena, sizeof *f);
 
@@ -257,7 +257,7 @@ static struct revocation_record *get_revocation(struct frame_reader *r)
     return f;
 }
 
-static const struct session_move *get_move(struct frame_reader *r)
+static const struct session_move *decode_session_move(struct log_entry_decoder *r)
 {
     struct session_move *m = arena_alloc(r->arena, sizeof *m);
     uint64_t kind = serial_get_u64(&r->in);
@@ -276,9 +276,9 @@ static const struct session_move *get_move(struct frame_reader *r)
     return m;
 }
 
-static struct voice_change *get_voice(struct frame_reader *r)
+static struct voice_state_change *decode_voice_change(struct log_entry_decoder *r)
 {
-    struct voice_change *v = arena_alloc(r->arena, sizeof *v);
+    struct voice_state_change *v = arena_alloc(r->arena, sizeof *v);
     struct relay_voice_state *f = &v->state;
 
     v->next = NULL;
@@ -295,22 +295,22 @@ static struct voice_change *get_voice(struct frame_reader *r)
     f->priority = bits & VOICE_PRIORITY;
     f->stage = bits & VOICE_STAGE;
     if (bits & VOICE_HAS_FLAGS)
-        f->flags = opt_int_of((int64_t)(bits >> VOICE_FLAGS_AT & VOICE_STATE_CLIENT_FLAGS));
+        f->flags = opt_int_given((int64_t)(bits >> VOICE_FLAGS_AT & VOICE_STATE_CLIENT_FLAGS));
     if (bits & VOICE_HAS_PLATFORM)
         f->platform =
-            opt_int_of(bits & VOICE_IS_MOBILE ? VOICE_PLATFORM_MOBILE : VOICE_PLATFORM_DESKTOP);
+            opt_int_given(bits & VOICE_IS_MOBILE ? VOICE_PLATFORM_MOBILE : VOICE_PLATFORM_DESKTOP);
     struct str salt = serial_get_slice(&r->in, sizeof f->salt);
     if (salt.n)
         memcpy(f->salt, salt.p, sizeof f->salt);
     return v;
 }
 
-bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
+bool log_entry_decode(struct str bytes, struct arena *arena, struct log_entry *ret)
 {
-    struct frame_reader r = { .in = { .rest = bytes }, .arena = arena };
+    struct log_entry_decoder r = { .in = { .rest = bytes }, .arena = arena };
     struct str magic = serial_get_slice(&r.in, sizeof MAGIC);
 
-    *ret = (struct frame){ 0 };
+    *ret = (struct log_entry){ 0 };
     if (r.in.bad || memcmp(magic.p, MAGIC, sizeof MAGIC) != 0)
         return false;
     ret->origin = (uint32_t)serial_get_u64(&r.in);
@@ -319,10 +319,10 @@ bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
     uint64_t voices = serial_get_u64(&r.in);
     struct revocation_record **f = &ret->revocations;
     for (; forgotten && !r.in.bad; forgotten--, f = &(*f)->next)
-        *f = get_revocation(&r);
+        *f = decode_revocation(&r);
     struct emitted_event **a = &ret->announced;
     for (; announced && !r.in.bad; announced--) {
-        struct emitted_event *one = get_announcement(&r);
+        struct emitted_event *one = decode_event(&r);
 
         if (one->event == EVENT_NONE)
             continue;
@@ -330,10 +330,10 @@ bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
         a = &one->next;
     }
     if (moves)
-        ret->move = get_move(&r);
-    struct voice_change *last = NULL;
+        ret->move = decode_session_move(&r);
+    struct voice_state_change *last = NULL;
     for (; voices && !r.in.bad; voices--) {
-        struct voice_change *v = get_voice(&r);
+        struct voice_state_change *v = decode_voice_change(&r);
 
         if (last)
             last->next = v;

@@ -1,5 +1,5 @@
-/* step_chain.c - runs the steps of a long job one after the other; see step_chain.h. */
-#include "integrations/step_chain.h"
+/* call_chain.c - runs the internal calls of a long job one after the other. */
+#include "integrations/call_chain.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -7,18 +7,18 @@
 #include "api/api.h"
 #include "base/mem.h"
 
-struct step_chain *step_chain_new(struct api *api, struct loop *loop,
-                                  void (*step)(struct step_chain *c), const char *type,
+struct call_chain *call_chain_new(struct api *api, struct loop *loop,
+                                  void (*step)(struct call_chain *c), const char *type,
                                   const void *state, size_t size)
 {
-    struct step_chain *c = mem_new(sizeof *c);
+    struct call_chain *c = mem_new(sizeof *c);
 
-    *c = (struct step_chain){ api, loop, mem_new(size), .step = step, .type = type, .size = size };
+    *c = (struct call_chain){ api, loop, mem_new(size), .step = step, .type = type, .size = size };
     memcpy(c->state, state, size);
     return c;
 }
 
-void step_chain_free(struct step_chain *c)
+void call_chain_free(struct call_chain *c)
 {
     sodium_memzero(c->state, c->size);
     mem_free(c->state);
@@ -27,24 +27,24 @@ void step_chain_free(struct step_chain *c)
 
 static void run_next_step(struct loop_message *p)
 {
-    struct step_chain *c = container_of(p, struct step_chain, post);
+    struct call_chain *c = container_of(p, struct call_chain, post);
     struct api *api = c->api; /* the step may free the chain */
 
     if (api_is_draining(api))
-        step_chain_free(c);
+        call_chain_free(c);
     else
         c->step(c);
     api_background_work_end(api);
 }
 
-void step_chain_continue(struct step_chain *c)
+void call_chain_continue(struct call_chain *c)
 {
     api_background_work_begin(c->api);
     c->post.run = run_next_step;
     loop_post(c->loop, &c->post);
 }
 
-void step_chain_run_with_data(struct step_chain *c, enum route_store store,
+void call_chain_run_with_data(struct call_chain *c, enum route_transaction_kind store,
                               enum err (*run)(struct call *call),
                               void (*done)(struct call *call, enum err e, void *arg),
                               const char *type, const void *data, size_t size)
@@ -60,15 +60,15 @@ void step_chain_run_with_data(struct step_chain *c, enum route_store store,
                                                  .arg = c });
 }
 
-void step_chain_run(struct step_chain *c, enum route_store store,
+void call_chain_run(struct call_chain *c, enum route_transaction_kind store,
                     enum err (*run)(struct call *call),
                     void (*done)(struct call *call, enum err e, void *arg))
 {
-    step_chain_run_with_data(c, store, run, done, c->type, c->state, c->size);
+    call_chain_run_with_data(c, store, run, done, c->type, c->state, c->size);
 }
 
-void step_chain_on_last_step(struct call *call, enum err e, void *arg)
+void call_chain_on_last_call(struct call *call, enum err e, void *arg)
 {
     (void)call, (void)e;
-    step_chain_free(arg);
+    call_chain_free(arg);
 }

@@ -1,14 +1,14 @@
-/* world_parts.c - composes the schema of world files from the parts of all domains, and walks it.
- */
+/* world_file_fields.c - composes the schema of world files from the fields of all domains, and
+ * imports and exports entries by this schema. */
 #include <pthread.h>
 
 #include "api/route.h"
 #include "platform/worlds/import_export.h"
 
-/* A part of a world object, and the field of the object's entries that it provides. */
+/* A field that a domain declares for an object of world files, with its place in the schema. */
 struct object_part {
-    const struct world_part *part;
-    const struct field *field; /* NULL: the part applies to the whole entry */
+    const struct world_file_field *part;
+    const struct field *field; /* NULL if import is called for the whole object */
 };
 struct world_object {
     const char *name;
@@ -17,23 +17,23 @@ struct world_object {
     struct list parts; /* struct object_part, in import order */
     struct world_object *next;
 };
-struct world_format {
+struct world_file_format {
     const struct domain *const *domains;
     struct arena *arena;
     struct world_object *objects, *file;
-    struct world_format *next;
+    struct world_file_format *next;
 };
 
 /* --- composition ---------------------------------------------------------------------- */
 
 static const struct field file_fields[] = {
-    WORLD_PART("users"),
-    WORLD_PART("applications"),
-    WORLD_PART("platform_accounts"),
-    WORLD_PART("guilds"),
-    WORLD_PART("relationships"),
-    WORLD_PART("directs"),
-    WORLD_PART("groups"),
+    WORLD_FILE_FIELD("users"),
+    WORLD_FILE_FIELD("applications"),
+    WORLD_FILE_FIELD("platform_accounts"),
+    WORLD_FILE_FIELD("guilds"),
+    WORLD_FILE_FIELD("relationships"),
+    WORLD_FILE_FIELD("directs"),
+    WORLD_FILE_FIELD("groups"),
     { 0 },
 };
 static const struct schema file_schema = { .fields = file_fields };
@@ -43,7 +43,7 @@ static bool same_object_name(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static struct world_object *find_world_object(const struct world_format *f, const char *name)
+static struct world_object *find_world_object(const struct world_file_format *f, const char *name)
 {
     struct world_object *o = f->objects;
 
@@ -52,8 +52,8 @@ static struct world_object *find_world_object(const struct world_format *f, cons
     return o;
 }
 
-static void insert_part_in_order(struct world_format *f, struct world_object *o,
-                                 const struct world_part *part)
+static void insert_part_in_order(struct world_file_format *f, struct world_object *o,
+                                 const struct world_file_field *part)
 {
     struct object_part *p = list_append(f->arena, &o->parts, sizeof *p), *first = o->parts.items;
 
@@ -62,10 +62,11 @@ static void insert_part_in_order(struct world_format *f, struct world_object *o,
     *p = (struct object_part){ .part = part };
 }
 
-static struct world_object *compose_object(struct world_format *f, const char *name,
+static struct world_object *compose_object(struct world_file_format *f, const char *name,
                                            const struct schema *own);
 
-static const struct type *compose_part_type(struct world_format *f, const struct world_part *part)
+static const struct type *compose_part_type(struct world_file_format *f,
+                                            const struct world_file_field *part)
 {
     if (!part->object)
         return part->type;
@@ -75,11 +76,11 @@ static const struct type *compose_part_type(struct world_format *f, const struct
     return &o->list;
 }
 
-/* Fields of parts are optional: an import does not change absent fields. */
-static void add_part_field(struct world_format *f, struct world_object *o, struct field *field,
-                           const struct world_part *part)
+/* Adds a field to the schema. Fields are optional: an import does not change absent fields. */
+static void add_part_field(struct world_file_format *f, struct world_object *o, struct field *field,
+                           const struct world_file_field *part)
 {
-    enum kind kind = part->type->kind;
+    enum json_type_kind kind = part->type->kind;
 
     *field = (struct field){
         .name = str_of(part->name),
@@ -93,8 +94,9 @@ static void add_part_field(struct world_format *f, struct world_object *o, struc
     o->schema.size += sizeof(struct opt_list);
 }
 
-/* Returns the part that provides this field, or NULL. */
-static const struct world_part *find_part_of_field(const struct world_object *o, struct str name)
+/* Returns the row that declares this field, or NULL. */
+static const struct world_file_field *find_part_of_field(const struct world_object *o,
+                                                         struct str name)
 {
     const struct object_part *p = o->parts.items;
 
@@ -104,7 +106,7 @@ static const struct world_part *find_part_of_field(const struct world_object *o,
     return NULL;
 }
 
-static void compose_object_fields(struct world_format *f, struct world_object *o,
+static void compose_object_fields(struct world_file_format *f, struct world_object *o,
                                   const struct schema *own)
 {
     size_t count = 0;
@@ -114,7 +116,7 @@ static void compose_object_fields(struct world_format *f, struct world_object *o
     struct field *fields = arena_alloc(f->arena, (count + 1) * sizeof *fields), *to = fields;
     o->schema.fields = fields;
     for (const struct field *from = own->fields; from->name.p; from++) {
-        const struct world_part *part = from->type ? NULL : find_part_of_field(o, from->name);
+        const struct world_file_field *part = from->type ? NULL : find_part_of_field(o, from->name);
 
         if (from->type)
             *to++ = *from;
@@ -123,7 +125,7 @@ static void compose_object_fields(struct world_format *f, struct world_object *o
     }
 }
 
-static struct world_object *compose_object(struct world_format *f, const char *name,
+static struct world_object *compose_object(struct world_file_format *f, const char *name,
                                            const struct schema *own)
 {
     struct world_object *o = find_world_object(f, name);
@@ -135,8 +137,8 @@ static struct world_object *compose_object(struct world_format *f, const char *n
     o->type = (struct type){ .kind = KIND_OBJECT, .schema = &o->schema };
     f->objects = o;
     for (const struct domain *const *d = f->domains; *d; d++)
-        for (const struct world_part *p = (*d)->world ? (*d)->world->rows : NULL; p && p->order;
-             p++)
+        for (const struct world_file_field *p = (*d)->world ? (*d)->world->rows : NULL;
+             p && p->order; p++)
             if (same_object_name(p->of, name))
                 insert_part_in_order(f, o, p);
     compose_object_fields(f, o, own);
@@ -148,21 +150,21 @@ static struct world_object *compose_object(struct world_format *f, const char *n
     return o;
 }
 
-/* Formats are never freed, because json/plan.h caches compiled schemas by address. */
-const struct world_format *world_format_of_domains(const struct domain *const *domains)
+/* The formats are never freed, because json/plan.h caches compiled schemas by address. */
+const struct world_file_format *world_file_format_of_domains(const struct domain *const *domains)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct world_format *all;
+    static struct world_file_format *all;
 
     pthread_mutex_lock(&lock);
-    struct world_format *f = all;
+    struct world_file_format *f = all;
     while (f && f->domains != domains)
         f = f->next;
     if (!f) {
         struct arena *arena = arena_new();
 
         f = arena_alloc(arena, sizeof *f);
-        *f = (struct world_format){ .domains = domains, .arena = arena, .next = all };
+        *f = (struct world_file_format){ .domains = domains, .arena = arena, .next = all };
         f->file = compose_object(f, NULL, &file_schema);
         all = f;
     }
@@ -170,15 +172,16 @@ const struct world_format *world_format_of_domains(const struct domain *const *d
     return f;
 }
 
-const struct type *world_file_type(const struct world_format *f)
+const struct type *world_file_schema_type(const struct world_file_format *f)
 {
     return &f->file->type;
 }
 
 /* --- walk ----------------------------------------------------------------------------- */
 
-enum err world_prepare_parts(const struct world_format *f, const struct world_options *options,
-                             struct arena *arena, void *file)
+enum err world_prepare_fields(const struct world_file_format *f,
+                              const struct world_file_import_options *options, struct arena *arena,
+                              void *file)
 {
     const struct object_part *p = f->file->parts.items;
     enum err e = OK;
@@ -190,7 +193,7 @@ enum err world_prepare_parts(const struct world_format *f, const struct world_op
     return e;
 }
 
-static enum err import_part_field(struct world_importer *im, const struct object_part *p,
+static enum err import_part_field(struct world_file_importer *im, const struct object_part *p,
                                   const void *entry, const struct json_path *at, snowflake owner)
 {
     const void *member = (const char *)entry + p->field->offset;
@@ -212,7 +215,7 @@ static enum err import_part_field(struct world_importer *im, const struct object
                                 p->part->import, owner);
 }
 
-static enum err import_parts(struct world_importer *im, const char *object, const void *entry,
+static enum err import_parts(struct world_file_importer *im, const char *object, const void *entry,
                              const struct json_path *at, snowflake owner, bool later)
 {
     const struct world_object *o = find_world_object(im->format, object);
@@ -228,29 +231,31 @@ static enum err import_parts(struct world_importer *im, const char *object, cons
     return e;
 }
 
-enum err world_import_parts(struct world_importer *im, const char *object, const void *entry,
-                            const struct json_path *at, snowflake owner)
+enum err world_import_fields(struct world_file_importer *im, const char *object, const void *entry,
+                             const struct json_path *at, snowflake owner)
 {
     return import_parts(im, object, entry, at, owner, false);
 }
 
-enum err world_import_deferred_parts(struct world_importer *im, const char *object,
-                                     const void *entry, const struct json_path *at, snowflake owner)
+enum err world_import_deferred_fields(struct world_file_importer *im, const char *object,
+                                      const void *entry, const struct json_path *at,
+                                      snowflake owner)
 {
     return import_parts(im, object, entry, at, owner, true);
 }
 
-size_t world_entry_size(const struct world_format *f, const char *object)
+size_t world_file_entry_size(const struct world_file_format *f, const char *object)
 {
     return find_world_object(f, object)->schema.size;
 }
 
-void *world_entry_add(struct world_exporter *ex, const char *object, struct opt_list *list)
+void *world_file_entry_add(struct world_file_exporter *ex, const char *object,
+                           struct opt_list *list)
 {
-    return world_export_list_item(ex->tx, list, world_entry_size(ex->format, object));
+    return export_add_list_item(ex->tx, list, world_file_entry_size(ex->format, object));
 }
 
-void *world_entry_find_field(struct world_entries *e, snowflake id)
+void *world_file_entry_find_field(struct world_file_entries *e, snowflake id)
 {
     while (e->next < e->end && ((const struct opt_id *)(const void *)e->next)->value < id)
         e->next += e->size;
@@ -259,7 +264,7 @@ void *world_entry_find_field(struct world_entries *e, snowflake id)
     return e->next + e->member;
 }
 
-static enum err export_part_rows(struct world_exporter *ex, const struct object_part *p,
+static enum err export_part_rows(struct world_file_exporter *ex, const struct object_part *p,
                                  snowflake owner, struct opt_list *ret)
 {
     const struct value values[] = { v_id(owner) };
@@ -269,8 +274,7 @@ static enum err export_part_rows(struct world_exporter *ex, const struct object_
     if (e)
         return e;
     while (rows_next(&r)) {
-        void *entry =
-            world_export_list_item(ex->tx, ret, schema_list_item_size(p->field->type->of));
+        void *entry = export_add_list_item(ex->tx, ret, schema_list_item_size(p->field->type->of));
 
         if (!p->part->read(ex, &r, entry))
             ret->value.count--;
@@ -280,18 +284,18 @@ static enum err export_part_rows(struct world_exporter *ex, const struct object_
     return rows_end(&r);
 }
 
-enum err world_export_parts(struct world_exporter *ex, const char *object, snowflake owner,
-                            void *entries, size_t count)
+enum err world_export_fields(struct world_file_exporter *ex, const char *object, snowflake owner,
+                             void *entries, size_t count)
 {
     const struct world_object *o = find_world_object(ex->format, object);
     const struct object_part *p = o->parts.items;
     enum err e = OK;
 
     for (size_t i = 0; i < o->parts.count && count && !e; i++) {
-        const struct world_part *part = p[i].part;
+        const struct world_file_field *part = p[i].part;
         void *member = (char *)entries + (p[i].field ? p[i].field->offset : 0);
-        struct world_entries all = { entries, (char *)entries + count * o->schema.size,
-                                     o->schema.size, p[i].field ? p[i].field->offset : 0 };
+        struct world_file_entries all = { entries, (char *)entries + count * o->schema.size,
+                                          o->schema.size, p[i].field ? p[i].field->offset : 0 };
 
         e = part->read             ? export_part_rows(ex, &p[i], owner, member)
             : part->export         ? part->export(ex, member)

@@ -1,34 +1,18 @@
-/* media_socket.h - the UDP socket for media: datagrams are received and sent in batches. */
-#ifndef RELAY_MEDIA_SOCKET_H
-#define RELAY_MEDIA_SOCKET_H
+/* media.h - handling of received datagrams: media.c for UDP clients, browser_media.c for browsers.
+ */
+#ifndef RELAY_MEDIA_H
+#define RELAY_MEDIA_H
 
 #include "relay/internal.h"
-
-struct media_socket;
-
-/* media_socket_next_buffer returns a buffer for one datagram, media_socket_queue queues it. The
- * queue is sent when it is full and after each received batch. */
-unsigned char *media_socket_next_buffer(struct media_socket *m);
-void media_socket_queue(struct media_socket *m, const union media_address *to, size_t n);
-
-/* Call it before a video datagram: several packets may go to one destination, so bundles are
- * tried. */
-void media_socket_expect_video(struct media_socket *m);
-
-/* Adds to a counter that only this thread writes, so a relaxed load and store replace a locked
- * add. */
-static inline void media_counter_add(_Atomic uint64_t *count, uint64_t by)
-{
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by,
-                          memory_order_relaxed);
-}
 
 /* --- media.c: handling of a datagram -------------------------------------------------- */
 
 /* State for the packet that is being handled. */
 struct packet_work {
-    struct relay *relay;
-    struct media_socket *socket;
+    struct relay_worker *worker;
+    struct media_sender *sender;
+    bool shares_sender;                /* another packet_work owns it */
+    unsigned sent;                     /* times that the packet was sent */
     struct decrypted_rtp_packet plain; /* the decrypted packet */
     unsigned char control[PACKET_MAX];
     unsigned sample;   /* 0: measure the encryption time of this packet */
@@ -37,8 +21,13 @@ struct packet_work {
     struct decrypted_rtp_packet stripped; /* the decrypted packet without header extension */
 };
 
-void handle_datagram(struct packet_work *w, struct str datagram, const union media_address *from);
+/* Queues received media until the turn of its sender; frees the datagram that is dropped. */
+void media_enqueue(struct packet_work *w, struct relay_participant *s, bool audio,
+                   enum media_kind kind, struct media_datagram *d);
 
+/* Frees a datagram that was handled or dropped. It is counted as received when all replies to it
+ * are sent. */
+void media_datagram_done(struct packet_work *w, struct media_datagram *d);
 void media_count_dropped(const struct packet_work *w);
 /* Whether the participant may send one more packet of audio or video in this second. */
 bool media_is_within_limit(struct relay_participant *s, bool audio, int64_t now_ms);
@@ -48,15 +37,23 @@ void media_forward_rtp(struct packet_work *w, struct relay_participant *s,
 /* Records the quality of an audio packet and writes its position into its header. */
 void media_renumber_audio(struct packet_work *w, struct relay_participant *s,
                           const struct rtp_stream_position *a);
+/* Writes the position of a browser's video packet into its header. at: position in the block. */
+void media_renumber_video(struct packet_work *w, struct relay_participant *s, unsigned at,
+                          const struct rtp_packet *p);
 /* Forwards the n bytes of decrypted RTCP in w->control. */
 void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size_t n,
                         int64_t now_ms);
 
 /* --- browser_media.c: datagrams of browsers ------------------------------------------- */
 
-/* Handles STUN, and DTLS, RTP and RTCP from the address of a browser. False: another datagram. */
-bool handle_browser_datagram(struct packet_work *w, struct str datagram,
-                             const union media_address *from);
+/* Whether the datagram is one that a browser sends from its address: DTLS, RTP or RTCP. */
+bool is_browser_datagram(struct str datagram);
+/* Handles STUN, and DTLS from the address of a browser, and queues RTP and RTCP. False: another
+ * datagram. True: d is freed or queued. */
+bool dispatch_browser_datagram(struct packet_work *w, struct media_datagram *d);
+/* Handle queued media of a browser. */
+void handle_browser_rtp(struct packet_work *w, struct relay_participant *s, struct str datagram);
+void handle_browser_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram);
 /* Removes the header extension. */
 void rtp_strip_extension(struct decrypted_rtp_packet *p);
 /* Encrypts the decrypted packet for a browser; 0: its sequence number was used before. */

@@ -1,4 +1,4 @@
-/* frame_sequencer.c - tests that frames are delivered once and in the order of their log positions.
+/* log_sequencer.c - tests that frames are delivered once and in the order of their log positions.
  */
 #include "unit/unit.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "cluster/frame_sequencer.h"
+#include "cluster/log_sequencer.h"
 
 enum { POSITIONS = 5000, FIRST = 17 };
 
@@ -15,7 +15,7 @@ struct arrivals {
     size_t count;
 };
 
-static void record_delivered_frame(void *arg, int64_t position, const struct frame *f)
+static void record_delivered_frame(void *arg, int64_t position, const struct log_entry *f)
 {
     struct arrivals *h = arg;
 
@@ -24,25 +24,25 @@ static void record_delivered_frame(void *arg, int64_t position, const struct fra
     h->positions[h->count++] = position;
 }
 
-static void offer_frame(struct frame_sequencer *l, int64_t position, bool at_hand)
+static void offer_frame(struct log_sequencer *l, int64_t position, bool at_hand)
 {
     struct arena *a = arena_new();
     struct emitted_event n = { .event = EVENT_GUILD_UPDATE, .guild_id = (snowflake)position };
-    struct frame f = { .announced = &n };
+    struct log_entry f = { .announced = &n };
 
-    frame_sequencer_offer(l, position, frame_encode(&f, a), at_hand ? &f : NULL);
+    log_sequencer_offer_entry(l, position, log_entry_encode(&f, a), at_hand ? &f : NULL);
     arena_free(a);
 }
 
-static bool is_void(int64_t position)
+static bool is_aborted_position(int64_t position)
 {
     return position % 7 == 3;
 }
 
-static void offer_any(struct frame_sequencer *l, int64_t position)
+static void offer_frame_or_aborted_position(struct log_sequencer *l, int64_t position)
 {
-    if (is_void(position))
-        frame_sequencer_offer(l, position, STR(""), NULL);
+    if (is_aborted_position(position))
+        log_sequencer_offer_entry(l, position, STR(""), NULL);
     else
         offer_frame(l, position, rand() % 2);
 }
@@ -51,8 +51,8 @@ static void frames_are_delivered_in_log_order_whatever_order_they_arrive_in(void
 {
     (void)state;
     struct arrivals *h = mem_new(sizeof *h);
-    struct frame_sink sink = { h, record_delivered_frame };
-    struct frame_sequencer *l = frame_sequencer_new(&sink, FIRST);
+    struct log_entry_sink sink = { h, record_delivered_frame };
+    struct log_sequencer *l = log_sequencer_new(&sink, FIRST);
     int64_t order[POSITIONS];
 
     srand(1);
@@ -66,18 +66,18 @@ static void frames_are_delivered_in_log_order_whatever_order_they_arrive_in(void
         order[other] = swapped;
     }
     for (int i = 0; i < POSITIONS; i++) {
-        offer_any(l, order[i]);
+        offer_frame_or_aborted_position(l, order[i]);
         if (rand() % 3 == 0)
-            offer_any(l, order[rand() % (i + 1)]);
+            offer_frame_or_aborted_position(l, order[rand() % (i + 1)]);
     }
-    assert_int_equal(frame_sequencer_next_position(l), FIRST + POSITIONS);
-    assert_true(frame_sequencer_greatest_position(l) < frame_sequencer_next_position(l));
+    assert_int_equal(log_sequencer_next_position(l), FIRST + POSITIONS);
+    assert_true(log_sequencer_greatest_position(l) < log_sequencer_next_position(l));
     size_t at = 0;
     for (int64_t p = FIRST; p < FIRST + POSITIONS; p++)
-        if (!is_void(p))
+        if (!is_aborted_position(p))
             assert_int_equal(h->positions[at++], p);
     assert_int_equal(at, h->count);
-    frame_sequencer_free(l);
+    log_sequencer_free(l);
     mem_free(h);
 }
 
@@ -85,21 +85,21 @@ static void delivery_waits_for_a_missing_log_position(void **state)
 {
     (void)state;
     struct arrivals *h = mem_new(sizeof *h);
-    struct frame_sink sink = { h, record_delivered_frame };
-    struct frame_sequencer *l = frame_sequencer_new(&sink, 1);
+    struct log_entry_sink sink = { h, record_delivered_frame };
+    struct log_sequencer *l = log_sequencer_new(&sink, 1);
 
     offer_frame(l, 2, true);
     offer_frame(l, 3, false);
     offer_frame(l, 5, false);
     assert_int_equal(h->count, 0);
-    assert_int_equal(frame_sequencer_next_position(l), 1);
-    assert_int_equal(frame_sequencer_greatest_position(l), 5);
-    assert_int_equal(frame_sequencer_abort_missing(l, 3), 1);
+    assert_int_equal(log_sequencer_next_position(l), 1);
+    assert_int_equal(log_sequencer_greatest_position(l), 5);
+    assert_int_equal(log_sequencer_abort_missing(l, 3), 1);
     assert_int_equal(h->count, 2);
-    assert_int_equal(frame_sequencer_next_position(l), 4);
+    assert_int_equal(log_sequencer_next_position(l), 4);
     offer_frame(l, 4, true);
     assert_int_equal(h->count, 4);
-    frame_sequencer_free(l);
+    log_sequencer_free(l);
     mem_free(h);
 }
 
@@ -107,17 +107,17 @@ static void frames_too_far_ahead_are_not_buffered(void **state)
 {
     (void)state;
     struct arrivals *h = mem_new(sizeof *h);
-    struct frame_sink sink = { h, record_delivered_frame };
-    struct frame_sequencer *l = frame_sequencer_new(&sink, 1);
+    struct log_entry_sink sink = { h, record_delivered_frame };
+    struct log_sequencer *l = log_sequencer_new(&sink, 1);
 
     offer_frame(l, 1 + 65536, false);
-    assert_int_equal(frame_sequencer_greatest_position(l), 0);
+    assert_int_equal(log_sequencer_greatest_position(l), 0);
     offer_frame(l, 1, false);
     offer_frame(l, 1 + 65536, false);
-    assert_int_equal(frame_sequencer_greatest_position(l), 1 + 65536);
-    assert_int_equal(frame_sequencer_abort_missing(l, 65536), 65535);
+    assert_int_equal(log_sequencer_greatest_position(l), 1 + 65536);
+    assert_int_equal(log_sequencer_abort_missing(l, 65536), 65535);
     assert_int_equal(h->count, 2);
-    frame_sequencer_free(l);
+    log_sequencer_free(l);
     mem_free(h);
 }
 
@@ -125,17 +125,17 @@ static void unreadable_frame_is_skipped_and_counted(void **state)
 {
     (void)state;
     struct arrivals *h = mem_new(sizeof *h);
-    struct frame_sink sink = { h, record_delivered_frame };
-    struct frame_sequencer *l = frame_sequencer_new(&sink, FIRST);
+    struct log_entry_sink sink = { h, record_delivered_frame };
+    struct log_sequencer *l = log_sequencer_new(&sink, FIRST);
 
     offer_frame(l, FIRST, false);
-    assert_int_equal(frame_sequencer_unreadable_count(l), 0);
-    frame_sequencer_offer(l, FIRST + 1, STR("no frame"), NULL);
+    assert_int_equal(log_sequencer_unreadable_count(l), 0);
+    log_sequencer_offer_entry(l, FIRST + 1, STR("no frame"), NULL);
     offer_frame(l, FIRST + 2, false);
-    assert_int_equal(frame_sequencer_unreadable_count(l), 1);
+    assert_int_equal(log_sequencer_unreadable_count(l), 1);
     assert_int_equal(h->count, 2);
-    assert_int_equal(frame_sequencer_next_position(l), FIRST + 3);
-    frame_sequencer_free(l);
+    assert_int_equal(log_sequencer_next_position(l), FIRST + 3);
+    log_sequencer_free(l);
     mem_free(h);
 }
 
@@ -143,33 +143,33 @@ static void unreadable_published_frame_is_read_from_the_log(void **state)
 {
     (void)state;
     struct arrivals *h = mem_new(sizeof *h);
-    struct frame_sink sink = { h, record_delivered_frame };
-    struct frame_sequencer *l = frame_sequencer_new(&sink, FIRST);
+    struct log_entry_sink sink = { h, record_delivered_frame };
+    struct log_sequencer *l = log_sequencer_new(&sink, FIRST);
 
-    frame_sequencer_offer_published(l, FIRST, STR("no frame"));
-    assert_int_equal(frame_sequencer_next_position(l), FIRST);
+    log_sequencer_offer_from_nats(l, FIRST, STR("no frame"));
+    assert_int_equal(log_sequencer_next_position(l), FIRST);
     offer_frame(l, FIRST + 1, false);
-    frame_sequencer_offer_published(l, FIRST, STR("no frame"));
+    log_sequencer_offer_from_nats(l, FIRST, STR("no frame"));
     assert_int_equal(h->count, 0);
     offer_frame(l, FIRST, false);
     assert_int_equal(h->count, 2);
-    assert_int_equal(frame_sequencer_next_position(l), FIRST + 2);
-    assert_int_equal(frame_sequencer_unreadable_count(l), 0);
+    assert_int_equal(log_sequencer_next_position(l), FIRST + 2);
+    assert_int_equal(log_sequencer_unreadable_count(l), 0);
 
     /* The unreadable frame waited behind a missing position when the log was read. */
-    frame_sequencer_offer_published(l, FIRST + 3, STR("no frame"));
+    log_sequencer_offer_from_nats(l, FIRST + 3, STR("no frame"));
     offer_frame(l, FIRST + 2, false);
-    assert_int_equal(frame_sequencer_next_position(l), FIRST + 3);
+    assert_int_equal(log_sequencer_next_position(l), FIRST + 3);
     offer_frame(l, FIRST + 3, false);
     assert_int_equal(h->count, 4);
 
     /* The position before the frame is aborted; the log contains the frame. */
-    frame_sequencer_offer_published(l, FIRST + 5, STR("no frame"));
+    log_sequencer_offer_from_nats(l, FIRST + 5, STR("no frame"));
     offer_frame(l, FIRST + 5, false);
-    assert_int_equal(frame_sequencer_abort_missing(l, FIRST + 5), 1);
+    assert_int_equal(log_sequencer_abort_missing(l, FIRST + 5), 1);
     assert_int_equal(h->count, 5);
-    assert_int_equal(frame_sequencer_unreadable_count(l), 0);
-    frame_sequencer_free(l);
+    assert_int_equal(log_sequencer_unreadable_count(l), 0);
+    log_sequencer_free(l);
     mem_free(h);
 }
 

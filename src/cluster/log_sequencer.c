@@ -1,5 +1,5 @@
-/* frame_sequencer.c - delivers the frames of all nodes in the order of their positions. */
-#include "cluster/frame_sequencer.h"
+/* log_sequencer.c - delivers the log entries of all nodes in the order of their positions. */
+#include "cluster/log_sequencer.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,28 +11,28 @@
 
 enum { SEQUENCER_SLOTS = 1 << 16 };
 
-/* A frame that waits for earlier ones; bytes.n == 0: an aborted position. */
+/* A log entry that waits for earlier ones. If bytes.n is 0, the position was aborted. */
 struct sequencer_slot {
     bool filled;
-    bool published; /* received through NATS */
+    bool published; /* whether NATS delivered the entry */
     struct str bytes;
 };
 
-struct frame_sequencer {
-    struct frame_sink sink;
+struct log_sequencer {
+    struct log_entry_sink sink;
     pthread_mutex_t lock;
     int64_t next, head;
-    struct arena *arena; /* memory of the current frame */
+    struct arena *arena; /* memory of the log entry being delivered */
     _Atomic uint64_t unreadable;
     bool records_delivered;
     uint64_t delivered_count;
-    struct delivered_frame delivered[DELIVERED_FRAMES_RECORDED];
+    struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
     struct sequencer_slot slots[SEQUENCER_SLOTS];
 };
 
-struct frame_sequencer *frame_sequencer_new(const struct frame_sink *sink, int64_t next)
+struct log_sequencer *log_sequencer_new(const struct log_entry_sink *sink, int64_t next)
 {
-    struct frame_sequencer *l = mem_new(sizeof *l);
+    struct log_sequencer *l = mem_new(sizeof *l);
 
     l->sink = *sink;
     l->next = next;
@@ -42,7 +42,7 @@ struct frame_sequencer *frame_sequencer_new(const struct frame_sink *sink, int64
     return l;
 }
 
-void frame_sequencer_free(struct frame_sequencer *l)
+void log_sequencer_free(struct log_sequencer *l)
 {
     if (!l)
         return;
@@ -53,25 +53,25 @@ void frame_sequencer_free(struct frame_sequencer *l)
     mem_free(l);
 }
 
-static struct sequencer_slot *sequencer_slot_at(struct frame_sequencer *l, int64_t position)
+static struct sequencer_slot *sequencer_slot_at(struct log_sequencer *l, int64_t position)
 {
     return &l->slots[position & (SEQUENCER_SLOTS - 1)];
 }
 
-static void record_delivered_frame(struct frame_sequencer *l, struct str bytes)
+static void record_delivered_frame(struct log_sequencer *l, struct str bytes)
 {
     if (l->records_delivered)
-        l->delivered[l->delivered_count++ % DELIVERED_FRAMES_RECORDED] =
-            (struct delivered_frame){ l->next, hash_str(bytes) };
+        l->delivered[l->delivered_count++ % DELIVERED_ENTRIES_RECORDED] =
+            (struct delivered_log_entry){ l->next, hash_str(bytes) };
 }
 
-/* Returns false if the published frame cannot be decoded and must be read from the log. */
-static bool deliver_slot(struct frame_sequencer *l, const struct sequencer_slot *s)
+/* Returns false if an entry from NATS cannot be decoded and must be read from the log. */
+static bool deliver_slot(struct log_sequencer *l, const struct sequencer_slot *s)
 {
-    struct frame f;
+    struct log_entry f;
 
     arena_reset(l->arena);
-    bool readable = frame_decode(s->bytes, l->arena, &f);
+    bool readable = log_entry_decode(s->bytes, l->arena, &f);
     if (!readable && s->published) {
         log_warn("cluster: cannot decode the event that NATS delivered for position %lld; "
                  "reading it from the log instead",
@@ -91,7 +91,7 @@ static bool deliver_slot(struct frame_sequencer *l, const struct sequencer_slot 
     return true;
 }
 
-static void deliver_ready_frames(struct frame_sequencer *l)
+static void deliver_ready_entries(struct log_sequencer *l)
 {
     for (struct sequencer_slot *s; (s = sequencer_slot_at(l, l->next))->filled;) {
         l->next += !s->bytes.n || deliver_slot(l, s);
@@ -100,12 +100,12 @@ static void deliver_ready_frames(struct frame_sequencer *l)
     }
 }
 
-static void store_waiting_frame(struct frame_sequencer *l, int64_t position, struct str bytes,
+static void store_waiting_entry(struct log_sequencer *l, int64_t position, struct str bytes,
                                 bool published)
 {
     struct sequencer_slot *s = sequencer_slot_at(l, position);
 
-    /* A frame from the log replaces a published frame, which may be unreadable. */
+    /* An entry from the log replaces an entry from NATS, which may be impossible to decode. */
     if (s->filled && (published || !s->published))
         return;
     mem_free((void *)s->bytes.p);
@@ -118,8 +118,8 @@ static void store_waiting_frame(struct frame_sequencer *l, int64_t position, str
     }
 }
 
-static void sequencer_put(struct frame_sequencer *l, int64_t position, struct str bytes,
-                          const struct frame *frame, bool published)
+static void sequencer_put(struct log_sequencer *l, int64_t position, struct str bytes,
+                          const struct log_entry *frame, bool published)
 {
     pthread_mutex_lock(&l->lock);
     bool fits = position >= l->next && position < l->next + SEQUENCER_SLOTS;
@@ -130,31 +130,31 @@ static void sequencer_put(struct frame_sequencer *l, int64_t position, struct st
         l->sink.deliver(l->sink.arg, position, frame);
         l->next++;
     } else if (fits) {
-        store_waiting_frame(l, position, bytes, published);
+        store_waiting_entry(l, position, bytes, published);
     }
-    deliver_ready_frames(l);
+    deliver_ready_entries(l);
     pthread_mutex_unlock(&l->lock);
 }
 
-void frame_sequencer_offer(struct frame_sequencer *l, int64_t position, struct str bytes,
-                           const struct frame *frame)
+void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct str bytes,
+                               const struct log_entry *frame)
 {
     sequencer_put(l, position, bytes, frame, false);
 }
 
-void frame_sequencer_offer_published(struct frame_sequencer *l, int64_t position, struct str bytes)
+void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes)
 {
     sequencer_put(l, position, bytes, NULL, true);
 }
 
-uint64_t frame_sequencer_abort_missing(struct frame_sequencer *l, int64_t last)
+uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last)
 {
     uint64_t count = 0;
 
     pthread_mutex_lock(&l->lock);
     for (; l->next <= last; count++) {
         sequencer_slot_at(l, l->next)->filled = true;
-        deliver_ready_frames(l);
+        deliver_ready_entries(l);
     }
     if (l->head < l->next - 1)
         l->head = l->next - 1;
@@ -162,29 +162,29 @@ uint64_t frame_sequencer_abort_missing(struct frame_sequencer *l, int64_t last)
     return count;
 }
 
-void frame_sequencer_record_delivered(struct frame_sequencer *l)
+void log_sequencer_record_delivered(struct log_sequencer *l)
 {
     l->records_delivered = true;
 }
 
-size_t frame_sequencer_delivered(struct frame_sequencer *l,
-                                 struct delivered_frame out[DELIVERED_FRAMES_RECORDED])
+size_t log_sequencer_list_delivered(struct log_sequencer *l,
+                                    struct delivered_log_entry out[DELIVERED_ENTRIES_RECORDED])
 {
     pthread_mutex_lock(&l->lock);
-    uint64_t count = l->delivered_count < DELIVERED_FRAMES_RECORDED ? l->delivered_count
-                                                                    : DELIVERED_FRAMES_RECORDED;
+    uint64_t count = l->delivered_count < DELIVERED_ENTRIES_RECORDED ? l->delivered_count
+                                                                     : DELIVERED_ENTRIES_RECORDED;
     for (uint64_t i = 0; i < count; i++)
-        out[i] = l->delivered[(l->delivered_count - count + i) % DELIVERED_FRAMES_RECORDED];
+        out[i] = l->delivered[(l->delivered_count - count + i) % DELIVERED_ENTRIES_RECORDED];
     pthread_mutex_unlock(&l->lock);
     return count;
 }
 
-uint64_t frame_sequencer_unreadable_count(const struct frame_sequencer *l)
+uint64_t log_sequencer_unreadable_count(const struct log_sequencer *l)
 {
     return atomic_load(&l->unreadable);
 }
 
-int64_t frame_sequencer_next_position(struct frame_sequencer *l)
+int64_t log_sequencer_next_position(struct log_sequencer *l)
 {
     pthread_mutex_lock(&l->lock);
     int64_t next = l->next;
@@ -192,7 +192,7 @@ int64_t frame_sequencer_next_position(struct frame_sequencer *l)
     return next;
 }
 
-int64_t frame_sequencer_greatest_position(struct frame_sequencer *l)
+int64_t log_sequencer_greatest_position(struct log_sequencer *l)
 {
     pthread_mutex_lock(&l->lock);
     int64_t head = l->head;

@@ -1,0 +1,286 @@
+/* explain_delivery.c - GET /console/delivery: why an account received a message or not.
+ *
+ * Intents, content and permissions are decided by the functions and tables that the gateway uses
+ * (events.def, message_content_is_hidden, explain_permission). */
+#include "admin/console/internal.h"
+#include "gateway/gateway.h"
+#include "model/permissions/message_content.h"
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
+#include "platform/messages/messages.h"
+
+enum { SESSIONS_MAX = 64 };
+
+struct delivery_query {
+    struct str user;
+    snowflake channel_id, message_id;
+};
+
+/* clang-format off */
+static const struct type type_word = { .kind = KIND_STRING, .min = 1, .max = 200 };
+static const struct type type_snowflake = { .kind = KIND_ID };
+static const struct type type_any = { .kind = KIND_RAW };
+static const struct field delivery_query_fields[] = {
+    { FIELD(struct delivery_query, user), .type = &type_word,
+      .doc = "Id or name of the bot or user" },
+    { FIELD(struct delivery_query, channel_id), .type = &type_snowflake },
+    { FIELD(struct delivery_query, message_id), .type = &type_snowflake },
+    { 0 },
+};
+/* clang-format on */
+static const struct schema delivery_query_schema = { .name = "DeliveryQuery",
+                                                     .size = sizeof(struct delivery_query),
+                                                     .fields = delivery_query_fields };
+
+/* Passed from the READ stage to the handler. */
+struct delivery_explanation {
+    struct user user;
+    struct gateway_session_options sessions[SESSIONS_MAX];
+    size_t session_count;
+    struct list steps; /* struct explained_step */
+    bool delivered, content_hidden;
+};
+
+static bool add_check(struct call *call, struct delivery_explanation *x, bool passed,
+                      struct str text)
+{
+    struct explained_step *s = list_append(call->arena, &x->steps, sizeof *s);
+
+    *s = (struct explained_step){ text, passed };
+    return passed;
+}
+
+static bool check_session(struct call *call, struct delivery_explanation *x)
+{
+    size_t connected = 0;
+
+    for (size_t i = 0; i < x->session_count; i++)
+        connected += x->sessions[i].connected;
+    if (!x->session_count)
+        return add_check(call, x, false,
+                         str_printf(call->arena,
+                                    "%.*s has no session on this server: it is not connected; "
+                                    "start the bot and check its token",
+                                    STR_ARGS(x->user.username)));
+    return add_check(call, x, connected > 0,
+                     str_printf(call->arena,
+                                connected ? "%.*s has %zu sessions"
+                                          : "%.*s has %zu sessions, but no connection; it gets the "
+                                            "event when it resumes",
+                                STR_ARGS(x->user.username), x->session_count));
+}
+
+/* Retains the sessions whose shard has the guild; private messages go to shard 0. */
+static bool check_shard(struct call *call, struct delivery_explanation *x, snowflake guild_id)
+{
+    uint32_t shard = 0, count = x->sessions[0].shard_count ? x->sessions[0].shard_count : 1;
+    size_t n = 0;
+
+    for (size_t i = 0; i < x->session_count; i++) {
+        const struct gateway_session_options s = x->sessions[i];
+
+        count = s.shard_count ? s.shard_count : 1;
+        shard = guild_id ? (uint32_t)((guild_id >> 22) % count) : 0;
+        if (s.shard_id == shard)
+            x->sessions[n++] = s;
+    }
+    x->session_count = n;
+    return add_check(
+        call, x, n > 0,
+        n ? str_printf(call->arena, "a session has shard %u, to which the event goes", shard)
+          : str_printf(call->arena,
+                       "the event goes to shard %u of %u, and no session has this "
+                       "shard; start it",
+                       shard, count));
+}
+
+static bool check_intents(struct call *call, struct delivery_explanation *x, bool in_guild)
+{
+    unsigned wanted = event_info(EVENT_MESSAGE_CREATE)->intents, has = 0;
+    struct buf names, own;
+    size_t n = 0;
+
+    wanted &= in_guild ? ~INTENTS_PRIVATE_CHANNELS : INTENTS_PRIVATE_CHANNELS;
+    for (size_t i = 0; i < x->session_count; i++) {
+        const struct gateway_session_options s = x->sessions[i];
+
+        has |= s.intents;
+        if (s.intents & wanted || (!s.bot && !s.intents))
+            x->sessions[n++] = s;
+    }
+    x->session_count = n;
+    buf_init(&names, 1024);
+    buf_init(&own, 1024);
+    append_intent_names(&names, wanted);
+    append_intent_names(&own, has);
+    struct str text =
+        n ? str_printf(call->arena, "a session receives MESSAGE_CREATE (intent %.*s)",
+                       STR_ARGS(buf_str(&names)))
+          : str_printf(call->arena,
+                       "no session has the intent %.*s; their intents are %.*s; add it to the "
+                       "intents of the bot",
+                       STR_ARGS(buf_str(&names)), STR_ARGS(buf_str(&own)));
+    buf_clear(&names);
+    buf_clear(&own);
+    return add_check(call, x, n > 0, text);
+}
+
+static enum err check_view(struct call *call, struct delivery_explanation *x,
+                           const struct channel *c, bool *ret)
+{
+    struct permission_explanation why;
+    struct member_access access;
+    enum err e = OK;
+
+    *ret = false;
+    if (channel_is_private(c->type)) {
+        bool is_in = user_is_channel_recipient(call->tx, c->id, x->user.id, &e);
+
+        *ret = !e && add_check(call, x, is_in,
+                               is_in ? STR("the account is in this direct message or group")
+                                     : STR("the account is not in this direct message or group"));
+        return e;
+    }
+    e = member_access_find_of_other(call->tx, c->guild_id.value, x->user.id, &access);
+    if (e == ERR_UNKNOWN_MEMBER) {
+        add_check(call, x, false,
+                  STR("the account is not a member of the server; add the bot with its install "
+                      "link"));
+        return OK;
+    }
+    if (!e)
+        e = explain_permission(call->tx, &access, c, PERMISSION_BIT_VIEW_CHANNEL, &why);
+    if (!e)
+        *ret = add_check(call, x, why.allowed,
+                         why.allowed ? str_printf(call->arena, "%.*s can view the channel",
+                                                  STR_ARGS(x->user.username))
+                                     : why.cause);
+    return e;
+}
+
+static enum err check_content(struct call *call, struct delivery_explanation *x,
+                              const struct channel *c, const struct message *m)
+{
+    const struct mentioned_user *mentions = m->mentions.items;
+    struct list ids = { 0 };
+    struct rows row;
+    bool found, granted = false;
+
+    for (size_t i = 0; i < m->mentions.count; i++)
+        *(snowflake *)list_append(call->arena, &ids, sizeof(snowflake)) = mentions[i].user.id;
+    for (size_t i = 0; i < x->session_count; i++)
+        granted |= x->sessions[i].intents & INTENT(MESSAGE_CONTENT) || !x->sessions[i].bot;
+    enum err e = tx_one(call->tx, "select id from applications where bot_id = $1",
+                        BIND(v_id(x->user.id)), &row, &found);
+    if (e)
+        return e;
+    struct message_content_reader reader = { x->user.id, found ? row_id(&row, 0) : 0, found,
+                                             granted };
+    struct message_origin origin = { m->author_id, m->application_id.value, ids.items, ids.count };
+    x->content_hidden = message_content_is_hidden(&reader, !channel_is_private(c->type), &origin);
+    add_check(
+        call, x, !x->content_hidden,
+        x->content_hidden
+            ? STR("the content is withheld: the session lacks the intent MESSAGE_CONTENT, and "
+                  "the message does not mention the bot; add the intent, and enable it in "
+                  "the settings of the application")
+            : STR("the event has the content"));
+    return OK;
+}
+
+/* READ stage: the account, whose sessions are then listed off the loop. */
+static enum err read_delivery_user(struct call *call)
+{
+    const struct delivery_query *q = call->query;
+    struct delivery_explanation *x = call_pass_data(call, "delivery_explanation", sizeof *x);
+
+    return console_find_user(call, "user", q->user, &x->user);
+}
+
+static enum err list_delivery_sessions(struct call *call)
+{
+    struct delivery_explanation *x = call_passed_data(call, "delivery_explanation");
+    struct gateway *g = api_options(call->api)->gateway;
+
+    x->session_count =
+        g ? gateway_list_account_sessions(g, x->user.id, x->sessions, SESSIONS_MAX) : 0;
+    return OK;
+}
+
+static enum err prepare_delivery_explanation(struct call *call)
+{
+    call->read = read_delivery_user;
+    call->compute = list_delivery_sessions;
+    return OK;
+}
+
+/* Runs the checks in the order of the gateway until one fails. */
+static enum err run_delivery_checks(struct call *call, struct delivery_explanation *x,
+                                    const struct channel *c, const struct message *m)
+{
+    bool views = false;
+
+    if (!check_session(call, x) || !check_shard(call, x, c->guild_id.value) ||
+        !check_intents(call, x, !channel_is_private(c->type)))
+        return OK;
+    enum err e = check_view(call, x, c, &views);
+    x->delivered = views;
+    return e || !views ? e : check_content(call, x, c, m);
+}
+
+/* GET /console/delivery */
+static enum err get_delivery_explanation(struct call *call)
+{
+    struct delivery_explanation x =
+        *(const struct delivery_explanation *)call_passed_data(call, "delivery_explanation");
+    const struct delivery_query *q = call->query;
+    struct channel channel;
+    struct message message;
+    enum err e = channel_find(call->tx, q->channel_id, &channel);
+
+    if (!e)
+        e = message_find(call, channel.id, q->message_id, &message);
+    if (!e)
+        e = run_delivery_checks(call, &x, &channel, &message);
+    if (e)
+        return e;
+    const struct explained_step *steps = x.steps.items;
+    struct json_writer j = call_reply_json_writer(call);
+
+    json_begin_object(&j);
+    json_write_name(&j, "delivered");
+    json_write_bool(&j, x.delivered);
+    json_write_name(&j, "content");
+    json_write_bool(&j, x.delivered && !x.content_hidden);
+    write_explained_steps(&j, &x.steps);
+    json_write_name(&j, "cause");
+    json_write_text(&j, x.delivered && !x.content_hidden ? STR("") : steps[x.steps.count - 1].text);
+    json_end_object(&j);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/console/delivery",
+        .name = "get_delivery_explanation",
+        .doc = "Explains whether an account receives the event of a message: session, shard, "
+               "intent, permission, content. It describes the present state.",
+        .service = true,
+        .query = &delivery_query_schema,
+        .reply = &type_any,
+        .store = ROUTE_STORE_READ,
+        .limit = &limit_console,
+        .prepare = prepare_delivery_explanation,
+        .admit = check_console_permission,
+        .handle = get_delivery_explanation,
+    },
+    { 0 },
+};
+
+const struct domain console_delivery_domain = {
+    .name = "Workbench: delivery",
+    .doc = "For the operator: why a bot received a message or not. Paths begin with /console, not "
+           "with /api.",
+    .routes = routes,
+};

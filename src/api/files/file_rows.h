@@ -1,0 +1,15 @@
+/* file_rows.h - rows of stored files. */
+#ifndef API_FILES_FILE_ROWS_H
+#define API_FILES_FILE_ROWS_H
+
+#include "store/store.h"
+
+struct new_file {
+    snowflake id, owner_id; /* owner_id 0: the server itself */
+    const char *name, *digest;
+    int64_t size;
+};
+/* Replaces a row of the same name. */
+enum err file_insert_row(struct tx *tx, const struct new_file *f);
+
+#endif

@@ -1,0 +1,20 @@
+/* error_causes.h - usual causes and fixes of errors, defined in error_causes.def. */
+#ifndef BASE_ERROR_CAUSES_H
+#define BASE_ERROR_CAUSES_H
+
+#include "base/buf.h"
+
+struct error_cause {
+    int code;                 /* as in the anchors of docs/errors.md */
+    const char *causes, *fix; /* sentences */
+};
+
+/* Finds the row of an API error; code 0: by its HTTP status. false: there is none. */
+bool error_cause_find(int status, int code, struct error_cause *ret);
+/* Finds the row of a close code of the gateway. */
+bool close_cause_find(int code, struct error_cause *ret);
+
+/* Writes docs/errors.md. */
+void write_error_reference(struct buf *out);
+
+#endif

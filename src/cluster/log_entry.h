@@ -1,0 +1,59 @@
+/* log_entry.h - encodes log entries: the events, revocations and voice changes that one
+ * transaction sends to other nodes.
+ *
+ * The log and NATS carry the same bytes. Events are identified by name; a node skips events that
+ * it does not know. Routing fields are copied as raw structs, so nodes with another
+ * struct layout cannot run together (LOG_ENTRY_FORMAT). */
+#ifndef CLUSTER_LOG_ENTRY_H
+#define CLUSTER_LOG_ENTRY_H
+
+#include "base/arena.h"
+#include "model/events/events.h"
+#include "model/events/event_routing.h"
+#include "model/voice_state.h"
+#include "net/address.h"
+
+enum {
+    LOG_ENTRY_VERSION = 3,
+    LOG_ENTRY_FORMAT = LOG_ENTRY_VERSION << 16 | (int)sizeof(struct event_routing),
+};
+
+/* A revoked credential, or an address range that is banned or unbanned. Earlier program versions
+ * decode an address range as an application that does not exist. */
+struct revocation_record {
+    struct revocation_record *next;
+    enum { ADDRESSES_NONE, ADDRESSES_BANNED, ADDRESSES_LIFTED } addresses;
+    struct ip_network network; /* only set if `addresses` is not ADDRESSES_NONE */
+    snowflake account;
+    bool one; /* revokes only this session, not all sessions */
+    unsigned char session[8];
+    bool applications_only; /* revokes credentials of applications, not logins of the account */
+    snowflake application;  /* if not 0, revokes all credentials of this application instead */
+};
+
+/* A request to move a session from another node to this one, or the reply. */
+struct session_move {
+    enum session_move_kind { MOVE_REQUEST, MOVE_RELEASED, MOVE_REFUSED } kind;
+    uint32_t from, to; /* nodes that the session moves from and to */
+    uint64_t number;
+    char id[33]; /* session_id of the client */
+};
+
+struct log_entry {
+    uint32_t origin; /* identity of the node that committed the entry */
+    struct emitted_event *announced;
+    struct revocation_record *revocations;
+    const struct session_move *move; /* NULL if the entry moves no session */
+    const struct voice_state_change *voices;
+};
+
+/* Returns whether the entry must be written to the event log. An entry with only transient events
+ * is not. */
+bool log_entry_must_be_stored(const struct log_entry *f);
+/* Encodes a log entry; the result is in the arena. */
+struct str log_entry_encode(const struct log_entry *f, struct arena *arena);
+/* Decodes a log entry. Returns false if the bytes are invalid or of another version. The result is
+ * in the arena and points into bytes. */
+bool log_entry_decode(struct str bytes, struct arena *arena, struct log_entry *ret);
+
+#endif

@@ -1,0 +1,55 @@
+/* log_sequencer.h - delivers the log entries of all nodes in the order of their positions.
+ *
+ * Each thread that has a log entry offers it: the thread that committed it, the NATS thread, and
+ * the thread that reads the log. An entry is delivered when every earlier position was delivered
+ * or is known to be aborted. Duplicates are ignored. */
+#ifndef CLUSTER_LOG_SEQUENCER_H
+#define CLUSTER_LOG_SEQUENCER_H
+
+#include "cluster/log_entry.h"
+
+struct log_sequencer;
+
+/* Receives the log entries in order, one call at a time, with the lock held, on the thread that
+ * made the last offer. */
+struct log_entry_sink {
+    void *arg;
+    void (*deliver)(void *arg, int64_t position, const struct log_entry *f);
+};
+
+struct log_sequencer *log_sequencer_new(const struct log_entry_sink *sink, int64_t next);
+void log_sequencer_free(struct log_sequencer *l); /* accepts NULL */
+
+/* Offers a log entry. If bytes.n is 0, the position was aborted. frame contains the decoded bytes,
+ * or is NULL. Bytes that must wait are copied. A position too far ahead is ignored and must be
+ * offered again. */
+void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct str bytes,
+                               const struct log_entry *frame);
+/* Offers a log entry from NATS. If it cannot be decoded, its position counts as missing until the
+ * thread that reads the log offers it. */
+void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes);
+/* Treats all missing positions up to `last` as aborted. Returns their number. */
+uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last);
+
+/* Position of a delivered log entry and a hash of its bytes. */
+struct delivered_log_entry {
+    int64_t position;
+    uint64_t hash;
+};
+enum { DELIVERED_ENTRIES_RECORDED = 64 };
+/* Enables the recording of delivered log entries; call it before the first offer. */
+void log_sequencer_record_delivered(struct log_sequencer *l);
+/* Returns the last delivered log entries, in order, and their number. */
+size_t log_sequencer_list_delivered(struct log_sequencer *l,
+                                    struct delivered_log_entry out[DELIVERED_ENTRIES_RECORDED]);
+
+/* Returns the number of log entries that could not be decoded and were skipped (see
+ * cluster_is_ready). */
+uint64_t log_sequencer_unreadable_count(const struct log_sequencer *l);
+/* Returns the position that will be delivered next. */
+int64_t log_sequencer_next_position(struct log_sequencer *l);
+/* Returns the greatest position offered. If it is below log_sequencer_next_position, no log entry
+ * is waiting. */
+int64_t log_sequencer_greatest_position(struct log_sequencer *l);
+
+#endif

@@ -1,0 +1,389 @@
+/* permission_explanation.c - explains in sentences how a permission is computed.
+ *
+ * The steps come from the computation itself (struct permission_trace); this file only adds names
+ * and words. It runs for refused calls that are recorded, and for the operator. */
+#include "base/timestamp.h"
+#include "platform/accounts/users.h"
+#include "platform/channels/internal.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+
+struct explainer {
+    struct arena *arena;
+    const struct member_access *access;
+    const struct channel *channel; /* NULL: the whole guild */
+    struct list roles;             /* struct role: all roles of the guild */
+    struct str user, where;
+    struct permission_trace *trace;
+};
+
+static struct str role_name(const struct explainer *x, snowflake id)
+{
+    const struct role *r = x->roles.items;
+
+    for (size_t i = 0; i < x->roles.count; i++)
+        if (r[i].id == id)
+            return id == x->access->guild_id ? STR("@everyone") : r[i].name;
+    return STR("(deleted role)");
+}
+
+/* Returns "@everyone, Crew and Helpers". */
+static struct str member_role_names(const struct explainer *x)
+{
+    struct buf out;
+    const struct permission_input *in = &x->access->input;
+
+    buf_init(&out, 1024);
+    buf_add_lit(&out, "@everyone");
+    for (size_t i = 0; i < in->role_count && i < 10; i++)
+        buf_printf(&out, ", %.*s", STR_ARGS(role_name(x, in->roles[i])));
+    return buf_move_to_arena(&out, x->arena);
+}
+
+/* Begins the trace with the roles, which the computation gets as one set. */
+static void trace_roles(struct explainer *x)
+{
+    const struct permission_input *in = &x->access->input;
+    const struct role *r = x->roles.items;
+    uint64_t base = 0;
+
+    for (int everyone = 1; everyone >= 0; everyone--)
+        for (size_t i = 0; i < x->roles.count; i++) {
+            bool has = false;
+
+            for (size_t k = 0; k < in->role_count; k++)
+                has |= in->roles[k] == r[i].id;
+            if (everyone ? r[i].id != in->guild_id : !has)
+                continue;
+            base |= r[i].permissions;
+            permission_trace_add(x->trace, &(struct permission_step){ STEP_ROLE, r[i].id,
+                                                                      r[i].permissions, 0, base });
+        }
+}
+
+static enum err explainer_init(struct explainer *x, struct tx *tx, const struct member_access *s,
+                               const struct channel *c)
+{
+    struct user user;
+    enum err e = user_find(tx, s->user_id, &user);
+
+    *x = (struct explainer){ .arena = tx_arena(tx), .access = s, .channel = c };
+    if (!e)
+        e = guild_roles_list(tx, s->guild_id, &x->roles);
+    if (e)
+        return e;
+    x->user = user.username;
+    x->where =
+        c && c->name.value.n ? STR_CONCAT(x->arena, STR("#"), c->name.value) : STR("the server");
+    x->trace = arena_alloc(x->arena, sizeof *x->trace);
+    trace_roles(x);
+    return OK;
+}
+
+static struct str unverified_words(enum err e)
+{
+    return str_of(e ? error_info(e)->message : "");
+}
+
+static struct str timeout_words(const struct explainer *x)
+{
+    char until[TIMESTAMP_TEXT_SIZE];
+
+    timestamp_format(x->access->member->communication_disabled_until.value, until);
+    return str_printf(x->arena, "%.*s is timed out until %.19s UTC", STR_ARGS(x->user), until);
+}
+
+/* Returns what the step does to the permission; empty if the step does not concern it. */
+static struct str step_words(const struct explainer *x, const struct permission_step *step,
+                             uint64_t bit, const char *name)
+{
+    struct arena *a = x->arena;
+    const char *verb = step->allow & bit ? "allows" : "denies";
+
+    if (step->kind == STEP_ROLE && !(step->allow & bit))
+        return STR("");
+    if (step->kind != STEP_THREAD && !((step->allow | step->deny) & bit))
+        return STR("");
+    switch (step->kind) {
+    case STEP_ROLE:
+        return str_printf(a, "the role %.*s grants %s", STR_ARGS(role_name(x, step->id)), name);
+    case STEP_OWNER:
+        return str_printf(a, "%.*s owns the server, so every permission is granted",
+                          STR_ARGS(x->user));
+    case STEP_ADMINISTRATOR:
+        return STR("a role grants ADMINISTRATOR, so every permission is granted and overwrites "
+                   "have no effect");
+    case STEP_OVERWRITE_EVERYONE:
+    case STEP_OVERWRITE_ROLE:
+        return str_printf(a, "the overwrite of %.*s in %.*s %s %s",
+                          STR_ARGS(role_name(x, step->id)), STR_ARGS(x->where), verb, name);
+    case STEP_OVERWRITE_MEMBER:
+        return str_printf(a, "the overwrite of the member %.*s in %.*s %s %s", STR_ARGS(x->user),
+                          STR_ARGS(x->where), verb, name);
+    case STEP_TIMED_OUT:
+        return timeout_words(x);
+    case STEP_PENDING:
+        return str_printf(a, "%.*s has not passed membership screening", STR_ARGS(x->user));
+    case STEP_UNVERIFIED:
+        return str_printf(a, "%.*s does not meet the verification level of the server (%.*s)",
+                          STR_ARGS(x->user),
+                          STR_ARGS(unverified_words(x->access->input.unverified)));
+    case STEP_QUARANTINED:
+        return str_printf(a, "auto moderation has quarantined %.*s because of the name",
+                          STR_ARGS(x->user));
+    case STEP_THREAD:
+        return bit & PERMISSION(SEND_MESSAGES)
+                   ? STR("in threads SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES")
+                   : STR("");
+    case STEP_NEEDS_VIEW:
+        return STR("VIEW_CHANNEL is missing, and without it no permission of the channel counts");
+    case STEP_NEEDS_CONNECT:
+        return STR("CONNECT is missing, and without it no voice permission counts");
+    case STEP_NEEDS_SEND:
+        return str_printf(a, "SEND_MESSAGES is missing, and %s does not count without it", name);
+    case STEP_PRIVATE_THREAD:
+        return str_printf(a, "%.*s is not a member of this private thread", STR_ARGS(x->user));
+    case STEP_NO_SECOND_FACTOR:
+        return STR("the server requires two-factor authentication for moderation, and the account "
+                   "(of a bot: its owner) has none");
+    }
+    return STR("");
+}
+
+/* Returns how to change the result of the step. */
+static const char *step_fix(enum permission_step_kind kind)
+{
+    switch (kind) {
+    case STEP_OVERWRITE_EVERYONE:
+        return "remove this deny, or allow it in the channel for one of the member's roles";
+    case STEP_OVERWRITE_ROLE:
+        return "remove this deny or the role, or allow it in the channel for another of the "
+               "member's roles";
+    case STEP_OVERWRITE_MEMBER:
+        return "remove this deny in the permissions of the channel";
+    case STEP_TIMED_OUT:
+        return "wait, or remove the time-out";
+    case STEP_PENDING:
+        return "accept the rules of the server";
+    case STEP_QUARANTINED:
+        return "change the name";
+    case STEP_PRIVATE_THREAD:
+        return "add the member to the thread, or grant MANAGE_THREADS";
+    case STEP_NO_SECOND_FACTOR:
+        return "turn on two-factor authentication";
+    default:
+        return "ask a moderator";
+    }
+}
+
+/* Returns the permission whose absence makes the step take others away; 0: none. */
+static uint64_t required_permission(enum permission_step_kind kind)
+{
+    switch (kind) {
+    case STEP_NEEDS_VIEW:
+        return PERMISSION(VIEW_CHANNEL);
+    case STEP_NEEDS_CONNECT:
+        return PERMISSION(CONNECT);
+    case STEP_NEEDS_SEND:
+        return PERMISSION(SEND_MESSAGES);
+    case STEP_THREAD:
+        return PERMISSION(SEND_MESSAGES_IN_THREADS);
+    default:
+        return 0;
+    }
+}
+
+/* Returns the last step that took the permission away; NULL: it was never granted. */
+static const struct permission_step *deciding_step(const struct permission_trace *trace,
+                                                   uint64_t bit)
+{
+    const struct permission_step *found = NULL;
+
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct permission_step *s = &trace->steps[i];
+        /* Without VIEW_CHANNEL, VIEW_CHANNEL itself is among the removed ones. */
+        if (required_permission(s->kind) == bit)
+            continue;
+        bool takes = s->deny & bit || (s->kind == STEP_THREAD && bit & PERMISSION(SEND_MESSAGES));
+
+        /* A role's deny loses against another role's allow, which `after` contains. */
+        if (takes && !(s->after & bit))
+            found = s;
+        else if (s->after & bit)
+            found = NULL;
+    }
+    return found;
+}
+
+static const char *name_of_permission(uint64_t bit)
+{
+    return permission_name((unsigned)__builtin_ctzll(bit));
+}
+
+/* Returns cause and fix: "the overwrite of Muted in #general denies X; remove …". */
+static struct str deciding_words(const struct explainer *x, uint64_t bit)
+{
+    const struct permission_step *s = deciding_step(x->trace, bit);
+    const char *name = name_of_permission(bit);
+    uint64_t required = s ? required_permission(s->kind) : 0;
+
+    if (!s)
+        return str_printf(x->arena, "none of its roles (%.*s) grants %s; grant it to one of them%s",
+                          STR_ARGS(member_role_names(x)), name,
+                          x->channel ? ", or allow it in the permissions of the channel" : "");
+    struct str words = step_words(x, s, bit, name);
+    if (required)
+        return STR_CONCAT(x->arena, words, STR(": "), deciding_words(x, required));
+    return str_printf(x->arena, "%.*s; %s", STR_ARGS(words), step_fix(s->kind));
+}
+
+static void add_step(struct explainer *x, struct list *steps, struct str text, bool has)
+{
+    struct explained_step *s = list_append(x->arena, steps, sizeof *s);
+
+    *s = (struct explained_step){ text, has };
+}
+
+static struct list explained_steps(struct explainer *x, uint64_t bit)
+{
+    const struct permission_trace *trace = x->trace;
+    const char *name = name_of_permission(bit);
+    struct list steps = { 0 };
+    bool roles_done = false;
+
+    if (!x->access->input.owner)
+        add_step(x, &steps, str_printf(x->arena, "%.*s does not own the server", STR_ARGS(x->user)),
+                 false);
+    for (size_t i = 0; i <= trace->count; i++) {
+        const struct permission_step *s = i < trace->count ? &trace->steps[i] : NULL;
+
+        if (!roles_done && (!s || s->kind != STEP_ROLE)) {
+            roles_done = true;
+            if (!(x->access->input.base & bit) && !x->access->input.owner)
+                add_step(x, &steps,
+                         str_printf(x->arena, "none of the roles (%.*s) grants %s",
+                                    STR_ARGS(member_role_names(x)), name),
+                         false);
+        }
+        struct str words = s ? step_words(x, s, bit, name) : STR("");
+        if (words.n)
+            add_step(x, &steps, words, s->after & bit);
+    }
+    return steps;
+}
+
+enum err explain_permission(struct tx *tx, const struct member_access *s, const struct channel *c,
+                            unsigned permission_bit, struct permission_explanation *ret)
+{
+    uint64_t bit = UINT64_C(1) << permission_bit;
+    struct explainer x;
+    enum err e = explainer_init(&x, tx, s, c);
+
+    *ret = (struct permission_explanation){ 0 };
+    if (!e)
+        e = trace_member_permissions(tx, s, c, x.trace, &ret->permissions);
+    if (e)
+        return e;
+    ret->allowed = ret->permissions & bit;
+    ret->steps = explained_steps(&x, bit);
+    if (!ret->allowed)
+        ret->cause = str_printf(x.arena, "%.*s lacks %s in %.*s: %.*s", STR_ARGS(x.user),
+                                permission_name(permission_bit), STR_ARGS(x.where),
+                                STR_ARGS(deciding_words(&x, bit)));
+    return OK;
+}
+
+/* --- refused calls ---------------------------------------------------------------------- */
+
+static enum err explain_missing(struct call *call, const struct channel *c, uint64_t missing,
+                                bool any)
+{
+    struct permission_explanation why;
+    struct buf names;
+    uint64_t rest = missing & (missing - 1);
+    enum err e = explain_permission(call->tx, call->target.member_access, c,
+                                    (unsigned)__builtin_ctzll(missing), &why);
+
+    if (e || why.allowed)
+        return e;
+    buf_init(&names, 1024);
+    append_permission_names(&names, rest);
+    call_set_cause(call, "%.*s%s%.*s%s", STR_ARGS(why.cause),
+                   !rest ? ""
+                   : any ? "; instead, "
+                         : "; also missing: ",
+                   STR_ARGS(buf_str(&names)), rest && any ? " would suffice" : "");
+    buf_clear(&names);
+    return OK;
+}
+
+static enum err explain_rank(struct call *call)
+{
+    const struct member_access *s = call->target.member_access;
+    struct explainer x;
+    enum err e = explainer_init(&x, call->tx, s, NULL);
+
+    if (!e)
+        call_set_cause(call,
+                       "the highest role of %.*s, %.*s, is not above the role or member that the "
+                       "call changes, or the call grants permissions that %.*s lacks; move the "
+                       "role up in the list of roles of the server",
+                       STR_ARGS(x.user), STR_ARGS(role_name(&x, s->top_role)), STR_ARGS(x.user));
+    return e;
+}
+
+static void explain_no_member(struct call *call)
+{
+    if (call->caller->kind == CALLER_BOT)
+        call_set_cause(call,
+                       "the bot is not a member of this server; add it with its install link: "
+                       "/oauth2/authorize?client_id=%llu&scope=bot+applications.commands",
+                       (unsigned long long)call->caller->application_id);
+    else
+        call_set_cause(call, "the account is not a member of this server; join it first");
+}
+
+static enum err explain_missing_access(struct call *call)
+{
+    const struct call_path_objects *t = &call->target;
+
+    if (t->channel && channel_is_private(t->channel->type)) {
+        call_set_cause(call, "the account is not in this direct message or group");
+        return OK;
+    }
+    if (!t->member_access)
+        return OK;
+    if (!t->member_access->member) {
+        explain_no_member(call);
+        return OK;
+    }
+    return t->channel ? explain_missing(call, t->channel, PERMISSION(VIEW_CHANNEL), false) : OK;
+}
+
+/* A restricted member is refused before permissions are looked at. */
+static enum err explain_restriction(struct call *call)
+{
+    const struct member_access *s = call->target.member_access;
+
+    return member_is_restricted(&s->input)
+               ? explain_missing(call, call->target.channel, PERMISSION(SEND_MESSAGES), false)
+               : OK;
+}
+
+enum err explain_access_refusal(struct call *call, const struct refusal *refusal)
+{
+    const struct call_path_objects *t = &call->target;
+    bool member = call->caller && t->member_access && t->member_access->member;
+
+    if (refusal->error == ERR_MISSING_ACCESS && call->caller)
+        return explain_missing_access(call);
+    if (!member ||
+        (refusal->error != ERR_MISSING_PERMISSIONS && refusal->error != ERR_GUILD_MFA_REQUIRED))
+        return OK;
+    if (refusal->rank)
+        return explain_rank(call);
+    if (refusal->all || refusal->any)
+        return explain_missing(call, t->channel, refusal->all ? refusal->all : refusal->any,
+                               !refusal->all);
+    return explain_restriction(call);
+}

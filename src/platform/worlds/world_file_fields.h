@@ -1,0 +1,82 @@
+/* world_file_fields.h - fields of world files, which the domains (resource folders) provide in the
+ * member .world of struct domain. The schema of world files is composed once per process. If other
+ * domains add fields to an object, the struct of the object's own domain comes first in memory. */
+#ifndef PLATFORM_WORLDS_WORLD_FILE_FIELDS_H
+#define PLATFORM_WORLDS_WORLD_FILE_FIELDS_H
+
+#include "json/schema.h"
+#include "platform/worlds/worlds.h"
+
+struct world_file_importer;
+struct world_file_exporter;
+
+/* Imports a list item, or a field that is not a list. owner is the id of the object that has the
+ * field. */
+typedef enum err world_import_function(struct world_file_importer *im, const void *entry,
+                                       const struct json_path *at, snowflake owner);
+
+/* Entries of a list, sorted by id, whose field an export fills. */
+struct world_file_entries {
+    char *next, *end;
+    size_t size, member; /* size of an entry; offset of the field in an entry, in bytes */
+};
+/* Returns the field of the entry with this id, or NULL. Call with ascending ids. */
+void *world_file_entry_find_field(struct world_file_entries *e, snowflake id);
+
+struct world_file_field {
+    const char *of;   /* object that has the field ("guild"); NULL for the file's top level */
+    const char *name; /* name of the field; NULL if import is called for the whole object */
+    const struct type *type; /* type of the field; NULL if another row declares the field */
+    const char *object;      /* name of the list's entries, to which other domains can add fields */
+    int order;               /* import order; an object is imported after those that it refers to */
+    bool whole;              /* import is called once with the whole list (struct opt_list) */
+    bool later;              /* import is called only by world_import_deferred_fields */
+    world_import_function *import; /* imports one entry; not called for an absent field */
+    /* Runs before the transaction, for slow work such as hashing. Changes the entries in place. */
+    enum err (*prepare)(const struct world_file_import_options *options, struct arena *arena,
+                        struct list *entries);
+    /* Exports a list: one entry per row of the query; $1 is the owner. read returns false to skip a
+     * row. */
+    struct sql select;
+    bool (*read)(struct world_file_exporter *ex, const struct rows *r, void *entry);
+    /* Export functions for fields that are not such a list. *ret is empty on entry. */
+    enum err (*export)(struct world_file_exporter *ex, struct opt_list *ret);
+    enum err (*export_object)(struct world_file_exporter *ex, struct opt_object *ret);
+    enum err (*export_text)(struct world_file_exporter *ex, struct opt_str *ret);
+    /* Exports one field for all entries of a list. */
+    enum err (*export_members)(struct world_file_exporter *ex, struct world_file_entries *to);
+};
+struct world_file_fields {
+    const struct world_file_field *rows; /* terminated by .order == 0 */
+};
+
+/* A field of an object that another domain declares. */
+#define WORLD_FILE_FIELD(name_) \
+    {                           \
+        .name = STR_INIT(name_) \
+    }
+
+/* --- world_parts.c -------------------------------------------------------------------- */
+
+struct world_file_format;
+const struct world_file_format *world_file_format_of_domains(const struct domain *const *domains);
+const struct type *world_file_schema_type(const struct world_file_format *f);
+
+enum err world_prepare_fields(const struct world_file_format *f,
+                              const struct world_file_import_options *options, struct arena *arena,
+                              void *file);
+/* Import the fields of an entry in order: those without .later, then those with .later. */
+enum err world_import_fields(struct world_file_importer *im, const char *object, const void *entry,
+                             const struct json_path *at, snowflake owner);
+enum err world_import_deferred_fields(struct world_file_importer *im, const char *object,
+                                      const void *entry, const struct json_path *at,
+                                      snowflake owner);
+/* Adds an entry to a list, with memory for the fields of other domains. */
+void *world_file_entry_add(struct world_file_exporter *ex, const char *object,
+                           struct opt_list *list);
+size_t world_file_entry_size(const struct world_file_format *f, const char *object);
+/* Exports fields that other domains add to entries. owner is the object that has the entries. */
+enum err world_export_fields(struct world_file_exporter *ex, const char *object, snowflake owner,
+                             void *entries, size_t count);
+
+#endif

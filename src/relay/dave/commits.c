@@ -1,0 +1,174 @@
+/* commits.c - checks the commits of members of a DAVE group and applies the first valid one. */
+#include "relay/dave/group_state.h"
+
+/* Whether the commit references each outstanding proposal once, and no others. The initial commit
+ * does not reference the Add of its sender. */
+static bool commit_matches_proposals(const struct dave_room *room, const struct dave_member *m,
+                                     const struct mls_commit *c)
+{
+    size_t own = room->established ? 0 : 1;
+
+    if (c->reference_count + own != room->proposal_count)
+        return false;
+    for (size_t i = 0; i < room->proposal_count; i++)
+        room->proposals[i]->matched =
+            !room->established && proposal_is_add_of(room->proposals[i], m);
+    for (size_t i = 0; i < c->reference_count; i++) {
+        struct dave_proposal *p = proposal_find(room, mls_commit_reference(c, i));
+
+        if (!p || p->matched)
+            return false;
+        p->matched = true;
+    }
+    return true;
+}
+
+/* The committer's new leaf node must have its user and its signature key. */
+static bool commit_path_is_valid(const struct dave_room *room, const struct dave_member *m,
+                                 const struct mls_commit *c)
+{
+    const char *key = room->established ? room->leaves[m->leaf].signature_key : m->signature_key;
+
+    return !c->has_path || (c->path.user == m->user &&
+                            str_eq(c->path.signature_key, str_slice(key, MLS_PUBLIC_KEY)) &&
+                            mls_commit_verify_path(c));
+}
+
+/* The Welcome must have secrets for each added member and for nobody else. */
+static bool commit_welcomes_added(const struct dave_room *room, const struct mls_commit *c,
+                                  const struct mls_welcome *w)
+{
+    size_t adds = 0;
+
+    for (size_t i = 0; i < c->reference_count; i++) {
+        const struct dave_proposal *p = proposal_find(room, mls_commit_reference(c, i));
+
+        if (!p->adds)
+            continue;
+        adds++;
+        if (!w->secret_count || !mls_welcome_has(w, p->package_ref))
+            return false;
+    }
+    return w->secret_count == adds;
+}
+
+static bool commit_is_of_group(const struct dave_room *room, const struct mls_commit *c)
+{
+    struct mls_reader r = { .rest = c->group };
+
+    return c->group.n == sizeof room->config.group &&
+           mls_read_number(&r, sizeof room->config.group) == room->config.group;
+}
+
+static enum dave_verdict commit_check(const struct dave_room *room, const struct dave_member *m,
+                                      struct str payload, struct mls_commit *ret_commit,
+                                      struct mls_welcome *ret_welcome)
+{
+    struct mls_reader r = { .rest = payload };
+
+    *ret_welcome = (struct mls_welcome){ 0 };
+    if (payload.n > DAVE_COMMIT_BYTES || !mls_commit_read(&r, ret_commit) ||
+        (r.rest.n && !mls_welcome_read(&r, ret_welcome)) || r.rest.n ||
+        !commit_is_of_group(room, ret_commit))
+        return DAVE_REFUSED;
+    if (ret_commit->epoch != room->epoch || !room->proposal_count ||
+        !(room->established ? m->leaf != NO_LEAF : m->proposed) ||
+        !commit_matches_proposals(room, m, ret_commit))
+        return DAVE_OUTDATED;
+    if (ret_commit->leaf != (room->established ? (uint32_t)m->leaf : 0) ||
+        !commit_path_is_valid(room, m, ret_commit) ||
+        !commit_welcomes_added(room, ret_commit, ret_welcome))
+        return DAVE_REFUSED;
+    return DAVE_ACCEPTED;
+}
+
+static void commit_announce(struct dave_room *room, struct dave_member *m, enum dave_opcode op,
+                            const struct buf *payload)
+{
+    m->in_transition = room->transition;
+    m->ready = false;
+    room->recipients += m->user != room->committer;
+    member_send_binary(room, m, op, payload);
+}
+
+/* Sends the commit to the members that were in the group before and stay in it. */
+static void commit_send(struct dave_room *room, const struct mls_commit *c)
+{
+    struct buf payload;
+
+    buf_init(&payload, PAYLOAD_MAX);
+    mls_write_number(&payload, room->transition, 2);
+    buf_add_str(&payload, c->bytes);
+    for (EACH_MEMBER(m, room))
+        if (m->leaf != NO_LEAF)
+            commit_announce(room, m, DAVE_ANNOUNCE_COMMIT, &payload);
+    buf_clear(&payload);
+}
+
+/* Gives a leaf to an added member. If it has left or has sent another key package, the leaf is an
+ * orphan and is removed in the next round. */
+static void commit_add(struct dave_room *room, const struct dave_proposal *p,
+                       const struct mls_welcome *w)
+{
+    int leaf = leaf_take(room, p->user, p->signature_key);
+    struct dave_member *m = map_get(&room->members, p->user);
+    struct buf payload;
+
+    if (!m || m->leaf != NO_LEAF || !m->package.n ||
+        memcmp(m->package_ref, p->package_ref, MLS_HASH) != 0)
+        return;
+    m->leaf = leaf;
+    member_drop_package(m);
+    buf_init(&payload, PAYLOAD_MAX);
+    mls_write_number(&payload, room->transition, 2);
+    mls_welcome_write(w, p->package_ref, &payload);
+    commit_announce(room, m, DAVE_WELCOME, &payload);
+    buf_clear(&payload);
+}
+
+/* Removes are applied before Adds, Adds in the order of the references. */
+static void commit_apply(struct dave_room *room, struct dave_member *committer,
+                         const struct mls_commit *c, const struct mls_welcome *w, int64_t now)
+{
+    if (room->media)
+        transition_start(room, now);
+    if (!room->established) {
+        committer->leaf = leaf_take(room, committer->user, committer->signature_key);
+        member_drop_package(committer);
+    }
+    room->established = room->media = true;
+    room->epoch++;
+    room->failures = 0;
+    room->config.counters->epochs++;
+    room->committer = committer->user;
+    room->recipients = room->reports = 0;
+    for (size_t i = 0; i < room->proposal_count; i++)
+        if (!room->proposals[i]->adds)
+            room->leaves[room->proposals[i]->leaf].used = false;
+    commit_send(room, c);
+    for (size_t i = 0; i < c->reference_count; i++) {
+        const struct dave_proposal *p = proposal_find(room, mls_commit_reference(c, i));
+
+        if (p->adds)
+            commit_add(room, p, w);
+    }
+    proposals_clear(room);
+    round_start(room, now);
+}
+
+enum dave_verdict dave_room_commit(struct dave_room *room, snowflake user, struct str payload,
+                                   int64_t now)
+{
+    struct dave_member *m = map_get(&room->members, user);
+    struct mls_commit c;
+    struct mls_welcome w;
+
+    if (!m || !room->version || m->distrusted)
+        return DAVE_OUTDATED;
+    enum dave_verdict verdict = commit_check(room, m, payload, &c, &w);
+    if (verdict == DAVE_REFUSED)
+        room->config.counters->refused_commits++;
+    else if (verdict == DAVE_ACCEPTED)
+        commit_apply(room, m, &c, &w, now);
+    return verdict;
+}

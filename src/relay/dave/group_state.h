@@ -1,0 +1,141 @@
+/* group_state.h - state of a DAVE group (group.h), shared by the files that implement it. */
+#ifndef RELAY_DAVE_GROUP_STATE_H
+#define RELAY_DAVE_GROUP_STATE_H
+
+#include "base/links.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "relay/dave/group.h"
+
+enum {
+    NO_LEAF = -1,
+    FIRST_EPOCH = 1, /* epoch of opcode 24 for a new group */
+    TRANSITION_MAX = UINT16_MAX,
+    PROPOSALS_APPEND = 0,
+    PROPOSALS_REVOKE = 1,
+    /* Each member has at most one Add and one Remove. */
+    PROPOSALS_MAX = 2 * DAVE_MEMBERS_MAX,
+    PAYLOAD_MAX = PROPOSALS_MAX * MLS_PROPOSAL,
+};
+
+struct dave_member {
+    struct link link;
+    snowflake user;
+    bool plain;         /* the client does not support DAVE */
+    bool described;     /* opcode 4 was sent */
+    bool replaced;      /* its Add was revoked, because it sent another key package */
+    bool proposed;      /* its Add was sent; only before the group is established */
+    bool in_transition; /* receives opcode 22 of the running transition */
+    bool ready;         /* sent opcode 23 */
+    bool distrusted;    /* most recipients of its commit reported it: it no longer commits */
+    int leaf;           /* or NO_LEAF */
+    /* Key packages that have not arrived: requested by opcode 4 or 24, announced by opcode 31. The
+     * client sends one for each; all but the last one are outdated when they arrive. */
+    unsigned requested, announced;
+    /* Key package that is not used yet; empty: none. */
+    struct buf package;
+    unsigned char package_ref[MLS_HASH];
+    char signature_key[MLS_PUBLIC_KEY];
+    /* Its Add for add_epoch, signed when it arrived: a round of 100 signatures takes too long for a
+     * thread that forwards media. */
+    struct buf add;
+    unsigned char add_ref[MLS_HASH];
+    uint64_t add_epoch;
+    /* Ring of the times of the latest unrequested key packages. */
+    int64_t package_times[DAVE_KEY_PACKAGES];
+    unsigned package_count;
+};
+
+struct dave_leaf {
+    bool used;
+    snowflake user;
+    char signature_key[MLS_PUBLIC_KEY];
+};
+
+struct dave_proposal {
+    unsigned char ref[MLS_HASH];
+    bool adds;
+    uint32_t leaf; /* to remove */
+    /* To add: */
+    snowflake user;
+    unsigned char package_ref[MLS_HASH];
+    char signature_key[MLS_PUBLIC_KEY];
+    struct buf message;
+    bool matched; /* by a reference of the commit that is being checked */
+};
+
+struct dave_room {
+    struct dave_config config;
+    struct map members; /* by user id */
+    struct link order;  /* members by time of joining */
+    size_t plain_count;
+    bool too_large;
+    unsigned version;
+    bool media; /* participants may have exchanged media: transitions must not be immediate */
+
+    bool established;
+    uint64_t epoch;
+    struct dave_leaf *leaves; /* DAVE_MEMBERS_MAX; allocated with the first group */
+    int leaf_count;
+    struct dave_proposal **proposals; /* outstanding; PROPOSALS_MAX */
+    size_t proposal_count;
+    snowflake committer;          /* sender of the latest commit */
+    unsigned recipients, reports; /* others that received it; that reported it as invalid */
+
+    unsigned transition, last_transition; /* id of the running one or 0; id of the latest one */
+    int64_t transition_due, commit_due, round_due;
+    int64_t round_time; /* time of the latest opcode 27 */
+    int64_t not_before; /* the next round waits until then */
+    unsigned failures;  /* consecutive resets without a commit */
+};
+
+#define NEVER INT64_MAX
+#define EACH_MEMBER(m, room)                                       \
+    struct dave_member *m = member_at((room), (room)->order.next); \
+    m;                                                             \
+    m = member_at((room), m->link.next)
+
+static inline struct dave_member *member_at(const struct dave_room *room, struct link *link)
+{
+    return link == &room->order ? NULL : container_of(link, struct dave_member, link);
+}
+
+/* --- transitions.c ------------------------------------------------------------------------- */
+
+void member_send_binary(struct dave_room *room, const struct dave_member *m, enum dave_opcode op,
+                        const struct buf *payload);
+void member_send_sender(struct dave_room *room, struct dave_member *m);
+void member_send_epoch(struct dave_room *room, const struct dave_member *m);
+void member_send_transition(struct dave_room *room, const struct dave_member *m, unsigned version,
+                            unsigned transition);
+/* A transition ends when all its members are ready (transition_finish_if_ready) or at its time
+ * limit. */
+void transition_finish(struct dave_room *room);
+void transition_start(struct dave_room *room, int64_t now);
+void transition_finish_if_ready(struct dave_room *room);
+
+/* --- proposals.c --------------------------------------------------------------------------- */
+
+void proposal_new_add(struct dave_room *room, struct dave_member *m);
+void proposal_new_remove(struct dave_room *room, uint32_t leaf);
+bool proposal_is_add_of(const struct dave_proposal *p, const struct dave_member *m);
+/* Sends the proposals from that index on. */
+void proposals_send(struct dave_room *room, const struct dave_member *m, size_t from);
+struct dave_proposal **proposal_find_add(const struct dave_room *room, const struct dave_member *m);
+struct dave_proposal *proposal_find(const struct dave_room *room, const char *ref);
+void proposal_revoke(struct dave_room *room, struct dave_member *m);
+void proposals_clear(struct dave_room *room);
+void member_sign_add(struct dave_room *room, struct dave_member *m);
+
+/* --- rounds.c ------------------------------------------------------------------------------ */
+
+/* group_clear drops the group; group_reset also asks every client for a key package. */
+void group_clear(struct dave_room *room);
+void group_reset(struct dave_room *room);
+void group_reset_if_unusable(struct dave_room *room);
+int leaf_take(struct dave_room *room, snowflake user, const char *signature_key);
+/* Proposes the changes that have accumulated, if the room is ready for them. */
+void round_start(struct dave_room *room, int64_t now);
+void member_drop_package(struct dave_member *m);
+
+#endif

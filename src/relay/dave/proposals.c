@@ -1,0 +1,132 @@
+/* proposals.c - proposals of a DAVE group: Adds and Removes that wait for a commit. */
+#include "relay/dave/group_state.h"
+
+#include <assert.h>
+
+static void proposal_free(struct dave_proposal *p)
+{
+    buf_clear(&p->message);
+    mem_free(p);
+}
+
+static struct dave_proposal *proposal_new(struct dave_room *room)
+{
+    struct dave_proposal *p = mem_new(sizeof *p);
+
+    assert(room->proposal_count < PROPOSALS_MAX);
+    buf_init(&p->message, MLS_PROPOSAL);
+    room->proposals[room->proposal_count++] = p;
+    return p;
+}
+
+void member_sign_add(struct dave_room *room, struct dave_member *m)
+{
+    buf_reset(&m->add);
+    mls_write_add(room->config.key, room->config.group, room->epoch, buf_str(&m->package), &m->add,
+                  m->add_ref);
+    m->add_epoch = room->epoch;
+}
+
+void proposal_new_add(struct dave_room *room, struct dave_member *m)
+{
+    struct dave_proposal *p = proposal_new(room);
+
+    if (m->add_epoch != room->epoch)
+        member_sign_add(room, m);
+    p->adds = true;
+    p->user = m->user;
+    memcpy(p->package_ref, m->package_ref, sizeof p->package_ref);
+    memcpy(p->signature_key, m->signature_key, sizeof p->signature_key);
+    memcpy(p->ref, m->add_ref, sizeof p->ref);
+    buf_add_str(&p->message, buf_str(&m->add));
+}
+
+void proposal_new_remove(struct dave_room *room, uint32_t leaf)
+{
+    struct dave_proposal *p = proposal_new(room);
+
+    p->leaf = leaf;
+    mls_write_remove(room->config.key, room->config.group, room->epoch, leaf, &p->message, p->ref);
+}
+
+bool proposal_is_add_of(const struct dave_proposal *p, const struct dave_member *m)
+{
+    return p->adds && p->user == m->user;
+}
+
+/* A client must not receive its own Add. It refuses all proposals of a message with an Add of a
+ * user that has left before it came. */
+static bool proposal_is_for(const struct dave_room *room, const struct dave_proposal *p,
+                            const struct dave_member *m)
+{
+    return !p->adds || (p->user != m->user && map_get(&room->members, p->user));
+}
+
+/* Sends the proposals from that index on. */
+void proposals_send(struct dave_room *room, const struct dave_member *m, size_t from)
+{
+    struct buf payload;
+    size_t n = 0;
+
+    for (size_t i = from; i < room->proposal_count; i++)
+        if (proposal_is_for(room, room->proposals[i], m))
+            n += room->proposals[i]->message.n;
+    if (!n)
+        return;
+    buf_init(&payload, PAYLOAD_MAX);
+    mls_write_number(&payload, PROPOSALS_APPEND, 1);
+    mls_write_length(&payload, n);
+    for (size_t i = from; i < room->proposal_count; i++)
+        if (proposal_is_for(room, room->proposals[i], m))
+            buf_add_str(&payload, buf_str(&room->proposals[i]->message));
+    member_send_binary(room, m, DAVE_PROPOSALS, &payload);
+    buf_clear(&payload);
+}
+
+struct dave_proposal **proposal_find_add(const struct dave_room *room, const struct dave_member *m)
+{
+    for (size_t i = 0; i < room->proposal_count; i++)
+        if (proposal_is_add_of(room->proposals[i], m))
+            return &room->proposals[i];
+    return NULL;
+}
+
+struct dave_proposal *proposal_find(const struct dave_room *room, const char *ref)
+{
+    for (size_t i = 0; i < room->proposal_count; i++)
+        if (memcmp(room->proposals[i]->ref, ref, MLS_HASH) == 0)
+            return room->proposals[i];
+    return NULL;
+}
+
+/* Revokes the Add of a member that sent another key package before the group was established. The
+ * Add of a member that has left is not revoked, because davey commits without a Welcome after a
+ * revocation that no further Add follows. */
+void proposal_revoke(struct dave_room *room, struct dave_member *m)
+{
+    struct dave_proposal **at = proposal_find_add(room, m);
+    struct buf payload;
+
+    buf_init(&payload, PAYLOAD_MAX);
+    mls_write_number(&payload, PROPOSALS_REVOKE, 1);
+    mls_write_length(&payload, 1 + MLS_HASH);
+    mls_write_vector(&payload, str_slice((const char *)(*at)->ref, MLS_HASH));
+    for (EACH_MEMBER(other, room))
+        if (other != m && other->proposed)
+            member_send_binary(room, other, DAVE_PROPOSALS, &payload);
+    buf_clear(&payload);
+    proposal_free(*at);
+    room->proposal_count--;
+    memmove(at, at + 1, (size_t)(room->proposals + room->proposal_count - at) * sizeof *at);
+    m->proposed = false;
+    m->replaced = true;
+}
+
+void proposals_clear(struct dave_room *room)
+{
+    while (room->proposal_count)
+        proposal_free(room->proposals[--room->proposal_count]);
+    for (EACH_MEMBER(m, room))
+        m->proposed = m->replaced = false;
+    room->commit_due = NEVER;
+}

@@ -1,0 +1,176 @@
+/* rounds.c - leaves of a DAVE group, and rounds, which propose all outstanding changes. */
+#include "relay/dave/group_state.h"
+
+#include <assert.h>
+
+void member_drop_package(struct dave_member *m)
+{
+    buf_clear(&m->package);
+    buf_clear(&m->add);
+}
+
+void group_clear(struct dave_room *room)
+{
+    proposals_clear(room);
+    room->established = false;
+    room->epoch = 0;
+    room->leaf_count = 0;
+    room->round_due = NEVER;
+    room->not_before = INT64_MIN;
+    for (EACH_MEMBER(m, room)) {
+        m->leaf = NO_LEAF;
+        member_drop_package(m);
+    }
+}
+
+/* Starts a new group: every client forgets the present one and sends a key package. */
+void group_reset(struct dave_room *room)
+{
+    transition_finish(room);
+    group_clear(room);
+    if (!room->leaves) {
+        room->leaves = mem_new(DAVE_MEMBERS_MAX * sizeof *room->leaves);
+        room->proposals = mem_new(PROPOSALS_MAX * sizeof(struct dave_proposal *));
+    }
+    for (EACH_MEMBER(m, room)) {
+        if (!m->described)
+            continue;
+        member_send_epoch(room, m);
+        if (room->members.count == 1)
+            member_send_transition(room, m, DAVE_VERSION, 0);
+        member_send_sender(room, m);
+    }
+}
+
+/* Resets a group that has no member left that could commit, or only one participant. */
+void group_reset_if_unusable(struct dave_room *room)
+{
+    bool usable = false;
+
+    for (EACH_MEMBER(m, room))
+        usable |= room->established ? m->leaf != NO_LEAF && !m->distrusted : m->proposed;
+    if (room->members.count == 1) {
+        if (room->established || room->proposal_count > 1)
+            group_reset(room);
+    } else if (room->established && !usable) {
+        room->config.counters->resets++;
+        group_reset(room);
+    } else if (!usable) {
+        proposals_clear(room); /* no participant has received them */
+    }
+}
+
+static struct dave_member *leaf_owner(const struct dave_room *room, int leaf)
+{
+    struct dave_member *m = map_get(&room->members, room->leaves[leaf].user);
+
+    return m && m->leaf == leaf ? m : NULL;
+}
+
+static bool leaf_is_orphan(const struct dave_room *room, int leaf)
+{
+    return room->leaves[leaf].used && !leaf_owner(room, leaf);
+}
+
+/* Members take the left-most free leaf, as in every client (RFC 9420, section 7.7). */
+int leaf_take(struct dave_room *room, snowflake user, const char *signature_key)
+{
+    int at = 0;
+
+    while (at < room->leaf_count && room->leaves[at].used)
+        at++;
+    assert(at < DAVE_MEMBERS_MAX);
+    if (at == room->leaf_count)
+        room->leaf_count++;
+    room->leaves[at] = (struct dave_leaf){ .used = true, .user = user };
+    memcpy(room->leaves[at].signature_key, signature_key, MLS_PUBLIC_KEY);
+    return at;
+}
+
+static bool member_waits(const struct dave_member *m)
+{
+    return m->package.n && m->leaf == NO_LEAF && !m->proposed;
+}
+
+static bool round_has_changes(const struct dave_room *room)
+{
+    for (int i = 0; i < room->leaf_count; i++)
+        if (leaf_is_orphan(room, i))
+            return true;
+    for (EACH_MEMBER(m, room))
+        if (member_waits(m))
+            return true;
+    return false;
+}
+
+static void round_await_commit(struct dave_room *room, int64_t now)
+{
+    unsigned doublings =
+        room->failures < DAVE_COMMIT_DOUBLINGS ? room->failures : DAVE_COMMIT_DOUBLINGS;
+    int64_t wait = DAVE_COMMIT_MS + DAVE_COMMIT_MEMBER_MS * (int64_t)room->proposal_count;
+
+    room->commit_due = now + (wait << doublings);
+}
+
+/* Before the group is established, every client has a group of its own, with itself at leaf 0. It
+ * receives the Adds of all others, and the first commit decides whose group becomes the common
+ * one. */
+static void round_propose_initial(struct dave_room *room, int64_t now)
+{
+    size_t from = room->proposal_count;
+
+    for (EACH_MEMBER(m, room)) {
+        if (!member_waits(m))
+            continue;
+        if (room->proposal_count == DAVE_MEMBERS_MAX) { /* many have left before the commit */
+            group_reset(room);
+            return;
+        }
+        proposal_new_add(room, m);
+    }
+    for (EACH_MEMBER(m, room)) {
+        if (!m->package.n)
+            continue;
+        proposals_send(room, m, m->proposed || m->replaced ? from : 0);
+        m->proposed = true;
+        m->replaced = false;
+    }
+    if (room->proposal_count > 1)
+        round_await_commit(room, now);
+}
+
+static void round_propose(struct dave_room *room, int64_t now)
+{
+    for (int i = 0; i < room->leaf_count; i++)
+        if (leaf_is_orphan(room, i))
+            proposal_new_remove(room, (uint32_t)i);
+    for (EACH_MEMBER(m, room))
+        if (member_waits(m))
+            proposal_new_add(room, m);
+    for (EACH_MEMBER(m, room))
+        if (m->leaf != NO_LEAF)
+            proposals_send(room, m, 0);
+    round_await_commit(room, now);
+}
+
+/* Proposes the changes that have accumulated, if the room is ready for them. */
+void round_start(struct dave_room *room, int64_t now)
+{
+    int64_t start = room->not_before;
+
+    room->round_due = NEVER;
+    if (!room->version || room->transition || (room->established && room->proposal_count) ||
+        !round_has_changes(room))
+        return;
+    if (room->members.count > DAVE_BATCH_MEMBERS && start < room->round_time + DAVE_BATCH_MS)
+        start = room->round_time + DAVE_BATCH_MS;
+    if (now < start) {
+        room->round_due = start;
+        return;
+    }
+    room->round_time = now;
+    if (room->established)
+        round_propose(room, now);
+    else
+        round_propose_initial(room, now);
+}

@@ -1,0 +1,31 @@
+/* address_routes.h - the worker that owns the participant at an address.
+ *
+ * RTP of UDP clients names its worker by its SSRC. Pings and all datagrams of browsers do not, so
+ * the receiver looks up their source address. Several threads use the table. */
+#ifndef RELAY_ADDRESS_ROUTES_H
+#define RELAY_ADDRESS_ROUTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Addresses of browsers are proved by STUN, those of other clients are not. */
+enum address_kind { ADDRESS_CLIENT, ADDRESS_BROWSER, ADDRESS_KINDS };
+
+enum { ADDRESS_RESERVED_MS = 10000 }; /* a browser of another worker may not take it before */
+
+struct address_routes *address_routes_new(void);
+void address_routes_free(struct address_routes *routes); /* accepts NULL */
+
+/* Whether a browser of this worker may use the address: no browser of another worker has used it
+ * recently. */
+bool address_route_is_free(struct address_routes *routes, uint64_t key, unsigned worker,
+                           int64_t now_ms);
+void address_route_set(struct address_routes *routes, enum address_kind kind, uint64_t key,
+                       unsigned worker, int64_t now_ms);
+/* Has no effect if another worker has set the route meanwhile. */
+void address_route_clear(struct address_routes *routes, enum address_kind kind, uint64_t key,
+                         unsigned worker);
+/* Returns the worker; -1: unknown address. */
+int address_route_find(struct address_routes *routes, enum address_kind kind, uint64_t key);
+
+#endif

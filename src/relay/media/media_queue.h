@@ -1,0 +1,80 @@
+/* media_queue.h - decides which datagram a relay thread handles next.
+ *
+ * Forwarding one datagram to a room costs as much time as the room has receivers, so rooms share
+ * the time of a thread by deficit round robin (as in FQ-CoDel, RFC 8290): a room is served until
+ * its credit is used up, and gets new credit when its turn comes again. A room that was idle is
+ * served before the rooms that wait for their turn, so the sound of a small room never waits for
+ * the video of a large one. In a room, audio comes before video, and senders take turns.
+ *
+ * The lines of a sender are limited, and a full line loses its oldest datagram. If the queue is
+ * full, only rooms with more than their share of it lose datagrams. */
+#ifndef RELAY_MEDIA_QUEUE_H
+#define RELAY_MEDIA_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/links.h"
+
+enum media_class { MEDIA_CLASS_AUDIO, MEDIA_CLASS_VIDEO, MEDIA_CLASSES };
+
+enum {
+    MEDIA_QUEUE_CREDIT = 64,    /* credit per turn; forwarding to one receiver costs 1 */
+    MEDIA_QUEUE_LINE_MAX = 256, /* datagrams of a sender: a second of audio at its limit, or a key
+                                 * frame of 300 KB */
+    MEDIA_QUEUE_MAX = 8192,     /* datagrams of all rooms */
+};
+
+struct queue_item {
+    struct queue_item *next;
+};
+
+struct queue_line {
+    struct link link; /* in queue_room.senders, if not empty */
+    struct queue_item *first, *last;
+    unsigned count;
+};
+
+/* A sender of a room. A zeroed one with .room is empty. */
+struct queue_sender {
+    struct queue_room *room;
+    struct queue_line lines[MEDIA_CLASSES];
+};
+
+struct queue_room {
+    struct link link; /* in media_queue.idle_before or .waiting */
+    struct link senders[MEDIA_CLASSES];
+    long credit;
+    size_t count;
+};
+
+struct media_queue {
+    struct link idle_before; /* rooms that were idle and have not used up their credit */
+    struct link waiting;     /* other rooms with datagrams or debts */
+    struct queue_room *current;
+    size_t count, rooms;
+};
+
+void media_queue_init(struct media_queue *q);
+void queue_room_init(struct queue_room *room);
+
+/* Adds a datagram. Returns the datagram that was dropped, which may be the new one; NULL: none. */
+struct queue_item *media_queue_add(struct media_queue *q, struct queue_sender *s,
+                                   enum media_class class, struct queue_item *item);
+/* Removes the datagram that is due; NULL: the queue is empty. Call media_queue_charge when it is
+ * handled. */
+struct queue_item *media_queue_next(struct media_queue *q, struct queue_sender **ret);
+/* Charges the cost of the latest datagram to its room, if the room still exists. */
+void media_queue_charge(struct media_queue *q, unsigned cost);
+/* While the latest datagram is handled: whether another room was idle and has a datagram, which may
+ * be handled in between. If so, returns the room of the latest datagram, which must not be removed
+ * before it is passed to media_queue_continue; otherwise NULL. */
+struct queue_room *media_queue_interrupt(struct media_queue *q);
+void media_queue_continue(struct media_queue *q, struct queue_room *room);
+
+/* Removes a datagram of a sender that ends; NULL: none is left. */
+struct queue_item *queue_sender_take(struct media_queue *q, struct queue_sender *s);
+/* Removes a room without datagrams. */
+void queue_room_remove(struct media_queue *q, struct queue_room *room);
+
+#endif

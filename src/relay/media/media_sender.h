@@ -1,0 +1,39 @@
+/* media_sender.h - sends the datagrams of a worker in batches, through the socket that all share.
+ */
+#ifndef RELAY_MEDIA_SENDER_H
+#define RELAY_MEDIA_SENDER_H
+
+#include "relay/internal.h"
+
+struct media_sender;
+
+struct media_sender *media_sender_new(struct relay_worker *w, int fd);
+void media_sender_free(struct media_sender *m); /* accepts NULL */
+
+/* media_sender_next_buffer returns a buffer for one datagram, media_sender_queue queues it. The
+ * queue is sent when it is full and by media_sender_flush. */
+unsigned char *media_sender_next_buffer(struct media_sender *m);
+void media_sender_queue(struct media_sender *m, const union media_address *to, size_t n);
+void media_sender_flush(struct media_sender *m);
+/* Sends a datagram at once, outside of the handling of received ones. */
+void media_sender_send(struct media_sender *m, const union media_address *to, const void *bytes,
+                       size_t n);
+
+/* Call it before a video datagram: several packets may go to one destination, so bundles are tried.
+ * False: half of the kernel's send buffer is used, and the rest is for audio. */
+bool media_sender_expect_video(struct media_sender *m);
+
+/* Adds to a counter that only this thread writes, so a relaxed load and store replace a locked
+ * add. */
+static inline void media_counter_add(_Atomic uint64_t *count, uint64_t by)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+static inline socklen_t media_address_size(const union media_address *a)
+{
+    return a->any.sa_family == AF_INET6 ? sizeof a->in6 : sizeof a->in;
+}
+
+#endif

@@ -1,0 +1,298 @@
+/* workers.c - the relay's threads: each handles the messages and datagrams of its rooms.
+ *
+ * Messages come from the server's loops, datagrams from the receiver (media_socket.c). The time for
+ * each is limited per loop iteration, and media is handled in fair shares (media_queue.h). */
+#include "relay/internal.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+enum {
+    STATE_CHANGES_NS = 4 * 1000 * 1000,   /* time for committed changes per loop iteration */
+    CLIENT_MESSAGES_NS = 4 * 1000 * 1000, /* for messages of clients, if no media waits */
+    BUSY_MESSAGES_NS = 1000 * 1000,       /* for messages of clients while media waits */
+    MEDIA_NS = 1000 * 1000,               /* for media, and at most one datagram more */
+    INBOX_MAX = 8192,                     /* datagrams of a worker that does not run */
+    WORKERS_MAX = 16,
+};
+
+struct relay_worker *relay_worker_of_room(const struct relay *r, snowflake room_id)
+{
+    return &r->workers[hash_u64(room_id) % r->worker_count];
+}
+
+unsigned relay_worker_of_ssrc(const struct relay *r, uint32_t ssrc)
+{
+    return ssrc / SSRCS_PER_PARTICIPANT % r->worker_count;
+}
+
+static void worker_wake(struct relay_worker *w)
+{
+    if (!atomic_exchange(&w->woken, true))
+        loop_post(w->loop, &w->wake);
+}
+
+/* --- messages --------------------------------------------------------------------------- */
+
+struct relay_message *relay_message_new(struct relay *r, enum relay_message_kind kind, size_t text)
+{
+    struct relay_message *n = mem_new(sizeof *n + text);
+
+    n->relay = r;
+    n->kind = kind;
+    n->n = text;
+    return n;
+}
+
+/* Wakes the thread once instead of calling loop_post for each message, because posts wait while
+ * packets are handled. */
+void relay_message_send(struct relay_message *n)
+{
+    struct relay_worker *w = &n->relay->workers[n->worker];
+
+    n->next = atomic_load(&w->messages);
+    while (!atomic_compare_exchange_weak(&w->messages, &n->next, n))
+        ;
+    worker_wake(w);
+}
+
+static void message_queue_append(struct relay_message_queue *l, struct relay_message *n)
+{
+    n->next = NULL;
+    if (l->first)
+        l->last->next = n;
+    else
+        l->first = n;
+    l->last = n;
+}
+
+/* Moves new messages to the two queues: committed changes, and messages of clients. */
+static void collect_new_messages(struct relay_worker *w)
+{
+    struct relay_message *newest = atomic_exchange(&w->messages, NULL), *oldest = NULL, *next;
+
+    for (; newest; newest = next) {
+        next = newest->next;
+        newest->next = oldest;
+        oldest = newest;
+    }
+    for (; oldest; oldest = next) {
+        next = oldest->next;
+        message_queue_append(oldest->kind == RELAY_MESSAGE_STATE_CHANGE ? &w->state_changes
+                                                                        : &w->client_messages,
+                             oldest);
+    }
+}
+
+static void message_queue_handle(struct relay_worker *w, struct relay_message_queue *l,
+                                 int64_t time_ns)
+{
+    int64_t until = l->first ? clock_monotonic_ns() + time_ns : 0;
+
+    while (l->first && clock_monotonic_ns() < until) {
+        struct relay_message *n = l->first;
+
+        l->first = n->next;
+        participants_handle_message(w->participants, n);
+        mem_free(n);
+    }
+}
+
+static void message_queue_free(struct relay_message_queue *l)
+{
+    for (struct relay_message *n; (n = l->first);) {
+        l->first = n->next;
+        mem_free(n);
+    }
+}
+
+/* Applies committed changes for a limited time, because one may be sent to thousands. They overtake
+ * messages of the same client, which is harmless: such a message finds no participant or lacks the
+ * permission. False: some are left. */
+static bool apply_state_changes(struct relay_worker *w)
+{
+    collect_new_messages(w);
+    message_queue_handle(w, &w->state_changes, STATE_CHANGES_NS);
+    return !w->state_changes.first;
+}
+
+/* --- datagrams -------------------------------------------------------------------------- */
+
+static void datagrams_append(struct datagram_list *to, struct datagram_list *from)
+{
+    if (!from->first)
+        return;
+    if (to->first)
+        to->last->next = from->first;
+    else
+        to->first = from->first;
+    to->last = from->last;
+    to->count += from->count;
+    *from = (struct datagram_list){ 0 };
+}
+
+static struct media_datagram *datagrams_take(struct datagram_list *list)
+{
+    struct queue_item *item = list->first;
+
+    if (!item)
+        return NULL;
+    list->first = item->next;
+    list->count--;
+    return container_of(item, struct media_datagram, item);
+}
+
+static void datagrams_free(struct datagram_list *list)
+{
+    for (struct media_datagram *d; (d = datagrams_take(list));)
+        mem_free(d);
+}
+
+static void worker_take_inbox(struct relay_worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    datagrams_append(&w->received, &w->inbox);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* --- iterations ------------------------------------------------------------------------- */
+
+/* Received datagrams wait until all committed changes of permissions are applied. */
+static bool worker_dispatch(struct relay_worker *w)
+{
+    worker_take_inbox(w);
+    if (!apply_state_changes(w))
+        return false;
+    for (struct media_datagram *d; (d = datagrams_take(&w->received));)
+        media_dispatch(w->work, d);
+    return true;
+}
+
+static void worker_run(struct relay_worker *w)
+{
+    int64_t until;
+    bool ready = worker_dispatch(w);
+
+    if (ready)
+        message_queue_handle(w, &w->client_messages,
+                             w->queue.count ? BUSY_MESSAGES_NS : CLIENT_MESSAGES_NS);
+    until = clock_monotonic_ns() + MEDIA_NS;
+    while (ready && clock_monotonic_ns() < until && media_handle_next(w->work))
+        ready = worker_dispatch(w);
+    media_flush(w->work);
+    if (!ready || w->queue.count || w->client_messages.first)
+        worker_wake(w);
+}
+
+/* Nothing here may remove a participant of the room that is being served: neither committed changes
+ * nor messages of clients are handled, and no datagram of that room. */
+void relay_worker_interrupt(struct relay_worker *w)
+{
+    if (w->interrupted)
+        return;
+    worker_take_inbox(w);
+    collect_new_messages(w);
+    if (w->state_changes.first)
+        return;
+    w->interrupted = true;
+    for (struct media_datagram *d; (d = datagrams_take(&w->received));)
+        media_dispatch(w->inner_work, d);
+    for (struct queue_room *room; (room = media_queue_interrupt(&w->queue));) {
+        media_handle_next(w->inner_work);
+        media_queue_continue(&w->queue, room);
+    }
+    w->interrupted = false;
+}
+
+static void on_worker_woken(struct loop_message *p)
+{
+    struct relay_worker *w = container_of(p, struct relay_worker, wake);
+
+    w->woken = false;
+    if (w->relay->stopping)
+        return;
+    loop_begin_measured_part("voice_media");
+    worker_run(w);
+}
+
+void relay_worker_receive(struct relay_worker *w, struct datagram_list *list)
+{
+    pthread_mutex_lock(&w->lock);
+    if (w->inbox.count < INBOX_MAX)
+        datagrams_append(&w->inbox, list);
+    pthread_mutex_unlock(&w->lock);
+    atomic_fetch_add(&w->relay->count.packets_in, list->count);
+    atomic_fetch_add(&w->relay->count.dropped, list->count);
+    datagrams_free(list);
+    if (loop_current() == w->loop)
+        worker_run(w);
+    else
+        worker_wake(w);
+}
+
+/* --- start and end ---------------------------------------------------------------------- */
+
+static void worker_start(struct loop *loop, void *arg)
+{
+    struct relay_worker *w = arg;
+
+    (void)loop;
+    w->participants = participants_new(w);
+}
+
+void relay_workers_start(struct relay *r)
+{
+    unsigned wanted = r->options.threads ? r->options.threads : uv_available_parallelism();
+
+    r->worker_count = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
+    r->workers = mem_new(r->worker_count * sizeof *r->workers);
+    r->worker_loops = loops_start(r->worker_count, NULL, NULL);
+    r->receiver_loops = r->worker_count > 1 ? loops_start(1, NULL, NULL) : NULL;
+    for (unsigned i = 0; i < r->worker_count; i++) {
+        struct relay_worker *w = &r->workers[i];
+
+        w->relay = r;
+        w->index = i;
+        w->loop = loops_get(r->worker_loops, i);
+        w->wake.run = on_worker_woken;
+        w->broadcast_queues = broadcast_queues_new(r);
+        pthread_mutex_init(&w->lock, NULL);
+        media_queue_init(&w->queue);
+        loop_call_and_wait(w->loop, worker_start, w);
+    }
+}
+
+static void worker_clear(struct loop *loop, void *arg)
+{
+    struct relay_worker *w = arg;
+
+    (void)loop;
+    participants_free(w->participants);
+    w->participants = NULL;
+}
+
+void relay_workers_clear(struct relay *r)
+{
+    for (unsigned i = 0; i < r->worker_count; i++)
+        loop_call_and_wait(r->workers[i].loop, worker_clear, &r->workers[i]);
+}
+
+void relay_workers_stop(struct relay *r)
+{
+    loops_stop(r->worker_loops);
+    for (unsigned i = 0; i < r->worker_count; i++) {
+        struct relay_worker *w = &r->workers[i];
+
+        collect_new_messages(w);
+        message_queue_free(&w->state_changes);
+        message_queue_free(&w->client_messages);
+        datagrams_free(&w->inbox);
+        datagrams_free(&w->received);
+        packet_work_free(w->inner_work);
+        packet_work_free(w->work);
+        mem_free(w->broadcast_queues);
+        pthread_mutex_destroy(&w->lock);
+    }
+    mem_free(r->workers);
+}

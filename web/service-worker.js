@@ -1,0 +1,43 @@
+// service-worker.js - shows a page of its own when the server cannot be reached. It caches nothing else.
+
+const base = `/web/${new URL(location.href).searchParams.get("bundle")}/`;
+const FILES = [
+  "offline.html",
+  "offline.js",
+  "dom.js",
+  "translate.js",
+  "german.js",
+  "german-server.js",
+  "german-voice.js",
+  "style.css",
+  "icon.svg",
+];
+const worker = /** @type {any} */ (self);
+
+/** Stores the files of the offline page and deletes those of older versions. */
+async function install() {
+  const cache = await caches.open(base);
+  await cache.addAll(FILES.map((name) => base + name));
+  for (const name of await caches.keys()) if (name !== base) await caches.delete(name);
+  await worker.skipWaiting();
+}
+
+/** Loads a page; the browser may have begun to load it before this script ran. @param {any} event */
+async function navigate(event) {
+  try {
+    return (await event.preloadResponse) || (await fetch(event.request));
+  } catch {
+    return (await caches.match(`${base}offline.html`)) || Response.error();
+  }
+}
+
+const fetchOrCached = (request) => fetch(request).catch(async () => (await caches.match(request)) || Response.error());
+
+worker.addEventListener("install", (event) => event.waitUntil(install()));
+worker.addEventListener("activate", (event) => event.waitUntil(worker.registration.navigationPreload?.enable()));
+worker.addEventListener("fetch", (event) => {
+  const { method, mode, url } = event.request;
+  if (method !== "GET") return;
+  if (mode === "navigate") event.respondWith(navigate(event));
+  else if (FILES.some((name) => url.endsWith(base + name))) event.respondWith(fetchOrCached(event.request));
+});
